@@ -6,19 +6,21 @@ import { PresetChoice } from "./ask/preset_choice";
 import { CompareView } from "./compare/compare_view";
 import { KeptSettings } from "./compare/kept";
 import { announce, find } from "./dom";
-import { problemText, type Answer, type Problem, type Series } from "./engine/engine";
+import { problemText, type Answer, type Problem } from "./engine/engine";
 import type { OpenedScenario } from "./engine/page_scenario";
 import type { Engine } from "./engine/pool";
 import { Disciplines } from "./frontier/disciplines";
 import { spotAt, type FrontierCurve, type Spot } from "./frontier/frontier_picture";
 import { FrontierView } from "./frontier/frontier_view";
 import { addressOf } from "./keep/address";
-import type { PageDocument } from "./keep/document";
+import { documentOf } from "./keep/page_document";
 import { KeepView, type Snapshot } from "./keep/keep_view";
 import { notice, over } from "./notice";
-import { limitPackets, withLimit, type Bottleneck } from "./rules/bottleneck";
-import { limitTexts } from "./rules/buffer_units";
-import { adviceFor, DEFAULT_REQUIREMENT, type Advice, type Requirement } from "./rules/rules";
+import { withLimit, type Bottleneck } from "./rules/bottleneck";
+import { PacketsView } from "./packets/packets_view";
+import { subjectOf } from "./packets/span";
+import { limitTexts, limitToml } from "./rules/buffer_units";
+import { adviceFor, requirementOf, type Advice } from "./rules/rules";
 import { ruleMarks, RulesView } from "./rules/rules_view";
 import { PRESETS } from "./scenario/presets";
 import {
@@ -70,6 +72,7 @@ export class Page {
   readonly #controls: Controls;
   readonly #slider: BufferSlider;
   readonly #view: LiveView;
+  readonly #packets: PacketsView;
   readonly #verdict: VerdictView;
   readonly #disciplines: Disciplines;
   readonly #frontier: FrontierView;
@@ -119,6 +122,7 @@ export class Page {
     );
     this.#slider = new BufferSlider(find("slider"), (limit) => this.#setLimit(limit));
     this.#view = new LiveView(find("live"));
+    this.#packets = new PacketsView(find("packets"), engine);
     this.#verdict = new VerdictView(find("verdict-text"), {
       onLimit: (limit) => this.#setLimit(limit),
       onStep: (steps) => this.#slider.step(steps),
@@ -151,6 +155,7 @@ export class Page {
       for (const chart of [...charts, this.#frontier.chart, ...this.#tradeOff.charts]) {
         chart.restyle();
       }
+      this.#packets.restyle();
     });
     store.subscribe((state, before) => this.#onState(state, before));
   }
@@ -187,6 +192,7 @@ export class Page {
     clearTimeout(this.#settled);
     this.#answer = null;
     this.#view.past();
+    this.#packets.forget();
     if (this.#sliding !== null) this.#slide(text, this.#sliding);
     else if (await this.#reader.read(text)) this.#ask(text);
   }
@@ -264,7 +270,18 @@ export class Page {
       this.#compare.show(this.#kept.list, { answer, link });
       this.#showVerdict();
     }
+    this.#aboutPackets();
     this.#goOn();
+  }
+
+  /** The packets of the scenario can be watched once its run has ended and its text is read. */
+  #aboutPackets(): void {
+    const [reading, link, answer] = [this.#reading, this.#link(), this.#answer];
+    if (!reading || !link || !answer) return;
+    const { text } = this.#store.state;
+    this.#packets.about(
+      subjectOf({ text, input: reading.input, link, who: this.#who(link), answer }),
+    );
   }
 
   #ask(text: string): void {
@@ -402,7 +419,7 @@ export class Page {
     const link = this.#link();
     if (!link) return;
     this.#sliding = limit;
-    this.#edit(["links", link.name, "queue", "limit"], limitValue(limit));
+    this.#edit(["links", link.name, "queue", "limit"], limitToml(limit));
     this.#sliding = null;
   }
 
@@ -466,44 +483,20 @@ export class Page {
       state: this.#store.state,
       reading,
       link,
-      series: this.#series(),
+      series: this.#answer?.series ?? null,
       points: this.#study.state.points,
       pictures: this.#pictures(),
-      document: this.#document(reading, link),
-    };
-  }
-
-  #series(): Series | null {
-    return this.#answer?.series ?? null;
-  }
-
-  #document(reading: Reading, link: Bottleneck): PageDocument {
-    const title = reading.scenario["title"];
-    const { summary } = this.#answer ?? {};
-    return {
-      title: typeof title === "string" ? title : "tailroom",
-      parts: [
-        {
-          title: `Buffer of ${link.name}`,
-          texts: [
-            limitTexts(link, limitPackets(link)).join(", "),
-            this.#verdict.text,
-            summary ? LiveView.words(summary, link.name) : "",
-          ],
-          pictures: this.#view.pictures,
-          table: this.#view.table,
-        },
-        {
-          title: "What each buffer costs",
-          texts: [this.#tradeOff.status],
-          pictures: [...this.#frontier.pictures, ...this.#tradeOff.pictures],
-          table: this.#tradeOff.table,
-        },
-      ],
-      scenario: this.#store.state.text,
-      hash: reading.hash,
-      build: this.#engine.build,
-      address: window.location.href,
+      document: documentOf({
+        reading,
+        link,
+        state: this.#store.state,
+        build: this.#engine.build,
+        summary: this.#answer?.summary ?? null,
+        verdict: this.#verdict.text,
+        live: this.#view,
+        frontier: this.#frontier,
+        tradeOff: this.#tradeOff,
+      }),
     };
   }
 
@@ -513,18 +506,4 @@ export class Page {
       void addressOf(this.#store.state).then((address) => this.#keep.showAddress(address));
     }, SETTLED_MS);
   }
-}
-
-function limitValue(limit: number): string {
-  return `"${limit} ${limit === 1 ? "packet" : "packets"}"`;
-}
-
-/** What the rules shall achieve: the targets, and what is usual where there is none. */
-function requirementOf({ utilization, loss }: Targets): Requirement {
-  const between = (value: number | null): number | null =>
-    value !== null && value > 0 && value < 1 ? value : null;
-  return {
-    utilization: between(utilization) ?? DEFAULT_REQUIREMENT.utilization,
-    loss: between(loss) ?? DEFAULT_REQUIREMENT.loss,
-  };
 }

@@ -7,6 +7,7 @@
 mod controls;
 mod failure;
 mod files;
+mod packets;
 mod question;
 mod rules;
 mod run;
@@ -18,6 +19,7 @@ use wasm_bindgen::prelude::*;
 
 use failure::Failure;
 pub use files::Files;
+pub use packets::Packets;
 use question::Question;
 pub use rules::{advice, equivalents, remove_key, set_key, size_search_step, student_quantile};
 pub use run::Run;

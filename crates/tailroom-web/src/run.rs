@@ -2,9 +2,10 @@
 
 use serde_json::{Map, Value, json};
 use tailroom_engine::network::Network;
-use tailroom_engine::results::series_json;
+use tailroom_engine::results::{SeriesJson, series_json};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
+use tailroom_engine::units::Time;
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
@@ -25,8 +26,8 @@ extern "C" {
 #[wasm_bindgen]
 #[derive(Debug)]
 pub struct Run {
-    simulation: Simulation,
-    network: Network,
+    pub(crate) simulation: Simulation,
+    pub(crate) network: Network,
     identity: Map<String, Value>,
     is_done: bool,
 }
@@ -47,24 +48,17 @@ impl Run {
     /// # Errors
     /// The reason why the run cannot go on, as JSON.
     pub fn advance(&mut self, milliseconds: f64) -> Result<f64, JsValue> {
-        let began = clock_ms();
-        let end = self.network.duration;
-        while !self.is_done && clock_ms() - began < milliseconds {
-            self.is_done = self.simulation.run_some(end, EVENTS_PER_LOOK).map_err(Failure::from)?;
-        }
-        Ok(if self.is_done { 1.0 } else { self.seconds() / end.seconds() })
+        Ok(self.advance_to(self.network.duration, milliseconds)?)
     }
 
     /// Simulated time so far.
     pub fn seconds(&self) -> f64 {
-        let now = if self.is_done { self.network.duration } else { self.simulation.now() };
-        now.seconds()
+        if self.is_done { self.network.duration.seconds() } else { self.now().seconds() }
     }
 
     /// The time series so far, as JSON; nothing if the scenario has no `[series]`.
     pub fn series(&self) -> Option<String> {
-        let (links, flows) = self.simulation.series_so_far()?;
-        Some(series_json(&self.network, links, flows).to_string())
+        Some(self.series_value()?.to_string())
     }
 
     /// Runs to the end, and returns summary, series, scenario and hash as JSON.
@@ -78,10 +72,39 @@ impl Run {
 
 impl Run {
     fn of(question: &Question<'_>) -> Result<Self, Failure> {
-        let identity = question.identity()?;
-        let network = question.read()?.resolve()?;
-        let simulation = Simulation::new(&network).map_err(RunError::from)?;
+        Ok(Run::new_of(question.identity()?, question.read()?.resolve()?)?)
+    }
+
+    /// A run that logs the packets at a link, and has no identity.
+    pub(crate) fn watching(question: &Question<'_>, link: &str) -> Result<Self, Failure> {
+        let mut network = question.read()?.resolve()?;
+        for spec in &mut network.links {
+            spec.packet_log = if spec.name == link { usize::MAX } else { 0 };
+        }
+        Ok(Run::new_of(Map::new(), network)?)
+    }
+
+    fn new_of(identity: Map<String, Value>, network: Network) -> Result<Self, RunError> {
+        let simulation = Simulation::new(&network)?;
         Ok(Run { simulation, network, identity, is_done: false })
+    }
+
+    /// Simulates towards `end` for about so many milliseconds, and returns the fraction of the way.
+    pub(crate) fn advance_to(&mut self, end: Time, milliseconds: f64) -> Result<f64, Failure> {
+        let began = clock_ms();
+        while !self.is_done && clock_ms() - began < milliseconds {
+            self.is_done = self.simulation.run_some(end, EVENTS_PER_LOOK)?;
+        }
+        Ok(if self.is_done { 1.0 } else { self.seconds() / end.seconds() })
+    }
+
+    pub(crate) fn now(&self) -> Time {
+        self.simulation.now()
+    }
+
+    pub(crate) fn series_value(&self) -> Option<SeriesJson> {
+        let (links, flows) = self.simulation.series_so_far()?;
+        Some(series_json(&self.network, links, flows))
     }
 
     fn answer(self) -> Result<Value, Failure> {

@@ -121,6 +121,29 @@ export interface Answer extends Resolved {
   wallMs: number;
 }
 
+/** Which packets of a run are watched. */
+export interface Span {
+  link: string;
+  fromS: number;
+  toS: number;
+}
+
+/** The packets of a span. Numbers of flows count the permanent flows, and behind them the groups. */
+export interface Watched {
+  from_s: number;
+  /** Earlier than asked for if there are too many packets. */
+  to_s: number;
+  names: { flows: string[]; groups: string[] };
+  series: Series | null;
+  /** Flows of the packets that are at the link when the span begins. */
+  present: Uint32Array;
+  /** Events in order of time: seconds after the span begins; 0 for an arrival, 1 for a departure, 2
+   * for a drop; the flow. */
+  times: Float64Array;
+  events: Uint8Array;
+  flows: Uint32Array;
+}
+
 export interface Parameter {
   name: string;
   doc: string;

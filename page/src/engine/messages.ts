@@ -1,14 +1,28 @@
 /** What the page and its workers say to each other. */
 
-import type { Answer, Components, ModelInput, Progress, Question, Resolved } from "./engine";
+import type {
+  Answer,
+  Components,
+  ModelInput,
+  Progress,
+  Question,
+  Resolved,
+  Span,
+  Watched,
+} from "./engine";
+
+/** What is asked of an engine. */
+export type Asked =
+  | { kind: "resolve" | "modelInput" | "run"; question: Question }
+  | { kind: "watch"; question: Question; span: Span };
 
 export type Request =
   /** `files`: texts by path, as JSON. */
   | { kind: "start"; module: WebAssembly.Module; files: string }
-  | { kind: "resolve"; id: number; question: Question }
-  | { kind: "modelInput"; id: number; question: Question }
-  | { kind: "run"; id: number; question: Question; progress: boolean }
+  | (Asked & { id: number; progress: boolean })
   | { kind: "cancel"; id: number };
+
+export type Value = Resolved | ModelInput | Answer | Watched;
 
 export interface Started {
   build: string;
@@ -18,7 +32,7 @@ export interface Started {
 export type Reply =
   | { kind: "started"; started: Started }
   | { kind: "progress"; id: number; progress: Progress }
-  | { kind: "done"; id: number; value: Resolved | ModelInput | Answer }
+  | { kind: "done"; id: number; value: Value }
   /** `fault`: the engine's report as JSON; null if the engine itself broke. */
   | { kind: "failed"; id: number; fault: string | null; message: string }
   | { kind: "cancelled"; id: number };

@@ -12,17 +12,17 @@ import {
   type Question,
   type Resolved,
   type RunOptions,
+  type Span,
+  type Watched,
 } from "./engine";
 import { begin } from "./here";
-import type { Reply, Request, Started } from "./messages";
+import type { Asked, Reply, Request, Started, Value } from "./messages";
 import { Slots } from "./slots";
 
 /** A worker that has not ended its slice after this time is replaced. */
 const PATIENCE_MS = 150;
 /** Longest time for a question that takes no run. */
 const QUICK_MS = 30_000;
-
-type Value = Resolved | ModelInput | Answer;
 
 interface Job {
   onProgress: RunOptions["onProgress"];
@@ -50,7 +50,7 @@ class Seat {
   }
 
   async ask(
-    request: { kind: Exclude<Request["kind"], "start" | "cancel">; question: Question },
+    request: Asked,
     signal: AbortSignal | null,
     onProgress: RunOptions["onProgress"],
   ): Promise<Value> {
@@ -162,6 +162,18 @@ export class Engine {
     const { priority, signal, onProgress } = options;
     return this.#seats.use(priority, signal, async (seat) => {
       return (await seat.ask({ kind: "run", question }, signal, onProgress)) as Answer;
+    });
+  }
+
+  /** Runs up to the end of a span, and returns its packets. */
+  async watch(
+    question: Question,
+    span: Span,
+    priority: number,
+    signal: AbortSignal,
+  ): Promise<Watched> {
+    return this.#seats.use(priority, signal, async (seat) => {
+      return (await seat.ask({ kind: "watch", question, span }, signal, undefined)) as Watched;
     });
   }
 

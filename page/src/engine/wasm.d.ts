@@ -35,6 +35,25 @@ declare module "#wasm/tailroom_web.js" {
     finish(): string;
     free(): void;
   }
+  export class Packets {
+    constructor(
+      text: string,
+      set: string,
+      seed: bigint | undefined,
+      files: Files,
+      link: string,
+      from: number,
+      to: number,
+    );
+    advance(milliseconds: number): number;
+    sort(): void;
+    about(): string;
+    present(): Uint32Array;
+    times(): Float64Array;
+    events(): Uint8Array;
+    flows(): Uint32Array;
+    free(): void;
+  }
 }
 
 declare module "#wasm/tailroom_web_bg.wasm?url" {

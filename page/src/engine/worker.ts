@@ -1,7 +1,16 @@
 /** A worker with an engine: runs slices of a few milliseconds, and answers messages between them. */
 
 import init, * as wasm from "#wasm/tailroom_web.js";
-import type { Answer, Components, ModelInput, Question, Resolved, Series } from "./engine";
+import type {
+  Answer,
+  Components,
+  ModelInput,
+  Question,
+  Resolved,
+  Series,
+  Span,
+  Watched,
+} from "./engine";
 import type { Reply, Request } from "./messages";
 
 const SLICE_MS = 15;
@@ -66,6 +75,31 @@ async function run(id: number, question: Question, progress: boolean): Promise<v
   }
 }
 
+async function watch(id: number, question: Question, span: Span): Promise<void> {
+  const packets = new wasm.Packets(...asked(question), span.link, span.fromS, span.toS);
+  try {
+    while (packets.advance(SLICE_MS) < 1) {
+      await breathe();
+      if (!cancelled.has(id)) continue;
+      reply({ kind: "cancelled", id });
+      return;
+    }
+    packets.sort();
+    const value = {
+      ...(JSON.parse(packets.about()) as Omit<Watched, "present" | "times" | "events" | "flows">),
+      present: packets.present(),
+      times: packets.times(),
+      events: packets.events(),
+      flows: packets.flows(),
+    };
+    reply({ kind: "done", id, value });
+  } finally {
+    cancelled.delete(id);
+    current.run = null;
+    packets.free();
+  }
+}
+
 async function answer(request: Request): Promise<void> {
   switch (request.kind) {
     case "start": {
@@ -82,6 +116,10 @@ async function answer(request: Request): Promise<void> {
     case "run":
       current.run = request.id;
       await run(request.id, request.question, request.progress);
+      return;
+    case "watch":
+      current.run = request.id;
+      await watch(request.id, request.question, request.span);
       return;
     case "resolve": {
       const value = JSON.parse(wasm.resolve(...asked(request.question))) as Resolved;

@@ -30,3 +30,8 @@ export function limitTexts(link: Bottleneck, limit: number): string[] {
     ...(link.bdp_packets > 0 ? [`${bdpText(link, limit)} BDP`] : []),
   ];
 }
+
+/** A limit as the scenario writes it. */
+export function limitToml(limit: number): string {
+  return `"${limit} ${limit === 1 ? "packet" : "packets"}"`;
+}

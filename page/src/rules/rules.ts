@@ -1,6 +1,7 @@
 /** The rules of the literature, and the words of other tools, which the engine knows. */
 
 import { here } from "../engine/here";
+import type { Targets } from "../state";
 import type { Bottleneck } from "./bottleneck";
 
 /** What a required buffer must achieve, if the rule can take it into account. */
@@ -55,4 +56,14 @@ export interface Equivalent {
 /** A limit in packets in the words of other tools. */
 export function equivalents(link: Bottleneck, limit: number): Equivalent[] {
   return JSON.parse(here().equivalents(JSON.stringify(link), limit)) as Equivalent[];
+}
+
+/** What the rules shall achieve: the targets, and what is usual where there is none. */
+export function requirementOf({ utilization, loss }: Targets): Requirement {
+  const between = (value: number | null): number | null =>
+    value !== null && value > 0 && value < 1 ? value : null;
+  return {
+    utilization: between(utilization) ?? DEFAULT_REQUIREMENT.utilization,
+    loss: between(loss) ?? DEFAULT_REQUIREMENT.loss,
+  };
 }

@@ -125,3 +125,16 @@ test("the numbers beside the text are those of the lines in sight", async () => 
   expect(numbers.at(-1)).toBe("4011");
   await page.close();
 });
+
+test("packets of an address with 501 groups are watched, and nothing overflows", async () => {
+  const page = await browser.newPage();
+  await page.goto(`${served.address}${ADDRESSES["many groups"] ?? ""}`);
+  await page.getByRole("button", { name: "Watch packets" }).click({ timeout: 60_000 });
+  await page.locator("#packets canvas").waitFor();
+  expect(await page.locator("#packets li").count()).toBe(13);
+  const overflow = await page.evaluate(
+    () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+  );
+  expect(overflow).toBeLessThanOrEqual(0);
+  await page.close();
+});

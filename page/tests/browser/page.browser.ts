@@ -439,6 +439,33 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     expect(await page.locator("img").count()).toBe(0);
   });
 
+  test("packets are watched, stopped, and stepped through loss by loss with the keyboard", async () => {
+    const page = await visit(served.address);
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await write(page, SMALL);
+    await expectSame(page, SMALL);
+    const part = page.locator("#packets");
+    await part.getByRole("button", { name: "Watch packets" }).press("Enter");
+    await part.getByText(/packets arrive at bottleneck/).waitFor();
+    const moment = (): Promise<string | null> => part.locator("canvas").getAttribute("aria-label");
+    const still = await moment();
+    await page.waitForTimeout(300);
+    expect(await moment()).toBe(still);
+    expect(still).toContain("0 dropped so far");
+    for (const dropped of [1, 2]) {
+      await part.getByRole("button", { name: "Next loss" }).press("Enter");
+      expect(await moment()).toContain(`${dropped} dropped so far`);
+    }
+    await part.getByRole("button", { name: "Loss before" }).press("Enter");
+    expect(await moment()).toContain("1 dropped so far");
+    await part.getByRole("button", { name: "Play" }).press("Enter");
+    await part.getByRole("button", { name: "Pause" }).press("Enter");
+    expect(await seriousFindings(page)).toEqual([]);
+    await write(page, SMALL.replace("count = 2", "count = 3"));
+    await expect.poll(() => part.locator("canvas").isVisible()).toBe(false);
+    expect(complaints).toEqual([]);
+  });
+
   test("two tabs do not disturb each other", async () => {
     const first = await visit(served.address);
     const second = await open(served.address);

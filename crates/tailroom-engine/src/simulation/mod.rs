@@ -22,6 +22,7 @@ mod waits;
 
 use crate::dynamic_flows::admission::FlowAdmissions;
 use crate::flow::Endpoints;
+use crate::link::probe::LogEntry;
 use crate::link::{Link, LinkSpec};
 use crate::network::Network;
 use crate::network::error::NetworkError;
@@ -380,6 +381,17 @@ impl Simulation {
     /// its first event after the sample's time, so a flow that waits is behind.
     pub fn series_so_far(&self) -> Option<(LinkSeries, FlowSeries)> {
         results::series_so_far(&self.network, &self.links, &self.permanent_endpoints())
+    }
+
+    /// Takes what the packet log of a link holds so far, in no particular order, and empties it. A
+    /// departure is in it once it is known, which may be before its time.
+    pub fn take_packet_log(&mut self, link: usize) -> Vec<LogEntry> {
+        std::mem::take(&mut self.links[link].probe.log)
+    }
+
+    /// The number of the group of a flow of the packet log.
+    pub fn group_number(&self, flow: u32) -> usize {
+        self.routes.group_of(flow)
     }
 
     fn permanent(&self) -> impl Iterator<Item = &Flow> {

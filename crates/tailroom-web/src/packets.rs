@@ -1,0 +1,152 @@
+//! The packets of a few seconds of a run at one link, for a picture in motion.
+
+use serde_json::json;
+use tailroom_engine::link::probe::{LogEntry, LogEvent};
+use tailroom_engine::units::Time;
+use wasm_bindgen::prelude::*;
+
+use crate::failure::Failure;
+use crate::files::Files;
+use crate::question::Question;
+use crate::run::Run;
+
+/// Events of a picture; what follows is left out.
+const MOST_EVENTS: usize = 400_000;
+
+/// A run up to the end of a span of time, of which it keeps the packets at one link.
+#[wasm_bindgen]
+#[derive(Debug)]
+pub struct Packets {
+    run: Run,
+    link: usize,
+    from: Time,
+    to: Time,
+    /// By flow, its packets at the link at `from`.
+    present: Vec<i64>,
+    entries: Vec<LogEntry>,
+}
+
+#[wasm_bindgen]
+impl Packets {
+    /// A run at time 0, which keeps the packets at `link` between two times in seconds.
+    ///
+    /// # Errors
+    /// The problems of the scenario, or that it has no such link; as JSON.
+    #[wasm_bindgen(constructor)]
+    pub fn new(
+        text: &str,
+        set: &str,
+        seed: Option<u64>,
+        files: &Files,
+        link: &str,
+        from: f64,
+        to: f64,
+    ) -> Result<Packets, JsValue> {
+        let question = Question::new(text, set, seed, files)?;
+        Ok(Packets::of(&question, link, from, to)?)
+    }
+
+    /// Simulates for about so many milliseconds, and returns the fraction that is done.
+    ///
+    /// # Errors
+    /// The reason why the run cannot go on, as JSON.
+    pub fn advance(&mut self, milliseconds: f64) -> Result<f64, JsValue> {
+        let fraction = self.run.advance_to(self.to, milliseconds)?;
+        self.take_log();
+        if self.entries.len() < MOST_EVENTS {
+            return Ok(fraction);
+        }
+        self.to = self.run.now();
+        Ok(1.0)
+    }
+
+    /// The span, names, and time series of the run, as JSON: `from_s`, `to_s`, which is earlier than
+    /// asked for if there are too many packets; `names`, of flows and of groups; `series`.
+    pub fn about(&self) -> String {
+        let network = &self.run.network;
+        let flows: Vec<String> =
+            (0..network.flows.len()).map(|flow| network.flow_name(flow)).collect();
+        let groups: Vec<&str> = network.groups.iter().map(|group| group.name.as_str()).collect();
+        json!({
+            "from_s": self.from.seconds(),
+            "to_s": self.to.seconds(),
+            "names": { "flows": flows, "groups": groups },
+            "series": self.run.series_value(),
+        })
+        .to_string()
+    }
+
+    /// The packets at the link when the span begins: as many numbers as packets, each that of a flow, or
+    /// behind the permanent flows that of a group.
+    pub fn present(&self) -> Vec<u32> {
+        let flows = self.present.iter().enumerate();
+        flows
+            .flat_map(|(flow, packets)| {
+                let packets = usize::try_from(*packets).unwrap_or(0);
+                std::iter::repeat_n(self.label(flow as u32), packets)
+            })
+            .collect()
+    }
+
+    /// Times of the events, in seconds after the span begins, in order; [`Packets::events`] and
+    /// [`Packets::flows`] have the same order.
+    pub fn times(&self) -> Vec<f64> {
+        self.kept().map(|entry| entry.time.since(self.from).seconds()).collect()
+    }
+
+    /// The events: 0 for an arrival, 1 for a departure, 2 for a drop.
+    pub fn events(&self) -> Vec<u8> {
+        self.kept().map(|entry| entry.event as u8).collect()
+    }
+
+    /// Numbers of the packets' flows, as in [`Packets::present`].
+    pub fn flows(&self) -> Vec<u32> {
+        self.kept().map(|entry| self.label(entry.flow)).collect()
+    }
+
+    /// Puts the events in order, once the run is done.
+    pub fn sort(&mut self) {
+        self.entries.sort_by_key(|entry| entry.time);
+    }
+}
+
+impl Packets {
+    fn of(question: &Question<'_>, link: &str, from: f64, to: f64) -> Result<Self, Failure> {
+        let mut run = Run::watching(question, link)?;
+        let place = run.network.links.iter().position(|one| one.name == link);
+        let link = place.ok_or_else(|| Failure::Page(format!("there is no link {link}")))?;
+        let end = run.network.duration;
+        let to = Time::from_seconds(to.clamp(0.0, end.seconds())).min(end);
+        let from = Time::from_seconds(from.max(0.0)).min(to);
+        let (present, entries) = (Vec::new(), Vec::new());
+        let _ = run.simulation.take_packet_log(link);
+        Ok(Packets { run, link, from, to, present, entries })
+    }
+
+    /// Keeps the events of the span, and counts those before it.
+    fn take_log(&mut self) {
+        for entry in self.run.simulation.take_packet_log(self.link) {
+            if entry.time >= self.from {
+                self.entries.push(entry);
+                continue;
+            }
+            let flow = entry.flow as usize;
+            if self.present.len() <= flow {
+                self.present.resize(flow + 1, 0);
+            }
+            self.present[flow] += if entry.event == LogEvent::Arrival { 1 } else { -1 };
+        }
+    }
+
+    fn kept(&self) -> impl Iterator<Item = &LogEntry> {
+        self.entries.iter().filter(|entry| entry.time <= self.to)
+    }
+
+    fn label(&self, flow: u32) -> u32 {
+        let permanent = self.run.network.flows.len() as u32;
+        if flow < permanent {
+            return flow;
+        }
+        permanent + self.run.simulation.group_number(flow) as u32
+    }
+}

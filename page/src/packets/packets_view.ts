@@ -1,0 +1,231 @@
+/** A few seconds of the run, slowed down, packet by packet. */
+
+import { announce, labelled, make } from "../dom";
+import { isAbort } from "../engine/engine";
+import type { Engine } from "../engine/pool";
+import { isDark } from "../pictures/chart";
+import { DARK, LIGHT, type Theme } from "../pictures/picture";
+import { plain } from "../scenario/quantities";
+import { LIVE_PRIORITY } from "../see/live";
+import { HEIGHT, momentText, spanText, StripDrawing } from "./drawing";
+import { placeAbove, presentByFlow } from "./fates";
+import type { Subject } from "./span";
+import { colourOfFlow, stripOf, type Strip } from "./strip";
+
+const SLOWER = [10, 30, 100, 300, 1000];
+/** Time on the screen in which a drop falls. */
+const FALL_S = 0.6;
+const STEPS = 1000;
+/** Names in the legend. */
+const MOST_NAMES = 12;
+
+export class PacketsView {
+  readonly #engine: Engine;
+  #subject: Subject | null = null;
+  #strip: Strip | null = null;
+  #drawing: StripDrawing | null = null;
+  #abort: AbortController | null = null;
+  /** Seconds after the span begins. */
+  #time = 0;
+  #frame = 0;
+  #lastFrame: number | null = null;
+  readonly #canvas = make("canvas", { role: "img" });
+  readonly #words = make("p", { class: "quiet" });
+  readonly #moment = make("p", { class: "readout" });
+  readonly #legend = make("ul", { class: "grades" });
+  readonly #watch = make(
+    "button",
+    { type: "button", disabled: true, click: () => void this.#begin() },
+    "Watch packets",
+  );
+  readonly #play = make("button", { type: "button", click: () => this.#toggle() }, "Play");
+  readonly #before = make("button", { type: "button", click: () => this.#step(-1) }, "Loss before");
+  readonly #after = make("button", { type: "button", click: () => this.#step(1) }, "Next loss");
+  readonly #slower = make(
+    "select",
+    {},
+    ...SLOWER.map((times) => make("option", { value: String(times) }, `${times} times slower`)),
+  );
+  readonly #place = make("input", {
+    type: "range",
+    min: "0",
+    max: String(STEPS),
+    step: "1",
+    value: "0",
+    input: () => this.#seek((Number(this.#place.value) / STEPS) * (this.#strip?.lengthS ?? 0)),
+  });
+  readonly #stage: HTMLElement;
+
+  constructor(host: HTMLElement, engine: Engine) {
+    this.#engine = engine;
+    this.#slower.value = "30";
+    const buttons = [this.#play, this.#before, this.#after, labelled("Speed", this.#slower)];
+    const controls = make("div", { class: "row" }, ...buttons);
+    this.#stage = make(
+      "div",
+      { hidden: true },
+      this.#canvas,
+      this.#moment,
+      controls,
+      labelled("Moment", this.#place),
+      this.#legend,
+    );
+    host.append(make("h3", {}, "Packets"), this.#watch, this.#words, this.#stage);
+    new ResizeObserver(() => this.restyle()).observe(host);
+  }
+
+  /** The packets shown are not those of the present scenario any more. */
+  forget(): void {
+    this.#abort?.abort();
+    this.#subject = null;
+    this.#strip = null;
+    this.#drawing = null;
+    this.#pause();
+    this.#watch.disabled = true;
+    this.#stage.hidden = true;
+    this.#words.textContent = "";
+  }
+
+  about(subject: Subject): void {
+    this.#subject = subject;
+    this.#watch.disabled = false;
+  }
+
+  /** Draws in the present colours and width. */
+  restyle(): void {
+    this.#drawing = null;
+    this.#draw();
+  }
+
+  get #isPlaying(): boolean {
+    return this.#frame !== 0;
+  }
+
+  async #begin(): Promise<void> {
+    const subject = this.#subject;
+    if (!subject) return;
+    const { question, span } = subject;
+    this.#watch.disabled = true;
+    this.#words.textContent = `Simulating up to ${plain(span.toS)} s`;
+    this.#abort = new AbortController();
+    try {
+      const { signal } = this.#abort;
+      const watched = await this.#engine.watch(question, span, LIVE_PRIORITY, signal);
+      if (subject !== this.#subject) return;
+      this.#show(stripOf(watched, subject), span.link);
+    } catch (error) {
+      if (isAbort(error)) return;
+      this.#words.textContent = `The packets cannot be shown: ${String(error)}`;
+    }
+    this.#watch.disabled = false;
+  }
+
+  #show(strip: Strip, link: string): void {
+    this.#strip = strip;
+    this.#drawing = null;
+    this.#stage.hidden = false;
+    const text = spanText(strip, link);
+    this.#words.textContent = text;
+    announce(text);
+    for (const button of [this.#before, this.#after]) button.disabled = strip.counts.drops === 0;
+    this.#showLegend(strip);
+    this.#seek(0);
+    if (!isStill()) this.#toggle();
+  }
+
+  #showLegend(strip: Strip): void {
+    const theme = themeNow();
+    const names = strip.seen.slice(0, MOST_NAMES).map((flow) => {
+      const swatch = make("span", { class: "swatch", "aria-hidden": "true" });
+      swatch.style.background = colourOfFlow(strip, flow, theme);
+      return make("li", {}, swatch, strip.names[flow] ?? "");
+    });
+    const more = strip.seen.length - names.length;
+    if (more > 0) names.push(make("li", {}, `and ${more} more, in the same colours`));
+    this.#legend.replaceChildren(...names);
+  }
+
+  #toggle(): void {
+    if (this.#isPlaying) {
+      this.#pause();
+      this.#draw();
+      return;
+    }
+    const strip = this.#strip;
+    if (!strip) return;
+    if (this.#time >= strip.lengthS) this.#time = 0;
+    this.#play.textContent = "Pause";
+    this.#lastFrame = null;
+    this.#frame = requestAnimationFrame((now) => this.#go(now));
+  }
+
+  #pause(): void {
+    cancelAnimationFrame(this.#frame);
+    this.#frame = 0;
+    this.#play.textContent = "Play";
+  }
+
+  #go(now: number): void {
+    const strip = this.#strip;
+    if (!strip) return;
+    const passed = (now - (this.#lastFrame ?? now)) / 1000;
+    this.#lastFrame = now;
+    this.#time = Math.min(strip.lengthS, this.#time + passed / Number(this.#slower.value));
+    if (this.#time >= strip.lengthS) this.#pause();
+    else this.#frame = requestAnimationFrame((next) => this.#go(next));
+    this.#draw();
+  }
+
+  /** Goes to the next loss, or to the one before, and stops there. */
+  #step(direction: 1 | -1): void {
+    const drops = this.#strip?.fates.dropTimes ?? [];
+    const loss =
+      direction > 0
+        ? drops[placeAbove(drops, this.#time)]
+        : drops.findLast((time) => time < this.#time);
+    if (loss !== undefined) this.#seek(loss);
+  }
+
+  #seek(time: number): void {
+    this.#pause();
+    this.#time = time;
+    this.#draw();
+    announce(this.#moment.textContent);
+  }
+
+  #draw(): void {
+    const strip = this.#strip;
+    const context = this.#canvas.getContext("2d");
+    const width = this.#stage.clientWidth;
+    if (!strip || !context || width === 0) return;
+    const ratio = window.devicePixelRatio || 1;
+    if (!this.#drawing) {
+      this.#canvas.width = width * ratio;
+      this.#canvas.height = HEIGHT * ratio;
+      this.#canvas.style.width = `${width}px`;
+      this.#canvas.style.height = `${HEIGHT}px`;
+      this.#drawing = new StripDrawing(strip, themeNow(), width, ratio);
+      this.#showLegend(strip);
+    }
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    const fallS = isStill() ? 0 : FALL_S / Number(this.#slower.value);
+    this.#drawing.draw(context, { time: this.#time, fallS });
+    this.#place.value = String(Math.round((this.#time / strip.lengthS) * STEPS));
+    const text = momentText(strip, presentByFlow(strip.fates, this.#time), this.#time);
+    this.#moment.textContent = text;
+    // A picture in motion is described when it stands still.
+    if (!this.#isPlaying) {
+      this.#canvas.setAttribute("aria-label", text);
+      this.#place.setAttribute("aria-valuetext", text);
+    }
+  }
+}
+
+function themeNow(): Theme {
+  return isDark() ? DARK : LIGHT;
+}
+
+/** Whether the visitor wants pictures that do not move by themselves. */
+function isStill(): boolean {
+  return window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+}

@@ -1,0 +1,98 @@
+/** What the pictures of packets are drawn from. */
+
+import type { Column, Watched } from "../engine/engine";
+import { colourOf, type Theme } from "../pictures/picture";
+import { evenlySpread } from "../see/live_pictures";
+import type { Subject } from "./span";
+import { departures, fatesOf, countsOf, longestGap, type Counts, type Fates } from "./fates";
+
+/** Windows that are drawn. */
+const MOST_WINDOWS = 6;
+
+export interface Curve {
+  flow: number;
+  times: number[];
+  values: number[];
+}
+
+/** A span of a run at one link. */
+export interface Strip {
+  lengthS: number;
+  fromS: number;
+  fates: Fates;
+  counts: Counts;
+  /** Names by the numbers of flows. */
+  names: string[];
+  /** Numbers of the flows whose packets are in the span. */
+  seen: number[];
+  windows: Curve[];
+  /** Times of samples since whose predecessor packets were marked. */
+  marks: number[];
+  marked: number;
+  /** Departures of the packets of the group that is watched. */
+  calls: number[];
+  gapS: number | null;
+  who: string;
+}
+
+export function stripOf(watched: Watched, { span: { link }, discipline, who }: Subject): Strip {
+  const fates = fatesOf(watched, discipline);
+  const { flows, groups } = watched.names;
+  const names = [...flows, ...groups];
+  const isOfWho = (name: string): boolean => name === who || name.startsWith(`${who}.`);
+  const wanted = names.flatMap((name, flow) => (who !== "" && isOfWho(name) ? [flow] : []));
+  const calls = departures(fates, new Set(wanted));
+  const marks = marksOf(watched, link);
+  return {
+    fromS: watched.from_s,
+    lengthS: watched.to_s - watched.from_s,
+    fates,
+    counts: countsOf(watched),
+    names,
+    seen: [...new Set(fates.flow)].sort((a, b) => a - b),
+    windows: windowsOf(watched),
+    marks: marks.map(([time]) => time),
+    marked: marks.reduce((sum, [, marked]) => sum + marked, 0),
+    calls,
+    gapS: longestGap(calls),
+    who,
+  };
+}
+
+function column(columns: Record<string, Column> | undefined, name: string): Column {
+  return columns?.[name] ?? [];
+}
+
+function marksOf(
+  { series, from_s, to_s }: Watched,
+  link: string,
+): [time: number, marked: number][] {
+  const at = series?.names.links.indexOf(link);
+  const links = column(series?.link_series, "link");
+  const times = column(series?.link_series, "time_s");
+  return column(series?.link_series, "marks").flatMap((marked, row) => {
+    const time = times[row] ?? 0;
+    const isHere = links[row] === at && time > from_s && time <= to_s;
+    return isHere && (marked ?? 0) > 0 ? [[time - from_s, marked ?? 0]] : [];
+  });
+}
+
+function windowsOf({ series, from_s, to_s }: Watched): Curve[] {
+  const curves = new Map<number, Curve>();
+  const times = column(series?.flow_series, "time_s");
+  const windows = column(series?.flow_series, "cwnd_packets");
+  column(series?.flow_series, "flow").forEach((flow, row) => {
+    const [time, value] = [times[row] ?? 0, windows[row] ?? null];
+    if (flow === null || value === null || time < from_s || time > to_s) return;
+    const curve = curves.get(flow) ?? { flow, times: [], values: [] };
+    curve.times.push(time - from_s);
+    curve.values.push(value);
+    curves.set(flow, curve);
+  });
+  return evenlySpread([...curves.values()], MOST_WINDOWS);
+}
+
+/** The colour of a flow's packets: flows that are seen take them in turn. */
+export function colourOfFlow({ seen }: Strip, flow: number, theme: Theme): string {
+  return colourOf(1 + (seen.indexOf(flow) % 6), theme);
+}

@@ -1,0 +1,115 @@
+import { expect, test } from "vitest";
+import type { Summary, Watched } from "../src/engine/engine";
+import { layout } from "../src/packets/drawing";
+import { countsOf, departures, eachPresent, fatesOf, longestGap } from "../src/packets/fates";
+import { wasm } from "./engine_here";
+
+const FILES = new wasm.Files("{}");
+const scenario = (kind: string): string => `duration = "6 s"
+[links.bottleneck]
+rate = "10 Mbit/s"
+delay = "5 ms"
+queue = { kind = "${kind}", limit = "20 packets" }
+[flows.reno]
+count = 3
+path = ["bottleneck"]
+congestion = "reno"
+rtt = "40 ms"
+[flows.voice]
+path = ["bottleneck"]
+packet_size = "200 B"
+rtt = "40 ms"
+source = { kind = "cbr", rate = "64 kbit/s" }
+`;
+const KINDS = ["drop_tail", "drop_head", "fq_codel", "codel", "random_drop"];
+
+function watch(text: string, from: number, to: number): Watched {
+  const packets = new wasm.Packets(text, "{}", undefined, FILES, "bottleneck", from, to);
+  while (packets.advance(1000) < 1);
+  packets.sort();
+  return {
+    ...(JSON.parse(packets.about()) as Watched),
+    present: packets.present(),
+    times: packets.times(),
+    events: packets.events(),
+    flows: packets.flows(),
+  };
+}
+
+function summaryOf(text: string): Summary {
+  const run = new wasm.Run(text, "{}", undefined, FILES);
+  while (run.advance(1000) < 1);
+  return (JSON.parse(run.finish()) as { summary: Summary }).summary;
+}
+
+test.each(KINDS)(
+  "a whole run has the drops of its summary, and no packet is lost sight of: %s",
+  (kind) => {
+    const watched = watch(scenario(kind), 0, 6);
+    const counts = countsOf(watched);
+    const link = summaryOf(scenario(kind)).links["bottleneck"];
+    expect(counts.drops).toBe(link?.drops_packets);
+    expect(counts.drops).toBeGreaterThan(0);
+    const fates = fatesOf(watched, kind);
+    expect(fates.drops.length).toBe(counts.drops);
+    expect(fates.end.filter((end) => end < Infinity).length).toBe(counts.departures + counts.drops);
+  },
+);
+
+test.each(KINDS)(
+  "a span begins with the packets that the whole run has at that time: %s",
+  (kind) => {
+    const [whole, part] = [watch(scenario(kind), 0, 4), watch(scenario(kind), 3, 4)];
+    const present: number[] = [];
+    const fates = fatesOf(whole, kind);
+    eachPresent(fates, 3 - 1e-9, (packet) => present.push(fates.flow[packet] ?? 0));
+    expect([...part.present].sort()).toEqual(present.sort());
+    const later = [...whole.times].filter((time) => time >= 3);
+    const picoseconds = (seconds: number): number => Math.round(seconds * 1e12);
+    expect([...part.times].map((time) => picoseconds(time + 3))).toEqual(later.map(picoseconds));
+  },
+);
+
+test("packets of drop tail wait no longer than its limit, and depart in order", () => {
+  const fates = fatesOf(watch(scenario("drop_tail"), 0, 6), "drop_tail");
+  // 20 packets that wait, and the rest of one that is sent.
+  const longestS = (21 * 1500 * 8) / 10e6;
+  let before = 0;
+  for (let packet = 0; packet < fates.end.length; packet++) {
+    const end = fates.end[packet] ?? 0;
+    if (fates.isDropped[packet] === 1 || end === Infinity) continue;
+    expect(end - (fates.arrival[packet] ?? 0)).toBeLessThanOrEqual(longestS * (1 + 1e-9));
+    expect(end).toBeGreaterThan(before);
+    before = end;
+  }
+});
+
+test("a call whose packets all pass departs once per interval in the mean", () => {
+  const watched = watch(scenario("fq_codel"), 1, 5);
+  const voice = watched.names.flows.indexOf("voice");
+  const times = departures(fatesOf(watched, "fq_codel"), new Set([voice]));
+  // 64 kbit/s in packets of 200 bytes: one packet in 25 ms.
+  expect(times.length).toBeGreaterThanOrEqual(158);
+  expect(times.length).toBeLessThanOrEqual(162);
+  expect(longestGap(times)).toBeGreaterThanOrEqual(0.025 - 1e-9);
+});
+
+test("a span of an unknown link, or outside of the run, is refused or empty", () => {
+  let fault: unknown;
+  try {
+    new wasm.Packets(scenario("drop_tail"), "{}", undefined, FILES, "other", 0, 1);
+  } catch (error) {
+    fault = error;
+  }
+  expect(fault).toContain("there is no link other");
+  expect(watch(scenario("drop_tail"), 8, 9).times.length).toBe(0);
+  expect(watch(scenario("drop_tail"), Number.NaN, -1).times.length).toBe(0);
+});
+
+test("every packet finds room in the picture", () => {
+  for (const most of [0, 1, 100, 5_000, 100_000, 3_000_000]) {
+    const [side, rows] = layout(most, 300, 150);
+    expect(Math.ceil(most / rows) * side).toBeLessThanOrEqual(301);
+    expect(rows * side).toBeLessThanOrEqual(150);
+  }
+});
