@@ -47,20 +47,20 @@ impl Tournament {
     /// Sets the time of an index.
     #[inline]
     pub(crate) fn set(&mut self, index: usize, time: Time) {
-        if time == self.times[index] {
+        let before = std::mem::replace(&mut self.times[index], time);
+        if time == before {
             return;
         }
-        self.times[index] = time;
         if self.minima.is_empty() {
             self.find_first(0);
         } else {
-            self.change(index, time);
+            self.change(index, before, time);
         }
     }
 
     #[inline(never)]
-    fn change(&mut self, index: usize, time: Time) {
-        self.update_minima(index);
+    fn change(&mut self, index: usize, before: Time, time: Time) {
+        self.update_minima(index, before, time);
         if time < self.earliest || (time == self.earliest && index < self.first) {
             (self.earliest, self.first) = (time, index);
         } else if index == self.first {
@@ -69,15 +69,21 @@ impl Tournament {
         }
     }
 
-    /// Updates the minima above an index.
-    fn update_minima(&mut self, index: usize) {
+    /// Updates the minima above an index whose time changes. The siblings matter only where the time
+    /// was the minimum and is later now.
+    fn update_minima(&mut self, index: usize, mut before: Time, mut time: Time) {
         let (mut below, mut node) = (&self.times, index);
         for level in &mut self.minima {
             node /= FAN;
-            let start = node * FAN;
-            let children = &below[start..below.len().min(start + FAN)];
-            let minimum = children.iter().copied().fold(Time::NEVER, Time::min);
-            if std::mem::replace(&mut level[node], minimum) == minimum {
+            let minimum = level[node];
+            if time > minimum && before > minimum {
+                return;
+            }
+            if time > minimum {
+                time = below[lowest(below, node * FAN)];
+            }
+            (before, level[node]) = (minimum, time);
+            if time == before {
                 return;
             }
             below = level;
@@ -96,7 +102,11 @@ impl Tournament {
 #[inline]
 fn lowest(times: &[Time], start: usize) -> usize {
     let end = times.len().min(start + FAN);
-    (start + 1..end).fold(start, |lowest, at| if times[at] < times[lowest] { at } else { lowest })
+    let mut first = (start, Time::NEVER);
+    for (at, &time) in (start..).zip(&times[start..end]) {
+        first = if time < first.1 { (at, time) } else { first };
+    }
+    first.0
 }
 
 #[cfg(test)]

@@ -44,10 +44,15 @@ impl Changes {
         self.by_arrivals.push(Change { at, cells: -i64::from(cells) });
     }
 
-    /// The memory of a packet that was sent is freed.
+    /// The memory of packets that were sent is freed; returns the sum of their cells.
     #[inline]
-    pub(super) fn free(&mut self, at: Time, cells: Cells) {
-        self.by_releases.push(Change { at, cells: -i64::from(cells) });
+    pub(super) fn free<'a>(&mut self, releases: impl Iterator<Item = &'a (Time, Cells)>) -> u64 {
+        let mut freed = 0;
+        self.by_releases.extend(releases.map(|&(at, cells)| {
+            freed += u64::from(cells);
+            Change { at, cells: -i64::from(cells) }
+        }));
+        freed
     }
 
     /// Measures all changes, in order of time; none is later than `now`.
@@ -71,14 +76,14 @@ impl Changes {
         self.since = now;
     }
 
-    /// Sorts the releases: by counting into as many equal spans of time as there are releases, and the
+    /// Sorts the releases: by counting into equal spans of time, one for one or two releases, and the
     /// few of a span by insertion.
     fn sort_releases(&mut self, now: Time) {
         let Changes { by_releases, since, sorted, ends, .. } = self;
-        let spans = by_releases.len().next_power_of_two();
+        let spans = 1_usize << by_releases.len().max(1).ilog2();
         let bits = u64::BITS - now.since(*since).picoseconds().leading_zeros();
         let shift = bits.saturating_sub(spans.ilog2());
-        let span_of = |change: &Change| (change.at.since(*since).picoseconds() >> shift) as usize;
+        let span_of = |change: &Change| ((change.at - *since).picoseconds() >> shift) as usize;
         ends.clear();
         ends.resize(spans, 0);
         for change in &*by_releases {
@@ -115,6 +120,9 @@ impl Changes {
 fn sort_by_insertion(changes: &mut [Change]) {
     for index in 1..changes.len() {
         let change = changes[index];
+        if changes[index - 1].at <= change.at {
+            continue;
+        }
         let mut place = index;
         while place > 0 && changes[place - 1].at > change.at {
             changes[place] = changes[place - 1];
@@ -143,7 +151,7 @@ mod tests {
                 let times = if batch % 3 == 0 { 2 } else { 400 };
                 let at = from + below(times) * (to - from) / times;
                 let cells: Cells = held.pop().expect("it holds so many");
-                changes.free(Time::from_picoseconds(at), cells);
+                changes.free([(Time::from_picoseconds(at), cells)].iter());
                 all.push((at, -i64::from(cells)));
             }
             let mut arrivals: Vec<u64> = (0..below(100)).map(|_| from + below(to - from)).collect();

@@ -63,6 +63,16 @@ struct Member {
 }
 
 impl Member {
+    /// A packet will free these cells at `at`, no earlier than the packets before it. `next_release`
+    /// is when the first of them does.
+    #[inline]
+    fn release_at(&mut self, at: Time, cells: Cells, next_release: &mut Time) {
+        if self.releases.is_empty() {
+            *next_release = at;
+        }
+        self.releases.push_back((at, cells));
+    }
+
     /// The part of what it occupies that is shared memory.
     #[inline]
     fn shared(&self) -> u64 {
@@ -137,7 +147,8 @@ impl Pool {
     /// Whether a packet of a member that arrives at `now` finds room: the cells that it takes, or why
     /// it is refused. A packet that finds room in more than what is occupied does so all the more in
     /// what is ([`Policy::admits`]).
-    #[inline]
+    #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
+    #[inline(always)]
     fn ask(&mut self, member: usize, now: Time, bytes: u32) -> Result<Cells, DropReason> {
         let cells = self.cells(bytes);
         match self.decide(member, cells) {
@@ -177,44 +188,41 @@ impl Pool {
     /// A packet takes memory at `now`, and is still to be sent.
     #[inline]
     fn take(&mut self, member: usize, now: Time, cells: Cells) {
-        self.members[member].weighted_times -= weighted(cells, now);
-        self.occupy(member, now, cells);
+        let queue = &mut self.members[member];
+        queue.weighted_times -= weighted(cells, now);
+        self.shared_occupied += queue.take(cells);
+        self.note_taken(now, cells);
     }
 
     /// A packet of a member will be sent from `start` to `end`, no earlier than those before it.
     #[inline]
     fn send(&mut self, member: usize, cells: Cells, start: Time, end: Time) {
         let at = if self.spec.frees == Frees::AtStart { start } else { end };
-        self.members[member].weighted_times += weighted(cells, at);
-        self.release_at(member, at, cells);
+        let queue = &mut self.members[member];
+        queue.weighted_times += weighted(cells, at);
+        queue.release_at(at, cells, &mut self.next_releases[member]);
     }
 
     /// A packet takes memory at `now`, and will be sent from `start` to `end`, no earlier than those
     /// before it.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
+    #[inline(always)]
     fn pass(&mut self, member: usize, now: Time, cells: Cells, start: Time, end: Time) {
         let at = if self.spec.frees == Frees::AtStart { start } else { end };
-        self.members[member].weighted_times += weighted(cells, at.since(now));
-        self.release_at(member, at, cells);
-        self.occupy(member, now, cells);
+        let queue = &mut self.members[member];
+        queue.weighted_times += weighted(cells, at.since(now));
+        self.shared_occupied += queue.take(cells);
+        queue.release_at(at, cells, &mut self.next_releases[member]);
+        self.note_taken(now, cells);
     }
 
+    /// Measures, now or with later changes, that a packet has taken memory at `now`.
     #[inline]
-    fn occupy(&mut self, member: usize, now: Time, cells: Cells) {
-        self.shared_occupied += self.members[member].take(cells);
+    fn note_taken(&mut self, now: Time, cells: Cells) {
         debug_assert!(self.is_balanced(), "{self:?}");
         if self.changes.take(now, cells) {
             self.catch_up(now);
         }
-    }
-
-    #[inline]
-    fn release_at(&mut self, member: usize, at: Time, cells: Cells) {
-        let releases = &mut self.members[member].releases;
-        if releases.is_empty() {
-            self.next_releases[member] = at;
-        }
-        releases.push_back((at, cells));
     }
 
     /// A packet that waits is dropped at `now`.
@@ -233,12 +241,8 @@ impl Pool {
             if *next > now {
                 continue;
             }
-            let (mut due, mut freed) = (0, 0);
-            for &(at, cells) in queue.releases.iter().take_while(|(at, _)| *at <= now) {
-                self.changes.free(at, cells);
-                due += 1;
-                freed += u64::from(cells);
-            }
+            let due = queue.releases.partition_point(|(at, _)| *at <= now);
+            let freed = self.changes.free(queue.releases.range(..due));
             queue.releases.drain(..due);
             *next = queue.releases.front().map_or(Time::NEVER, |(at, _)| *at);
             self.shared_occupied -= queue.give(freed);
@@ -398,7 +402,8 @@ impl Pools {
     ///
     /// # Errors
     /// Why the packet is refused.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
+    #[inline(always)]
     pub fn ask(&mut self, link: usize, now: Time, bytes: u32) -> Result<Cells, DropReason> {
         let Some((pool, member)) = self.place(link) else { return Ok(0) };
         pool.ask(member, now, bytes)
@@ -441,7 +446,8 @@ impl Pools {
     }
 
     /// [`Pools::take`] and [`Pools::send`] at once, for a packet whose departure is known.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
+    #[inline(always)]
     pub fn pass(&mut self, link: usize, now: Time, cells: Cells, start: Time, end: Time) {
         if let Some((pool, member)) = self.place(link) {
             pool.pass(member, now, cells, start, end);

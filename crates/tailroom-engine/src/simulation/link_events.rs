@@ -102,7 +102,8 @@ impl Simulation {
     }
 
     /// Asks a pool for the memory of a packet; a policy that pushes packets out makes room.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "two callers, one of them in the loop over packets")]
+    #[inline(always)]
     pub(super) fn ask_pool(
         &mut self,
         link: usize,
@@ -116,15 +117,17 @@ impl Simulation {
     }
 
     /// A packet takes the memory that it has been granted, unless the link has dropped it.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "two callers, one of them in the loop over packets")]
+    #[inline(always)]
     pub(super) fn occupy(&mut self, link: usize, now: Time, cells: Cells, outcome: LinkOutcome) {
         let Simulation { links, pools, .. } = self;
         match outcome {
             LinkOutcome::Dropped(_) => {}
             LinkOutcome::Held => pools.take(link, now, cells),
             LinkOutcome::Delivered(_) | LinkOutcome::Lost => {
-                let start = now.saturating_add(links[link].last_wait());
-                pools.pass(link, now, cells, start, links[link].busy_until());
+                let link_state = &links[link];
+                let start = now.saturating_add(link_state.last_wait());
+                pools.pass(link, now, cells, start, link_state.busy_until());
             }
         }
     }

@@ -123,14 +123,20 @@ impl Simulation {
             if let LinkOutcome::Delivered(at) = outcome
                 && at < Time::AFTER_ALL_RUNS
                 && exit == Exit::Receiver
-                && !event.is_kept()
             {
                 let Simulation { fast_paths, flows, pending, .. } = self;
-                if fast_paths.deliver((at, event, event.sent()), flows, pending) {
+                let (packet, sent) = pending.take_sent(event);
+                if fast_paths.deliver((at, packet, sent), flows, pending) {
                     continue;
                 }
-                let [time, size, place] = event.words();
-                self.deliver_by_words(time, size, place, at);
+                let [time, size, place] = packet.words();
+                self.deliver_by_words(time, size, place, at, sent);
+            } else if IS_GENERAL
+                && let LinkOutcome::Delivered(at) = outcome
+                && at < Time::AFTER_ALL_RUNS
+                && exit == Exit::Link
+            {
+                self.pending.agenda.push(event.at_next_link(at));
             } else {
                 let [time, size, place] = event.words();
                 self.follow_by_words(time, size, place, outcome, exit, false);
@@ -199,10 +205,10 @@ impl Simulation {
     /// Delivers a packet that is not the predicted one of a flow on its fast path. Its event comes word
     /// by word too.
     #[inline(never)]
-    fn deliver_by_words(&mut self, time: u64, size: u64, place: u64, at: Time) {
-        let event = Transit::from_words([time, size, place]);
-        if self.deliver(at, event, event.sent()) {
-            self.dynamic.release_if_done(event.flow(), &mut self.flows);
+    fn deliver_by_words(&mut self, time: u64, size: u64, place: u64, at: Time, sent: Time) {
+        let packet = Transit::from_words([time, size, place]);
+        if self.deliver(at, packet, sent) {
+            self.dynamic.release_if_done(packet.flow(), &mut self.flows);
         }
     }
 

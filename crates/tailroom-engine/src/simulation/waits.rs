@@ -13,29 +13,14 @@ impl Simulation {
     ///
     /// At the last link of the path the total wait is recorded, also if the wire loses the packet:
     /// the link counts that wait too.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
+    #[inline(always)]
     pub(super) fn add_wait(&mut self, packet: Transit, outcome: LinkOutcome, hop: Hop) -> Transit {
-        let [time, size, place] = packet.words();
-        let (size, place) = self.add_wait_by_words(time, size, place, outcome, hop);
-        Transit::from_words([time, size, place])
-    }
-
-    /// The same for an event that comes word by word, in registers; returns the words that change.
-    #[inline(never)]
-    fn add_wait_by_words(
-        &mut self,
-        time: u64,
-        size: u64,
-        place: u64,
-        outcome: LinkOutcome,
-        hop: Hop,
-    ) -> (u64, u64) {
-        let packet = Transit::from_words([time, size, place]);
         let is_sent = matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost);
         // On a link that stands still for good the wait does not end.
         let link = &self.links[hop.link as usize];
         if !is_sent || link.busy_until() == Time::NEVER {
-            return (size, place);
+            return packet;
         }
         let waited = link.last_wait();
         match (hop.exit, outcome) {
@@ -43,14 +28,12 @@ impl Simulation {
                 let before = self.pending.kept_packets.waited(packet);
                 let start = packet.time().saturating_add(waited);
                 self.groups[hop.group as usize].on_wait(start, before.saturating_add(waited));
-                (size, place)
+                packet
             }
-            (_, LinkOutcome::Lost) => (size, place),
+            (_, LinkOutcome::Lost) => packet,
             _ => {
                 let Pending { kept_packets, agenda, .. } = &mut self.pending;
-                let kept = kept_packets.add_wait(packet, waited, agenda);
-                let [_, size, place] = kept.words();
-                (size, place)
+                kept_packets.add_wait(packet, waited, agenda)
             }
         }
     }
