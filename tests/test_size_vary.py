@@ -125,3 +125,19 @@ def test_how_values_are_written(quantity: Any, steps: int, text: str, setting: o
     varied = Varied("key", quantity, is_limit=False)
     assert varied.text(steps) == text
     assert varied.setting(steps) == setting
+
+
+@pytest.mark.parametrize(
+    ("link", "key"),
+    [
+        ("tor-switch-h0", "switches.tor.queue.limit"),
+        ("tor-h3-switch", "switches.tor.nic_queue.limit"),
+        (None, "switches.tor.queue.limit"),
+    ],
+)
+def test_a_port_of_a_switch_is_refused_with_the_key_of_its_limit(
+    link: str | None, key: str
+) -> None:
+    with pytest.raises(tr.TargetError) as refusal:
+        tr.size("incast", ["queries.completed_flows >= 1"], link=link)
+    assert key in str(refusal.value)

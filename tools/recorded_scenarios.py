@@ -7,6 +7,7 @@ less time (`shortened_scenarios.py`).
 
 import json
 from collections.abc import Iterator
+from copy import deepcopy
 
 from recorded_sources import source_scenarios
 from recorded_transport import transport_scenarios
@@ -259,8 +260,14 @@ def _pools() -> Iterator[tuple[str, Document]]:
             document["pools"] = {"memory": {**memory, **pool}}
             yield f"pool/{kind}{label}", {**document, "series": {"interval": "500 ms"}}
             if kind == "dynamic_threshold":
-                document["links"]["full"]["alpha"] = 4.0
-                yield f"pool/{kind}{label}/own_alpha", document
+                own_alpha = deepcopy(document)
+                own_alpha["links"]["full"]["alpha"] = 4.0
+                yield f"pool/{kind}{label}/own_alpha", own_alpha
+                of_one_port = deepcopy(own_alpha)
+                of_one_port["pools"]["memory"]["policy"]["port_alpha"] = 2.0
+                for link in of_one_port["links"].values():
+                    link["port"] = "both"
+                yield f"pool/{kind}{label}/port_alpha", of_one_port
 
 
 def _pauses() -> Iterator[tuple[str, Document]]:

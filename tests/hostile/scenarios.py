@@ -154,15 +154,18 @@ def _mend_pools(values: Values, scenario: Scenario) -> None:
     for link in scenario["links"].values():
         if "pool" not in link:
             link.pop("reserved", None)
-        if link not in members or values.draw(st.booleans()):
-            link.pop("alpha", None)
+        for key in ("alpha", "port"):
+            if link not in members or values.draw(st.booleans()):
+                link.pop(key, None)
     if members:
         pool = values.of(schema()["$defs"]["PoolConfig"])
         policies = ["dynamic_threshold", "complete_sharing"]
         if all(_decides_at_arrival(link["queue"]) for link in members):
             policies.append("longest_queue_drop")
         has_alpha = any("alpha" in link for link in members)
-        policy = policies[0] if has_alpha else values.draw(st.sampled_from(policies))
+        policy: object = policies[0] if has_alpha else values.draw(st.sampled_from(policies))
+        if any("port" in link for link in members):
+            policy = {"kind": "dynamic_threshold", "port_alpha": 2.0}
         scenario["pools"] = {"memory": {**pool, "size": "1 MB", "cell": "208 B", "policy": policy}}
     for link in members:
         link["pool"] = "memory"

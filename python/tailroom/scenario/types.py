@@ -782,6 +782,9 @@ class Link(TypedDict):
     up."""
     alpha: NotRequired[float]
     """Alpha of this link in its pool, instead of that of the policy."""
+    port: NotRequired[str]
+    """Name of the port to which the queue of this link belongs, for a policy that limits ports:
+    links with the same name are queues of one port. Default: a port of its own."""
     loss: NotRequired[Loss | Literal["none"]]
     """Random loss on the wire, after the packet has used the link. Default: {'kind':
     'none'}."""
@@ -850,6 +853,10 @@ class DynamicThresholdPolicy(TypedDict):
     """The threshold of a queue, as a multiple of the shared memory that is free. Switches have
     powers of two, 2^n for n = `dynamic_th`; a link may have an `alpha` of its own. Default:
     1.0."""
+    port_alpha: NotRequired[float]
+    """Limit ports too: the queues of a port may together grow to this multiple of the shared
+    memory that is free, and each of them to `alpha` times what its port may still take. Links
+    with the same `port` are queues of one port. Off unless given."""
 
 
 class LongestQueueDropPolicy(TypedDict):

@@ -14,7 +14,7 @@ pub mod policy;
 mod probe;
 pub mod spec;
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use crate::probe::window::Window;
 use crate::queue::buffer::DropReason;
@@ -38,6 +38,8 @@ pub struct Pool {
     shared: u64,
     shared_occupied: u64,
     members: Vec<Member>,
+    /// By port, what its queues occupy of the shared memory.
+    ports: Vec<u64>,
     /// By member, when it frees memory next.
     next_releases: Vec<Time>,
     /// What is still to be measured.
@@ -53,6 +55,8 @@ struct Member {
     occupied: u64,
     reserved: u64,
     alpha: f64,
+    /// Index of its port.
+    port: usize,
     /// What is freed when, in order of time.
     releases: VecDeque<(Time, Cells)>,
     /// Cells times the time at which they are or will be freed, where it is known, less cells taken
@@ -109,6 +113,16 @@ fn weighted(cells: Cells, time: Time) -> i128 {
     i128::from(cells) * i128::from(time.picoseconds())
 }
 
+/// By member, the index of its port: that of the first member with the same port.
+fn ports_of(members: &[PoolMember]) -> Vec<usize> {
+    let mut first = HashMap::new();
+    let ports = members.iter().enumerate().map(|(index, member)| match member.port {
+        Some(port) => *first.entry(port).or_insert(index),
+        None => index,
+    });
+    ports.collect()
+}
+
 impl Pool {
     /// The pool that `spec` describes, empty, with these queues.
     fn new(spec: &PoolSpec, members: &[PoolMember], seed: u64) -> Self {
@@ -117,10 +131,12 @@ impl Pool {
         let queues = members.len() as u64;
         let info = PoolInfo { size: shared, cell_bytes: spec.cell_bytes, queues };
         let alpha = spec.policy.parameters().alpha().unwrap_or(0.0);
-        let queues = members.iter().map(|member| Member {
+        let ports = ports_of(members);
+        let queues = members.iter().zip(&ports).map(|(member, &port)| Member {
             occupied: 0,
             reserved: spec.cells(member.reserved_bytes),
             alpha: member.alpha.unwrap_or(alpha),
+            port,
             releases: VecDeque::new(),
             weighted_times: 0,
             before_window: 0,
@@ -130,6 +146,7 @@ impl Pool {
             shared,
             shared_occupied: 0,
             members: queues.collect(),
+            ports: vec![0; members.len()],
             next_releases: vec![Time::NEVER; members.len()],
             changes: Changes::default(),
             random: stream(seed, &format!("pool {}", spec.name)),
@@ -170,6 +187,7 @@ impl Pool {
         let request = Request {
             needed: after - queue.shared(),
             queue: queue.shared(),
+            port: self.ports[queue.port],
             occupied: self.shared_occupied,
             size: self.shared,
             alpha: queue.alpha,
@@ -188,9 +206,8 @@ impl Pool {
     /// A packet takes memory at `now`, and is still to be sent.
     #[inline]
     fn take(&mut self, member: usize, now: Time, cells: Cells) {
-        let queue = &mut self.members[member];
-        queue.weighted_times -= weighted(cells, now);
-        self.shared_occupied += queue.take(cells);
+        self.members[member].weighted_times -= weighted(cells, now);
+        self.grow(member, cells);
         self.note_taken(now, cells);
     }
 
@@ -211,9 +228,18 @@ impl Pool {
         let at = if self.spec.frees == Frees::AtStart { start } else { end };
         let queue = &mut self.members[member];
         queue.weighted_times += weighted(cells, at.since(now));
-        self.shared_occupied += queue.take(cells);
         queue.release_at(at, cells, &mut self.next_releases[member]);
+        self.grow(member, cells);
         self.note_taken(now, cells);
+    }
+
+    /// A queue and its port occupy more.
+    #[inline]
+    fn grow(&mut self, member: usize, cells: Cells) {
+        let queue = &mut self.members[member];
+        let taken = queue.take(cells);
+        self.ports[queue.port] += taken;
+        self.shared_occupied += taken;
     }
 
     /// Measures, now or with later changes, that a packet has taken memory at `now`.
@@ -228,7 +254,9 @@ impl Pool {
     /// A packet that waits is dropped at `now`.
     fn drop(&mut self, member: usize, now: Time, cells: Cells) {
         let queue = &mut self.members[member];
-        self.shared_occupied -= queue.give(u64::from(cells));
+        let given = queue.give(u64::from(cells));
+        self.ports[queue.port] -= given;
+        self.shared_occupied -= given;
         queue.weighted_times += weighted(cells, now);
         self.changes.drop(now, cells);
         debug_assert!(self.is_balanced(), "{self:?}");
@@ -245,7 +273,9 @@ impl Pool {
             let freed = self.changes.free(queue.releases.range(..due));
             queue.releases.drain(..due);
             *next = queue.releases.front().map_or(Time::NEVER, |(at, _)| *at);
-            self.shared_occupied -= queue.give(freed);
+            let given = queue.give(freed);
+            self.ports[queue.port] -= given;
+            self.shared_occupied -= given;
         }
         self.changes.measure(now, &mut self.probe);
         debug_assert!(self.is_balanced(), "{self:?}");
@@ -259,7 +289,14 @@ impl Pool {
     /// Whether nothing is given out twice, and each reserve is free for its queue.
     fn is_balanced(&self) -> bool {
         let shared: u64 = self.members.iter().map(Member::shared).sum();
-        shared == self.shared_occupied && shared <= self.shared
+        let of_port = |port: usize| {
+            let queues = self.members.iter().filter(|member| member.port == port);
+            queues.map(Member::shared).sum::<u64>()
+        };
+        let has_ports = self.spec.policy.parameters().limits_ports();
+        let are_ports_balanced =
+            !has_ports || self.ports.iter().enumerate().all(|(port, held)| of_port(port) == *held);
+        shared == self.shared_occupied && shared <= self.shared && are_ports_balanced
     }
 
     /// The cells that are occupied, and those of the packets that its links hold: the packets that wait

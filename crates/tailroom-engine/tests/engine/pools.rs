@@ -160,12 +160,95 @@ fn queues_that_fill_in_turn_stop_where_those_of_a_tomahawk_5_do() {
     }
 }
 
-const POLICIES: [&str; 6] = [
+/// A policy with an alpha of queues and one of ports.
+fn two_alphas(queue: f64, port: f64) -> String {
+    format!("policy = {{ kind = \"dynamic_threshold\", alpha = {queue}, port_alpha = {port} }}")
+}
+
+/// M ports of k queues each that are always full: q = aq (ap (B - M k q) - k q).
+#[test]
+fn saturated_queues_settle_where_the_alphas_of_queue_and_port_allow() {
+    const SIZE: f64 = 200_000.0;
+    for (ports, queues) in [(1, 1), (1, 4), (4, 1), (4, 4), (16, 2)] {
+        for (queue, port) in [(0.5, 0.5), (1.0, 8.0), (8.0, 1.0), (4.0, 4.0), (0.0625, 2.0)] {
+            let mut text = "duration = \"1 s\"\nmeasure_from = \"600 ms\"\n".to_owned();
+            let memory = format!("size = \"{SIZE} B\"\n{}", two_alphas(queue, port));
+            text += &links(ports * queues, &memory, "");
+            for index in 0..ports * queues {
+                let of_port = format!("[links.l{index}]\nport = \"p{}\"", index / queues);
+                text = text.replacen(&format!("[links.l{index}]"), &of_port, 1);
+                text += &stream(&format!("f{index}"), index, 1.5, "0 s");
+            }
+            let results = run(&text, 1);
+            let all = (ports * queues) as f64;
+            let found = pool_of(&results.summary).memory_bytes_mean / all;
+            let expected = queue * port * SIZE / (1.0 + queue * (port * all + queues as f64));
+            // A packet that leaves moves the threshold of its port by so many.
+            let bound = (1.0 + queue * (port + 1.0)) * PACKET;
+            let case = format!("{ports} ports of {queues} queues, alphas {queue} and {port}");
+            assert!((found - expected).abs() <= bound, "{case}: {found} B, expected {expected} B");
+        }
+    }
+}
+
+/// Two queues of each of seven ports that are filled one after another, as `sonic-mgmt` does with
+/// Spectrum-4 and 5: `tests/qos/files/mellanox/qos_param_generator.py` has where each stops. A new port
+/// sees what is left as a smaller memory.
+#[test]
+fn queues_of_ports_that_fill_in_turn_stop_where_those_of_a_spectrum_4_do() {
+    const CELLS: f64 = 100_000.0;
+    for (queue, port) in [(1.0, 8.0), (4.0, 1.0), (0.5, 0.5)] {
+        let mut stops = Vec::new();
+        let mut left = CELLS;
+        for _ in 0..7 {
+            let mut taken = 0.0;
+            for _ in 0..2 {
+                let allowed = queue * port * (left - taken) - queue * taken;
+                let stop = (allowed / (1.0 + queue * port + queue)).ceil();
+                stops.push(stop);
+                taken += stop;
+            }
+            left -= taken;
+        }
+        let pool = format!(
+            "size = \"{} B\"\ncell = \"192 B\"\n{}",
+            CELLS * 192.0,
+            two_alphas(queue, port)
+        );
+        let mut text = "duration = \"14 s\"\n".to_owned();
+        text += &links(14, &pool, "").replace("10 Mbit/s", "1 bit/s");
+        for (index, stop) in stops.iter().enumerate() {
+            let of_port = format!("[links.l{index}]\nport = \"p{}\"", index / 2);
+            text = text.replacen(&format!("[links.l{index}]"), &of_port, 1);
+            let _ = write!(
+                text,
+                "[flows.f{index}]
+                path = [\"l{index}\"]
+                packet_size = \"192 B\"
+                start = \"{index} s\"
+                stop = \"{} s\"
+                source = {{ kind = \"cbr\", rate = \"{} bit/s\" }}\n",
+                index + 1,
+                (stop + 100.0) * 192.0 * 8.0
+            );
+        }
+        let summary = run(&text, 1).summary;
+        for (index, stop) in stops.into_iter().enumerate() {
+            let at = link(&summary, &format!("l{index}"));
+            let taken = (at.arrivals_packets - at.drops_packets) as f64;
+            let case = format!("alphas {queue} and {port}, queue {index}");
+            assert!((taken - stop).abs() <= 1.0, "{case}: {taken} cells, {stop} expected");
+        }
+    }
+}
+
+const POLICIES: [&str; 7] = [
     "\"complete_sharing\"",
     "\"complete_partitioning\"",
     "{ kind = \"static_threshold\", threshold = \"3 kB\" }",
     "\"dynamic_threshold\"",
     "{ kind = \"dynamic_threshold\", alpha = 8 }",
+    "{ kind = \"dynamic_threshold\", alpha = 2, port_alpha = 4 }",
     "\"longest_queue_drop\"",
 ];
 
@@ -320,6 +403,13 @@ fn wrong_pools_are_refused_with_key_and_remedy() {
             &["17000 B", "reserved"],
         ),
         ("pool = \"asic\"", "pool = \"asic\"\nalpha = 0", "line 11, links.port.alpha", &["0"]),
+        ("alpha = 1", "port_alpha = 0", "line 5, pools.asic.policy.port_alpha", &["0"]),
+        (
+            "pool = \"asic\"",
+            "pool = \"asic\"\nport = \"p\"",
+            "line 11, links.port.port",
+            &["port_alpha"],
+        ),
         ("alpha = 1", "aplha = 1", "line 5, pools.asic.policy.aplha", &["alpha"]),
     ];
     for (from, to, place, names) in cases {

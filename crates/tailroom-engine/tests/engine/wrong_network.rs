@@ -141,6 +141,15 @@ fn wrong_pools_are_refused() {
         let member = with!(first, PoolMember { alpha: Some(alpha) });
         assert_wrong("links[1].alpha", &["0"], shared(pool(9_000, thresholds()), member));
     }
+    let port = with!(first, PoolMember { port: Some(0) });
+    assert_wrong("links[1].port", &["port_alpha"], shared(pool(9_000, thresholds()), port));
+    for port_alpha in [0.0, -1.0, f64::NAN] {
+        let policy = PolicyConfig::DynamicThreshold(with!(
+            DynamicThresholdParams::default(),
+            DynamicThresholdParams { port_alpha: Some(port_alpha) }
+        ));
+        assert_wrong("pools[0].policy.port_alpha", &["0"], shared(pool(9_000, policy), first));
+    }
     let reserves = with!(first, PoolMember { reserved_bytes: 9_001 });
     assert_wrong("pools[0].size", &["reserved"], shared(pool(9_000, sharing()), reserves));
     assert_wrong("pools[0].", &["pool"], |network| network.pools = vec![pool(9_000, sharing())]);

@@ -200,7 +200,7 @@ class Size(AnyResult):
         """Returns the configuration of the answer on switches and routers.
 
         Empty without an answer, and if it is neither the limit of a queue nor a number of a pool
-        with dynamic thresholds.
+        with dynamic thresholds and one alpha.
         """
         if self.limit_packets is not None:
             return on_devices(self.link, self.limit_packets)
@@ -208,10 +208,11 @@ class Size(AnyResult):
         if pools != "pools" or self.chosen is None:
             return {}
         pool: Any = self.chosen.point.source.resolved[pools][rest.partition(".")[0]]
-        if pool["policy"]["kind"] != "dynamic_threshold":
+        policy = pool["policy"]
+        if policy["kind"] != "dynamic_threshold" or "port_alpha" in policy:
             return {}
         size = _engine.quantity("size", pool["size"])
-        return pool_on_devices(int(size), pool["policy"]["alpha"])
+        return pool_on_devices(int(size), policy["alpha"])
 
     def _named(self, name: str) -> str:
         """Name of a number in JSON and tables: that of a limit says so, and has its unit."""

@@ -155,9 +155,34 @@ def read_question(  # noqa: PLR0913, PLR0917 - what a question consists of
     sought, reason = _sought_link(source, full, link)
     bottleneck = models.read_bottleneck(source, sought)
     limit = Varied.limit_of(bottleneck.name)
-    varied, value = Varied.of(source, key) if key not in {"", limit.key} else (limit, None)
+    if key in {"", limit.key}:
+        _check_own_limit(source, bottleneck.name)
+        varied, value = limit, None
+    else:
+        varied, value = Varied.of(source, key)
     loss = None if any(map(limits_loss, parsed)) else _loss_target(bottleneck, known, most_loss)
     return Question(source, tuple(parsed), loss, bottleneck, reason, varied, value)
+
+
+def _check_own_limit(source: Scenario, link: str) -> None:
+    """Refuses a port of a switch, whose limit is that of other ports too.
+
+    Raises:
+        TargetError: The link belongs to a switch or fabric.
+    """
+    tables = source.resolved
+    if link in tables.get("links", {}):
+        return
+    switches = [(kind, name) for kind in ("switches", "fabrics") for name in tables.get(kind, {})]
+    kind, name = max(
+        (one for one in switches if link.startswith(f"{one[1]}-")), key=lambda one: len(one[1])
+    )
+    is_of_host = re.fullmatch(r"h\d+-\w+", link.removeprefix(f"{name}-"))
+    key = f"{kind}.{name}.{'nic_queue' if is_of_host else 'queue'}.limit"
+    raise TargetError(
+        f"{link} has no limit of its own, since it belongs to {kind}.{name}; search the limit of "
+        f"all such links with {arguments.given('vary', key)}"
+    )
 
 
 def _loss_target(

@@ -63,6 +63,11 @@ fn check_member(pools: &[PoolSpec], link: &LinkSpec) -> Result<(), BadParameter>
         let remedy = "remove it, or let the pool have the policy \"dynamic_threshold\"";
         return Err(BadParameter::new("alpha", problem, remedy));
     }
+    if member.port.is_some() && !parameters.limits_ports() {
+        let problem = format!("{policy}, the policy of pool \"{}\", limits no ports", pool.name);
+        let remedy = "remove it, or add `port_alpha` to the policy \"dynamic_threshold\"";
+        return Err(BadParameter::new("port", problem, remedy));
+    }
     if parameters.pushes_out() && link.queue.is_scheduler() {
         let problem = format!(
             "{policy}, the policy of pool \"{}\", drops packets that wait, and {} has queues of its own",

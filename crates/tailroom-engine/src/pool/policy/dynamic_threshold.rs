@@ -2,6 +2,10 @@
 //! packet switches", IEEE/ACM Transactions on Networking 6(2)): "a queue whose length equals or
 //! exceeds the threshold accepts no arrivals". The length is the one that the packet finds, so that
 //! a queue exceeds its threshold by less than a packet.
+//!
+//! Two alphas in series limit a port, and each queue to a multiple of what its port may still take, as
+//! on NVIDIA's Spectrum-4: `mellanox/qos_param_generator.py` of `sonic-mgmt` computes where its queues
+//! stop.
 
 use super::{Parameters, Policy, PoolInfo, Request};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
@@ -17,6 +21,12 @@ pub struct DynamicThresholdParams {
     #[serde(default = "one")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0))]
     pub alpha: f64,
+    /// Limit ports too: the queues of a port may together grow to this multiple of the shared memory
+    /// that is free, and each of them to `alpha` times what its port may still take. Links with the same
+    /// `port` are queues of one port. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0), example = 8.0)]
+    pub port_alpha: Option<f64>,
 }
 
 fn one() -> f64 {
@@ -25,7 +35,7 @@ fn one() -> f64 {
 
 impl Default for DynamicThresholdParams {
     fn default() -> Self {
-        DynamicThresholdParams { alpha: one() }
+        DynamicThresholdParams { alpha: one(), port_alpha: None }
     }
 }
 
@@ -33,23 +43,33 @@ impl Parameters for DynamicThresholdParams {
     fn alpha(&self) -> Option<f64> {
         Some(self.alpha)
     }
+
+    fn limits_ports(&self) -> bool {
+        self.port_alpha.is_some()
+    }
 }
 
 /// Dynamic thresholds.
 #[derive(Debug)]
-pub struct DynamicThreshold;
+pub struct DynamicThreshold {
+    port_alpha: Option<f64>,
+}
 
 impl DynamicThreshold {
-    /// The policy; the pool keeps the alphas.
-    pub fn new(_params: &DynamicThresholdParams, _pool: &PoolInfo) -> Self {
-        DynamicThreshold
+    /// The policy; the pool keeps the alphas of the queues.
+    pub fn new(params: &DynamicThresholdParams, _pool: &PoolInfo) -> Self {
+        DynamicThreshold { port_alpha: params.port_alpha }
     }
 }
 
 impl Policy for DynamicThreshold {
     #[inline]
     fn admits(&self, request: &Request) -> bool {
-        let free = request.size - request.occupied;
-        float(request.queue) < request.alpha * float(free)
+        let free = float(request.size - request.occupied);
+        let allowance = match self.port_alpha {
+            Some(alpha) => alpha * free - float(request.port),
+            None => free,
+        };
+        float(request.queue) < request.alpha * allowance
     }
 }

@@ -15,6 +15,8 @@ pub struct Request {
     pub needed: u64,
     /// What its queue occupies.
     pub queue: u64,
+    /// What the queues of its port occupy.
+    pub port: u64,
     /// What all queues occupy.
     pub occupied: u64,
     /// The shared memory.
@@ -46,6 +48,11 @@ pub trait Parameters: Ranges {
     /// Alpha of the queues that do not give their own; `None` if the policy has no alpha.
     fn alpha(&self) -> Option<f64> {
         None
+    }
+
+    /// Whether what the queues of a port occupy together matters.
+    fn limits_ports(&self) -> bool {
+        false
     }
 
     /// Whether a full memory drops packets that wait, to make room for an arriving packet.
@@ -146,16 +153,24 @@ mod tests {
             PolicyConfig::CompletePartitioning(CompletePartitioningParams::default()),
             PolicyConfig::StaticThreshold(StaticThresholdParams { threshold }),
             PolicyConfig::DynamicThreshold(DynamicThresholdParams::default()),
+            PolicyConfig::DynamicThreshold(DynamicThresholdParams {
+                port_alpha: Some(2.0),
+                ..DynamicThresholdParams::default()
+            }),
             PolicyConfig::LongestQueueDrop(LongestQueueDropParams::default()),
         ] {
             let policy = AnyPolicy::new(&config, &info);
             for _ in 0..10_000 {
                 let occupied = below(1_000);
-                let queue = below(occupied + 1);
-                let more =
-                    Request { needed: 1 + below(20), queue, occupied, size: 1_000, alpha: 0.7 };
-                let (fewer, others) = (below(queue + 1), below(occupied - queue + 1));
-                let less = Request { queue: fewer, occupied: fewer + others, ..more };
+                let port = below(occupied + 1);
+                let queue = below(port + 1);
+                let needed = 1 + below(20);
+                let more = Request { needed, queue, port, occupied, size: 1_000, alpha: 0.7 };
+                let fewer = below(queue + 1);
+                let at_port = fewer + below(port - queue + 1);
+                let others = below(occupied - port + 1);
+                let less =
+                    Request { queue: fewer, port: at_port, occupied: at_port + others, ..more };
                 let is_admitted = [more, less].map(|request| policy.admits(&request));
                 assert_ne!(is_admitted, [true, false], "{config:?}: {more:?}, {less:?}");
             }

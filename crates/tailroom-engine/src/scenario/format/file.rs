@@ -207,6 +207,11 @@ pub(in crate::scenario) struct LinkConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0), example = 0.5)]
     pub(in crate::scenario) alpha: Option<f64>,
+    /// Name of the port to which the queue of this link belongs, for a policy that limits ports: links
+    /// with the same name are queues of one port. Default: a port of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub(in crate::scenario) port: Option<String>,
     /// Random loss on the wire, after the packet has used the link.
     #[serde(default, deserialize_with = "kind_or_name::read")]
     #[schemars(schema_with = "kind_or_name::schema::<LossSpec>")]
@@ -275,6 +280,7 @@ impl LinkConfig {
             pool: None,
             reserved: None,
             alpha: None,
+            port: None,
             loss: LossSpec::default(),
             changes: Vec::new(),
             shaper: None,

@@ -64,7 +64,11 @@ pub(super) fn resolve_member(
     at: &Path,
 ) -> Result<Option<PoolMember>, Fault> {
     let Some(name) = &link.pool else {
-        let given = [("reserved", link.reserved.is_some()), ("alpha", link.alpha.is_some())];
+        let given = [
+            ("reserved", link.reserved.is_some()),
+            ("alpha", link.alpha.is_some()),
+            ("port", link.port.is_some()),
+        ];
         return match given.iter().find(|(_, is_given)| *is_given) {
             Some((key, _)) => {
                 let remedy = "add `pool`, the name of a table of [pools], or remove it";
@@ -84,5 +88,12 @@ pub(super) fn resolve_member(
     let place = Path::of(&["pools", name]);
     check_room(&pools[pool], load.largest_packet).map_err(|bad| bad_parameter(&place, bad))?;
     let reserved_bytes = link.reserved.map_or(0, Size::bytes);
-    Ok(Some(PoolMember { pool, reserved_bytes, alpha: link.alpha }))
+    let port = link.port.as_ref().map(|port| port_number(file, port));
+    Ok(Some(PoolMember { pool, reserved_bytes, alpha: link.alpha, port }))
+}
+
+/// A number that the links with this port share: the place of the first of them.
+fn port_number(file: &ScenarioFile, port: &str) -> u32 {
+    let has_port = |link: &LinkConfig| link.port.as_deref() == Some(port);
+    file.links.values().position(has_port).map_or(0, |place| place as u32)
 }

@@ -493,10 +493,11 @@ fn member_rtt() -> impl Strategy<Value = Time> {
 
 /// A pool of any policy, which often binds.
 fn random_pool() -> impl Strategy<Value = PoolSpec> {
-    let alpha = select(vec![0.0625, 0.5, 1.0, 2.0, 8.0]).prop_map(|alpha| {
+    let alpha = select(vec![0.0625, 0.5, 1.0, 2.0, 8.0]);
+    let alpha = (alpha, option::of(select(vec![0.5, 4.0]))).prop_map(|(alpha, port_alpha)| {
         PolicyConfig::DynamicThreshold(with!(
             DynamicThresholdParams::default(),
-            DynamicThresholdParams { alpha }
+            DynamicThresholdParams { alpha, port_alpha }
         ))
     });
     let threshold = select(vec![1_500, 6_000, 30_000])
@@ -519,11 +520,12 @@ fn random_pool() -> impl Strategy<Value = PoolSpec> {
 }
 
 /// The place of a link in a pool: what it has reserved, of which three fit in the smallest pool in any
-/// cells, and its alpha.
+/// cells, its alpha and its port.
 fn member() -> impl Strategy<Value = PoolMember> {
     let reserved = select(vec![0, 0, 1_000, 1_500]);
-    (reserved, option::of(select(vec![0.25, 4.0]))).prop_map(|(reserved_bytes, alpha)| {
-        with!(PoolMember::new(0), PoolMember { reserved_bytes, alpha })
+    let alpha = option::of(select(vec![0.25, 4.0]));
+    (reserved, alpha, option::of(0_u32..2)).prop_map(|(reserved_bytes, alpha, port)| {
+        with!(PoolMember::new(0), PoolMember { reserved_bytes, alpha, port })
     })
 }
 
@@ -536,6 +538,7 @@ fn share(links: &mut [LinkSpec], pool: &PoolSpec, members: &[Option<PoolMember>]
             continue;
         }
         member.alpha = member.alpha.filter(|_| parameters.alpha().is_some());
+        member.port = member.port.filter(|_| parameters.limits_ports());
         link.pool = Some(member);
         link.is_acted_on |= parameters.pushes_out();
     }

@@ -55,6 +55,14 @@ impl<'a> Memory<'a> {
         (0..links.len()).filter(move |one| pool(*one) == pool(link))
     }
 
+    /// The links whose queues are of the same port as that of a link.
+    fn at_port(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
+        let port = |one: usize| self.network.links[one].pool.and_then(|member| member.port);
+        let of_link = port(link);
+        self.beside(link)
+            .filter(move |one| *one == link || of_link.is_some() && port(*one) == of_link)
+    }
+
     fn decide(&self, link: usize, bytes: u32) -> Result<(), DropReason> {
         let Some(spec) = self.pool_of(link) else { return Ok(()) };
         let reserve = |link: usize| {
@@ -80,7 +88,10 @@ impl<'a> Memory<'a> {
             }
             PolicyConfig::DynamicThreshold(params) => {
                 let own = self.network.links[link].pool.and_then(|member| member.alpha);
-                (queue as f64) < own.unwrap_or(params.alpha) * (shared - all) as f64
+                let free = (shared - all) as f64;
+                let port: u64 = self.at_port(link).map(|one| beyond(one, self.cells_of(one))).sum();
+                let allowance = params.port_alpha.map_or(free, |alpha| alpha * free - port as f64);
+                (queue as f64) < own.unwrap_or(params.alpha) * allowance
             }
             _ => true,
         };

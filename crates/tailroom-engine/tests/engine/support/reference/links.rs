@@ -1,0 +1,147 @@
+//! What happens at links: arrivals, with the memory that they need and the pauses that they cause, and
+//! services.
+
+use tailroom_engine::link::LinkOutcome;
+use tailroom_engine::packet::transit::Transit;
+use tailroom_engine::packet::{Ecn, Packet};
+use tailroom_engine::pool::Cells;
+use tailroom_engine::queue::buffer::{DropReason, Dropped};
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::units::Time;
+
+use super::heap::Happening;
+use super::{Reference, class};
+
+impl Reference<'_> {
+    pub(super) fn reach_link(&mut self, now: Time, flow: usize, happening: Happening) {
+        let group = &self.network.groups[self.groups[flow]];
+        let (link, bytes, ecn) = match &happening {
+            Happening::PacketAtLink(hop, packet, _) => {
+                (self.paths[flow][*hop], packet.bytes, packet.ecn)
+            }
+            Happening::AckAtLink(hop, _) => {
+                let bytes = group.tcp.as_ref().map_or(0, TcpSpec::ack_bytes);
+                (group.reverse_path[*hop], bytes, Ecn::NotEct)
+            }
+            _ => unreachable!("only packets and ACKs reach links"),
+        };
+        // A link needs no more than this; the slot leads back to the rest.
+        let slot = self.next_slot;
+        self.next_slot += 1;
+        let ingress = self.ingress_of(flow, &happening);
+        self.at_links.insert(slot, happening);
+        let packet = Packet { sequence: slot.into(), bytes, ecn, ..Packet::default() };
+        let mut event = Transit::arrival(now, flow as u32, 0, &packet);
+        let class = class(&self.crossing[link], self.groups[flow]);
+        if let Some(admission) = &mut self.admissions[link] {
+            admission.on_arrival(event);
+        }
+        let specs = &self.network.links;
+        let memory = |link: usize| specs[link].pause.map_or(u64::MAX, |pause| pause.memory_bytes());
+        let refusal = self.ingress.refuses(ingress, &event, memory);
+        let refusal = refusal.or_else(|| self.links[link].police(&event));
+        let granted = refusal.map_or_else(|| self.ask_for_memory(link, &event), Err);
+        let outcome = match granted {
+            Ok(_) => self.links[link].offer(&mut event, class),
+            Err(reason) => self.links[link].refuse(event, class, reason),
+        };
+        let is_sent = matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost);
+        let waited = if is_sent { self.links[link].last_wait() } else { Time::ZERO };
+        if let Ok(cells) = granted
+            && !matches!(outcome, LinkOutcome::Dropped(_))
+        {
+            self.memory.take(link, &event, cells);
+        }
+        if is_sent {
+            self.memory.send(&event, now + waited, self.links[link].busy_until());
+        }
+        let ingress = ingress.filter(|_| outcome == LinkOutcome::Held);
+        if let Some(ingress) = ingress {
+            self.ingress.enter(ingress, link, &event, &mut self.links);
+        }
+        self.note_departure(link, bytes, outcome);
+        self.follow(event, outcome, waited);
+        self.after_scheduler(now, link);
+        if let Some(ingress) = ingress {
+            self.links[ingress].regulate(now);
+            self.await_service(ingress);
+        }
+    }
+
+    /// The link over which a packet or an ACK reaches a link, if its far end sends pause frames.
+    fn ingress_of(&self, flow: usize, happening: &Happening) -> Option<usize> {
+        let before = match happening {
+            Happening::PacketAtLink(hop, ..) => self.paths[flow][hop.checked_sub(1)?],
+            Happening::AckAtLink(hop, _) => {
+                self.network.groups[self.groups[flow]].reverse_path[hop.checked_sub(1)?]
+            }
+            _ => unreachable!("only packets and ACKs reach links"),
+        };
+        self.network.links[before].pause.map(|_| before)
+    }
+
+    /// A packet leaves the queue of the link at which it waits.
+    fn leave_queue(&mut self, now: Time, slot: u32) {
+        if let Some(ingress) = self.ingress.leave(now, slot, &mut self.links) {
+            self.await_service(ingress);
+        }
+    }
+
+    fn await_service(&mut self, link: usize) {
+        let next = self.links[link].next_service();
+        if next < self.network.duration {
+            self.heap.push(next, link, Happening::Service);
+        }
+    }
+
+    /// Asks for the memory of an arriving packet, and drops others for it where the policy does.
+    fn ask_for_memory(&mut self, link: usize, packet: &Transit) -> Result<Cells, DropReason> {
+        loop {
+            match self.memory.ask(link, packet, &self.links) {
+                Ok(answer) => return answer,
+                Err(longest) => {
+                    self.links[longest].push_out(packet.time());
+                    self.after_scheduler(packet.time(), longest);
+                }
+            }
+        }
+    }
+
+    pub(super) fn serve(&mut self, now: Time, link: usize) {
+        if self.links[link].next_service() != now {
+            return;
+        }
+        let Reference { links, crossing, groups, .. } = self;
+        let class_of = |packet: Transit| class(&crossing[link], groups[packet.flow() as usize]);
+        if let Some((packet, outcome)) = links[link].serve(class_of) {
+            self.note_departure(link, packet.bytes(), outcome);
+            self.memory.send(&packet, now, self.links[link].busy_until());
+            self.leave_queue(now, packet.slot());
+            self.follow(packet, outcome, now - packet.time());
+        }
+        self.after_scheduler(now, link);
+    }
+
+    /// A link sends a packet now, or knows that it will, or does not.
+    fn note_departure(&mut self, link: usize, bytes: u32, outcome: LinkOutcome) {
+        if matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost) {
+            self.departures[link].push_back((self.links[link].busy_until(), bytes));
+        }
+    }
+
+    /// Notes what a scheduler dropped; schedules its next service anew, so that many come in vain.
+    fn after_scheduler(&mut self, now: Time, link: usize) {
+        let mut dropped = Vec::new();
+        let Reference { links, crossing, groups, .. } = self;
+        links[link].drain_dropped(now, |one| {
+            dropped.push(one);
+            class(&crossing[link], groups[one.packet.flow() as usize])
+        });
+        for Dropped { packet, reason } in dropped {
+            self.memory.drop(now, packet.slot());
+            self.leave_queue(now, packet.slot());
+            self.follow(packet, LinkOutcome::Dropped(reason), Time::ZERO);
+        }
+        self.await_service(link);
+    }
+}
