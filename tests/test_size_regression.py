@@ -173,7 +173,7 @@ def test_the_regression_rarely_refuses_a_smooth_curve(curve: Curve) -> None:
 
 def test_few_runs_tell_the_answer() -> None:
     """Searches with `Search` take 105 on such a link (`test_size_search.py`)."""
-    assert np.mean(found(power).runs) < 80
+    assert np.mean(found(power).runs) < 65
 
 
 def test_a_wide_bracket_is_answered_too() -> None:
@@ -183,17 +183,9 @@ def test_a_wide_bracket_is_answered_too() -> None:
     assert np.mean((low <= EDGE) & (high >= EDGE)) >= 0.94 - 2 * sqrt(0.94 * 0.06 / SEARCHES)
 
 
-@pytest.mark.parametrize("curve", [hill, plateau])
+@pytest.mark.parametrize("curve", [hill, plateau, step])
 def test_what_has_no_crossing_is_refused(curve: Curve) -> None:
     assert found(curve, (20, 2300, 7)).refused >= 0.97 * SEARCHES
-
-
-def test_a_step_is_refused_or_found() -> None:
-    """No parabola describes it, but few runs at four limits need not show that."""
-    searches = found(step, (20, 2300, 7))
-    assert searches.refused >= 0.8 * SEARCHES
-    _, low, high = intervals(searches).T
-    assert np.mean((low > EDGE) | (high < EDGE)) * len(searches.ended) <= 0.03 * SEARCHES
 
 
 def test_a_target_that_is_met_missed_and_met_again_is_named() -> None:

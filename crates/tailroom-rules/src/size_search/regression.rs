@@ -6,10 +6,14 @@ use super::buffers::{Buffer, Buffers, EARLY_CONFIDENCE};
 use super::question::{Question, Stage, Step};
 use crate::statistics::inverse_regression::{Crossing, Region, Setting, fit_mean};
 
-/// Confidence of the crossing's interval by a single fit. Runs are added until the interval is narrow,
-/// which selects fits with a small scatter: over repeated searches, at least 95 % of the intervals
-/// hold the truth.
-const FIT_CONFIDENCE: f64 = 0.985;
+/// Confidence of the interval whose upper end is that of the crossing's. Runs are added until the
+/// interval is narrow, which selects fits with a small scatter: over repeated searches, at most 1.5 %
+/// of the answers are too small.
+const HIGH_CONFIDENCE: f64 = 0.985;
+/// Confidence of the interval whose lower end is that of the crossing's: over repeated searches, at
+/// least 95 % of the intervals hold the truth. A buffer that is larger than need be costs less than a
+/// buffer that is too small.
+const LOW_CONFIDENCE: f64 = 0.95;
 /// Confidence of the verdict on the answer.
 const CONFIDENCE: f64 = 0.95;
 /// Buffers within this factor of the crossing enter the fit.
@@ -17,7 +21,7 @@ const WINDOW: f64 = 1.6;
 /// Buffers whose mean is within this factor of the bound enter the fit.
 const SPAN: f64 = 4.0;
 /// Factor from the crossing to the buffers that show slope and bend.
-const FLANKS: f64 = 1.4;
+const FLANKS: f64 = 1.3;
 /// Runs at each flank, relative to those at the crossing, where they tell most about it.
 const FLANK_SHARE: f64 = 0.2;
 /// A tested buffer stands for the crossing if it is within this factor of it.
@@ -25,15 +29,17 @@ const SAME: f64 = 1.05;
 /// The same for a flank, whose place matters less.
 const SAME_FLANK: f64 = 1.15;
 /// Runs of each buffer in the scan.
-const FIRST_RUNS: usize = 4;
+const FIRST_RUNS: usize = 3;
+/// The same, if the means are not monotone.
+const RUNS_IN_DOUBT: usize = 4;
 /// Runs at the crossing and at each flank before the first fit.
-const FIRST_AT_EACH: usize = 2;
+const FIRST_AT_EACH: usize = 3;
 /// Minimum number of runs in a fit that ends the search: fewer estimate the scatter badly.
-const FEWEST_FITTED: usize = 12;
+const FEWEST_FITTED: usize = 18;
 /// Number of runs in a fit up to which an interval of less than a packet is narrowed further.
 const RUNS_FOR_A_PACKET: usize = 80;
 /// Runs of the answer, which must not contradict the fit, and show what the answer costs.
-const RUNS_AT_ANSWER: usize = 8;
+const RUNS_AT_ANSWER: usize = 6;
 /// The fit may take the runs of this many buffers with the maximum number of seeds.
 const BUFFERS_WORTH: usize = 6;
 /// Factor by which the scan goes beyond an end of the tested buffers.
@@ -140,6 +146,11 @@ impl<'a> Search<'a> {
     fn scan(&mut self) -> Result<(), Stop> {
         self.add(self.question.limits.iter().map(|&limit| (limit, FIRST_RUNS)).collect())?;
         for _ in 0..MOST_WIDENINGS {
+            if self.targets().any(|target| !self.is_monotone(target)) {
+                self.add(
+                    self.buffers.used().into_keys().map(|one| (one, RUNS_IN_DOUBT)).collect(),
+                )?;
+            }
             for target in self.targets() {
                 self.check_shape(target)?;
             }
@@ -165,6 +176,13 @@ impl<'a> Search<'a> {
         }
         let is_met = self.targets().all(|target| small.margin(target) >= 0.0);
         is_met.then_some(small.limit / WIDER)
+    }
+
+    /// Whether the means of the buffers begin to meet a target, or to miss it, at most once.
+    fn is_monotone(&self, target: usize) -> bool {
+        let buffers = self.buffers.sorted();
+        let is_met = |one: &Buffer<'_>| one.margin(target) >= 0.0;
+        buffers.windows(2).filter(|pair| is_met(&pair[0]) != is_met(&pair[1])).count() <= 1
     }
 
     /// Checks that a target has a crossing that a fit can find.
@@ -329,8 +347,13 @@ impl<'a> Search<'a> {
             .collect();
         let (low, high) = (first.limit as f64, last.limit as f64);
         let fit = fit_mean(&settings).ok_or(Doubt::Misfit)?;
-        let region = fit.region(self.bound(target), low, high, FIT_CONFIDENCE);
-        region.and_then(|region| self.enclosed(target, &region)).ok_or(Doubt::Open)
+        let region = |confidence| fit.region(self.bound(target), low, high, confidence);
+        let (for_low, for_high) = (region(LOW_CONFIDENCE), region(HIGH_CONFIDENCE));
+        for_low
+            .zip(for_high)
+            .map(|(lower, upper)| Region { low: lower.low, below: lower.below, ..upper })
+            .and_then(|region| self.enclosed(target, &region))
+            .ok_or(Doubt::Open)
     }
 
     /// The interval around the crossing. A parabola bends up or down at the ends of its range, where
