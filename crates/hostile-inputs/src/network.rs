@@ -126,7 +126,7 @@ fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
         19 => {
             let mut member = PoolMember::new((value % 3) as usize);
             (member.reserved_bytes, member.alpha) = (value, Some(f64::from_bits(value)));
-            member.port = (value % 2 == 0).then_some(value as u32);
+            member.port = value.is_multiple_of(2).then_some(value as u32);
             link.pool = Some(member);
         }
         13 => (link.bdp_bytes, link.packet_bytes) = (f64::from_bits(value), value as f64),

@@ -37,7 +37,7 @@ impl Simulation {
             std::hint::black_box(self.flows[packet.flow() as usize].forward_hops);
         }
         self.admissions.on_arrival(link, &packet);
-        if self.logs_arrivals {
+        if self.any_link.logs_arrivals {
             self.announce(link, packet, position);
         }
         let ingress = self.ingress_of(packet);

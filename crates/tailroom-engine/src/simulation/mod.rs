@@ -53,12 +53,7 @@ pub struct Simulation {
     admissions: FlowAdmissions,
     /// By link, when it serves its next packet.
     timers: Tournament,
-    has_timers: bool,
-    /// Whether the far end of a link sends pause frames.
-    has_pauses: bool,
-    /// Whether a link records its arrivals. No flow is then on its fast path: the receiver's state
-    /// tells the whole sequence number of a packet.
-    logs_arrivals: bool,
+    any_link: AnyLink,
     link_checkpoints: LinkCheckpoints,
     /// The permanent flows, and behind them the dynamic flows.
     flows: Vec<Flow>,
@@ -74,6 +69,18 @@ pub struct Simulation {
     custom: CustomCode,
     /// Why the run cannot go on, if there is a reason.
     fault: Option<RunError>,
+}
+
+/// What at least one link of the network does.
+#[derive(Clone, Copy, Debug)]
+struct AnyLink {
+    /// It has a timer.
+    is_served: bool,
+    /// Its far end sends pause frames.
+    pauses: bool,
+    /// It records its arrivals. No flow is then on its fast path: the receiver's state tells the whole
+    /// sequence number of a packet.
+    logs_arrivals: bool,
 }
 
 /// Whether the run has code of the caller's, which may fail; that of the registries does not.
@@ -106,12 +113,14 @@ impl Simulation {
             dynamic: DynamicFlows::new(network, &links),
             routes: Routes::new(network, |link| links[link].is_plain() && !behind_pauses[link]),
             timers: Tournament::new(links.len()),
-            has_timers: network.links.iter().any(LinkSpec::is_served),
-            has_pauses: links.iter().any(Link::has_pause),
+            any_link: AnyLink {
+                is_served: network.links.iter().any(LinkSpec::is_served),
+                pauses: links.iter().any(Link::has_pause),
+                logs_arrivals: network.links.iter().any(|link| link.arrival_log.is_some()),
+            },
             links,
             pools: network.empty_pools(),
             admissions: FlowAdmissions::new(network, &facts),
-            logs_arrivals: network.links.iter().any(|link| link.arrival_log.is_some()),
             link_checkpoints: LinkCheckpoints::new(checkpoints),
             flows: flows.collect(),
             fast_paths: FastPaths::new(network.flows.len()),
@@ -126,7 +135,7 @@ impl Simulation {
             fault: None,
             network: network.clone(),
         };
-        if simulation.logs_arrivals {
+        if simulation.any_link.logs_arrivals {
             simulation.fast_paths.turn_off();
         }
         simulation.start_flows();

@@ -13,7 +13,7 @@ impl Simulation {
     /// pause it.
     #[inline]
     pub(super) fn ingress_of(&self, packet: Transit) -> Option<usize> {
-        if !self.has_pauses {
+        if !self.any_link.pauses {
             return None;
         }
         self.routes.link_before(packet).filter(|&link| self.links[link].has_pause())
@@ -59,7 +59,7 @@ impl Simulation {
 
     /// The packets that a link has dropped, and of which nobody has taken note yet, leave their queue.
     pub(super) fn let_dropped_leave(&mut self, link: usize, now: Time) {
-        if !self.has_pauses {
+        if !self.any_link.pauses {
             return;
         }
         let mut place = 0;

@@ -57,7 +57,7 @@ impl Simulation {
     /// This is the loop of [`Simulation::run_until`] without what such events never need.
     pub(super) fn run_plain_events(&mut self, until: Time) -> Option<u32> {
         let until = until.min(self.link_checkpoints.next);
-        let is_general = self.has_timers || self.routes.add_waits();
+        let is_general = self.any_link.is_served || self.routes.add_waits();
         match (is_general, !self.pools.is_empty()) {
             _ if !self.fast_paths.is_on() => None,
             (false, false) => self.take_plain_events::<false, false>(until),
