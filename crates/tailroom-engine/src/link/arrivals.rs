@@ -75,7 +75,7 @@ pub enum Content {
 pub struct Identity {
     /// Position in the flow; of an ACK, the next position that it asks for.
     pub sequence: u64,
-    /// When it left its sender.
+    /// When it left its sender; of an ACK, the arrival itself.
     pub sent: Time,
     /// When its flow began: the number of a flow that has departed is given to another.
     pub flow_start: Time,

@@ -72,7 +72,7 @@ impl Simulation {
         let flow_start = dynamic.start_of(packet.flow());
         arrivals.announce(if position >= flow.forward_hops {
             let sequence = pending.acks.look(packet.slot()).cumulative;
-            Identity { sequence, sent: packet.sent(), flow_start, content: Content::Ack }
+            Identity { sequence, sent: packet.time(), flow_start, content: Content::Ack }
         } else {
             let (packet, sent) = pending.sent(packet);
             let sequence = match &flow.endpoints {

@@ -215,7 +215,7 @@ fn dynamic_flows_are_logged_under_one_number_per_group() {
 /// Behind the first link, and for ACKs, the event of a packet no longer holds its sequence number.
 #[test]
 fn a_packet_has_the_same_identity_at_every_link() {
-    let log = "arrival_log = { from = \"0 s\", to = \"3 s\" }";
+    let log = "arrival_log = { from = \"0 s\", to = \"3 s\", most_packets = 10_000 }";
     let links: String = [("first", 8, 20), ("second", 4, 10), ("back", 1, 10)]
         .map(|(name, rate, limit)| {
             format!(

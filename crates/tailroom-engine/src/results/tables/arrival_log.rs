@@ -41,7 +41,7 @@ table! {
         /// Position of the packet in its flow, from 0; of an ACK, the position that it asks for next;
         /// of a flow without congestion control, modulo 2^29.
         pub sequence: Vec<u64>,
-        /// Instant at which the packet left its sender.
+        /// Instant at which the packet left its sender; of an ACK, that of its arrival.
         pub sent_s: Vec<f64>,
         /// ECN field of the packet as it arrives (RFC 3168).
         pub ecn: Vec<u8> as ECN_FIELDS,

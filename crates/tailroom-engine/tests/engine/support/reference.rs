@@ -484,8 +484,9 @@ impl<'a> Reference<'a> {
 
     fn emit(&mut self, now: Time, flow: usize, bytes: u32) {
         let Flow::Open(open) = &mut self.flows[flow] else { return };
+        let sequence = open.emissions.len() as u64;
         open.on_sent(now, bytes);
-        let packet = Packet { bytes, sent: now, ..Packet::default() };
+        let packet = Packet { sequence, bytes, sent: now, ..Packet::default() };
         let left = open.private_path.leave_sender(now);
         self.heap.push(left, flow, Happening::ReachAccess(packet));
         self.draw_emission(flow);

@@ -44,7 +44,7 @@ pub(super) struct OpenFlow {
     received: FlowProbe,
     delivered: FlowState,
     /// Every packet that was sent: when, and how many bytes.
-    emissions: Vec<(Time, u32)>,
+    pub(super) emissions: Vec<(Time, u32)>,
     /// Every packet that was received: when, how many bytes of payload, and its delay.
     arrivals: Vec<(Time, u64, Time)>,
 }

@@ -2,6 +2,7 @@
 //! services.
 
 use tailroom_engine::link::LinkOutcome;
+use tailroom_engine::link::arrivals::{Content, Identity};
 use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::pool::Cells;
@@ -29,6 +30,10 @@ impl Reference<'_> {
         let slot = self.next_slot;
         self.next_slot += 1;
         let ingress = self.ingress_of(flow, &happening);
+        let identity = self.identity_of(now, flow, &happening);
+        if let Some(arrivals) = &mut self.links[link].probe.arrivals {
+            arrivals.announce(identity);
+        }
         self.at_links.insert(slot, happening);
         let packet = Packet { sequence: slot.into(), bytes, ecn, ..Packet::default() };
         let mut event = Transit::arrival(now, flow as u32, 0, &packet);
@@ -65,6 +70,25 @@ impl Reference<'_> {
         if let Some(ingress) = ingress {
             self.links[ingress].regulate(now);
             self.await_service(ingress);
+        }
+    }
+
+    /// What a link that records its arrivals notes of a packet or an ACK.
+    fn identity_of(&self, now: Time, flow: usize, happening: &Happening) -> Identity {
+        let active = self.generators.active_flow(flow as u32);
+        let flow_start = active.map_or(Time::ZERO, |active| active.flow_start.start);
+        match happening {
+            Happening::PacketAtLink(_, packet, _) => {
+                let is_repeated = packet.is_retransmission;
+                let content = if is_repeated { Content::Retransmission } else { Content::Data };
+                let Packet { sequence, sent, .. } = *packet;
+                Identity { sequence, sent, flow_start, content }
+            }
+            Happening::AckAtLink(_, ack) => {
+                let sequence = ack.ack().cumulative;
+                Identity { sequence, sent: now, flow_start, content: Content::Ack }
+            }
+            _ => unreachable!("only packets and ACKs reach links"),
         }
     }
 
