@@ -38,7 +38,7 @@ rtt = {{ from = "20 ms", to = "60 ms" }}
 {more}
 """
 
-CASES = {
+CASES: dict[str, dict[str, str | int]] = {
     "reno": {"control": "reno"},
     "cubic": {"control": "cubic"},
     "bbr": {"control": "bbr3"},
@@ -59,7 +59,7 @@ queue = { kind = "drop_tail", limit = "20 packets" }
 
 
 def scenario(tmp_path: Path, name: str) -> Path:
-    case = {"queue": "drop_tail", "limit": 20, "more": "", **CASES[name]}
+    case: dict[str, str | int] = {"queue": "drop_tail", "limit": 20, "more": "", **CASES[name]}
     path = tmp_path / "scenario.toml"
     path.write_text(SCENARIO.format(**case) + (BACK if "back" in str(case["more"]) else ""))
     return path

@@ -124,7 +124,7 @@ export interface Answer extends Resolved {
 /** Which packets of a run are watched. */
 export interface Span {
   link: string;
-  fromS: number;
+  beginS: number;
   toS: number;
 }
 

@@ -76,7 +76,7 @@ async function run(id: number, question: Question, progress: boolean): Promise<v
 }
 
 async function watch(id: number, question: Question, span: Span): Promise<void> {
-  const packets = new wasm.Packets(...asked(question), span.link, span.fromS, span.toS);
+  const packets = new wasm.Packets(...asked(question), span.link, span.beginS, span.toS);
   try {
     while (packets.advance(SLICE_MS) < 1) {
       await breathe();

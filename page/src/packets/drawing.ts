@@ -119,7 +119,7 @@ export class StripDrawing {
 
   /** Drops, marks, gaps and windows over the whole span. */
   #drawSpan(context: Drawing): void {
-    const { fates, marks, calls, windows, who, fromS, lengthS } = this.#strip;
+    const { fates, marks, calls, windows, who, beginS, lengthS } = this.#strip;
     const top = QUEUE_HEIGHT + FALL_HEIGHT;
     const ticks = (times: number[], y: number, colour: string): void => {
       for (const time of times) {
@@ -147,8 +147,8 @@ export class StripDrawing {
     if (windows.length > 0) {
       context.fillText(`windows, up to ${plain(most)} packets`, LEFT, top + 2 * LANE + 11);
     }
-    const end = `${plain(fromS + lengthS, 5)} s`;
-    context.fillText(`${plain(fromS, 5)} s`, LEFT, HEIGHT - 4);
+    const end = `${plain(beginS + lengthS, 5)} s`;
+    context.fillText(`${plain(beginS, 5)} s`, LEFT, HEIGHT - 4);
     context.textAlign = "right";
     context.fillText(end, this.#width - 2, HEIGHT - 4);
     context.textAlign = "left";
@@ -192,7 +192,7 @@ function pixelOf(colour: string): number {
 
 /** What is seen at a moment, in words. */
 export function momentText(
-  { fates, names, fromS }: Strip,
+  { fates, names, beginS }: Strip,
   present: Map<number, number>,
   time: number,
 ): string {
@@ -203,16 +203,16 @@ export function momentText(
     .map(([flow, count]) => `${names[flow] ?? "?"} ${plain(count)}`);
   const dropped = placeAbove(fates.dropTimes, time);
   const whose = parts.length > 0 ? ` (${parts.join(", ")})` : "";
-  return `At ${(fromS + time).toFixed(4)} s: ${plain(total)} at the link${whose}; ${plain(dropped)} dropped so far`;
+  return `At ${(beginS + time).toFixed(4)} s: ${plain(total)} at the link${whose}; ${plain(dropped)} dropped so far`;
 }
 
 /** What is seen in the whole span, in words. */
 export function spanText(strip: Strip, link: string): string {
-  const { counts, fromS, lengthS, marked, gapS, who } = strip;
+  const { counts, beginS, lengthS, marked, gapS, who } = strip;
   const gap = gapS === null ? "" : ` The longest gap of ${who} is ${duration(gapS)}.`;
   return (
-    `${plain(counts.arrivals, 6)} packets arrive at ${link} from ${plain(fromS, 5)} s to ` +
-    `${plain(fromS + lengthS, 5)} s; ${plain(counts.departures, 6)} depart, ${plain(counts.drops, 6)} are dropped, ` +
+    `${plain(counts.arrivals, 6)} packets arrive at ${link} from ${plain(beginS, 5)} s to ` +
+    `${plain(beginS + lengthS, 5)} s; ${plain(counts.departures, 6)} depart, ${plain(counts.drops, 6)} are dropped, ` +
     `${plain(marked, 6)} are marked. At most ${plain(counts.most, 6)} are at the link at the same time.${gap} ` +
     `The upper ticks are drops${marked > 0 ? ", in green marks" : ""}${who === "" ? "" : `, the lower ones departures of ${who}`}.`
   );

@@ -18,16 +18,16 @@ function spanLength(packetsPerS: number): number {
   return Number(Math.min(LONGEST_S, MOST_PACKETS / packetsPerS).toPrecision(2));
 }
 
-/** When the span begins, so that the first loss or mark after `fromS` is in it. */
-function spanStart(series: Series, link: string, fromS: number, lengthS: number): number {
+/** When the span begins, so that the first loss or mark after `beginS` is in it. */
+function spanStart(series: Series, link: string, beginS: number, lengthS: number): number {
   const at = series.names.links.indexOf(link);
   const of = (name: string): Column => series.link_series[name] ?? [];
   const [links, times, drops, marks] = [of("link"), of("time_s"), of("drops"), of("marks")];
   const first = times.findIndex(
     (time, row) =>
-      links[row] === at && (time ?? 0) > fromS && (drops[row] ?? 0) + (marks[row] ?? 0) > 0,
+      links[row] === at && (time ?? 0) > beginS && (drops[row] ?? 0) + (marks[row] ?? 0) > 0,
   );
-  const time = times[first] ?? fromS;
+  const time = times[first] ?? beginS;
   return Math.max(0, Number((time - BEFORE_LOSS * lengthS).toPrecision(4)));
 }
 
@@ -58,12 +58,12 @@ export function subjectOf(run: {
   const lengthS = Math.min(input.duration_s, spanLength(link.capacity_pps));
   const { series } = answer;
   const from = series ? spanStart(series, link.name, input.measure_from_s, lengthS) : 0;
-  const fromS = Math.min(from, Math.max(0, input.duration_s - lengthS));
-  const toS = fromS + lengthS;
+  const beginS = Math.min(from, Math.max(0, input.duration_s - lengthS));
+  const toS = beginS + lengthS;
   const interval = watchedInterval(toS, lengthS, input.flows);
   return {
     question: questionOf(text, { "series.interval": interval }),
-    span: { link: link.name, fromS, toS },
+    span: { link: link.name, beginS, toS },
     discipline: link.discipline,
     who,
   };

@@ -18,7 +18,7 @@ export interface Curve {
 /** A span of a run at one link. */
 export interface Strip {
   lengthS: number;
-  fromS: number;
+  beginS: number;
   fates: Fates;
   counts: Counts;
   /** Names by the numbers of flows. */
@@ -44,7 +44,7 @@ export function stripOf(watched: Watched, { span: { link }, discipline, who }: S
   const calls = departures(fates, new Set(wanted));
   const marks = marksOf(watched, link);
   return {
-    fromS: watched.from_s,
+    beginS: watched.from_s,
     lengthS: watched.to_s - watched.from_s,
     fates,
     counts: countsOf(watched),
