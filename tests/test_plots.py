@@ -134,7 +134,8 @@ source = { kind = "poisson", rate = "50 kbit/s" }
 def test_arrivals_are_recorded_with_their_fate(logged: tr.Result, tmp_path: Path) -> None:
     table = logged.arrival_log
     assert table is not None
-    assert table.column_names == ["time_s", "link", "flow", "bytes", "queue_packets", "fate"]
+    packet = ["connection", "content", "sequence", "sent_s", "ecn", "bytes"]
+    assert table.column_names == ["time_s", "link", "flow", *packet, "queue_packets", "fate"]
     rows = table.to_pylist()
     assert {row["link"] for row in rows} == {"bottleneck"}
     assert {row["flow"] for row in rows} == {flow["name"] for flow in logged.flows}
