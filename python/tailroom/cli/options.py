@@ -136,6 +136,12 @@ def read_axes(argument: str, texts: list[str]) -> "dict[str, Axis]":
     return axes
 
 
+def seconds_of(text: str) -> float | None:
+    """A time in s, ms or us, such as `100 ms`, in seconds; `None` if the text is none."""
+    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(s|ms|us)\s*", text)
+    return float(match[1]) * UNITS_S[match[2]] if match else None
+
+
 def read_duration_s(argument: str, text: str, limits: Limits) -> float:
     """Reads a duration in s, ms or us, and returns it in seconds.
 
@@ -144,9 +150,8 @@ def read_duration_s(argument: str, text: str, limits: Limits) -> float:
         text: As in `100 ms`.
         limits: Its limits, in seconds.
     """
-    match = re.fullmatch(r"\s*(\d+(?:\.\d*)?|\.\d+)\s*(s|ms|us)\s*", text)
-    value_s = float(match[1]) * UNITS_S[match[2]] if match else -1.0
-    if not limits.least <= value_s <= limits.most:
+    value_s = seconds_of(text)
+    if value_s is None or not limits.least <= value_s <= limits.most:
         raise failures.InputError(
             f"{option(argument)} {text}: not a duration from {limits.least:g} to "
             f'{limits.most:g} s; write for example "100 ms"'

@@ -9,7 +9,7 @@ from typing import Any
 
 import tailroom
 from tailroom.cli import failures
-from tailroom.cli.options import UNITS_S
+from tailroom.cli.options import seconds_of
 from tailroom.scenario.scenario import Scenario
 from tailroom.storage.output import output_file
 
@@ -100,13 +100,12 @@ class Wanted:
     def _time_s(self, option: str, text: str | None, default_s: float) -> float:
         if text is None:
             return default_s
-        number, _, unit = text.strip().partition(" ")
-        try:
-            return float(number) * UNITS_S[unit.strip()]
-        except (KeyError, ValueError):
+        time_s = seconds_of(text)
+        if time_s is None:
             raise failures.InputError(
                 f'{option} {text}: not a time in s, ms or us; write for example "1.5 s"'
-            ) from None
+            )
+        return time_s
 
     def _check_size(self, place: str, packets: int) -> None:
         if packets > MOST_PACKETS:

@@ -107,11 +107,7 @@ def run(  # noqa: PLR0913 - each is one option
         "applies to several runs; leave it out, or add --vary, --seeds or another FILE",
     )
     options.pop("seeds", None)
-    with wanted.files() as write_packets:
-        result = _run_one(
-            scenarios[0], options, wanted, json=json, out=out, phase_check=phase_check
-        )
-        write_packets(result)
+    _run_one(scenarios[0], options, wanted, json=json, out=out, phase_check=phase_check)
     if not json:
         for file in filter(None, (pcap, packets)):
             print(f"Packets are in {file}")
@@ -147,7 +143,7 @@ def _run_one(  # noqa: PLR0913 - what `run` was asked for
     json: bool,
     out: Path | None,
     phase_check: bool,
-) -> tailroom.Result:
+) -> None:
     """Simulates one scenario with one seed, and checks the phases if asked to."""
     of_run = {name: options[name] for name in ("seed", "set") if name in options}
     simulated: Path | Scenario = scenario
@@ -156,7 +152,10 @@ def _run_one(  # noqa: PLR0913 - what `run` was asked for
     if wanted:
         need("pyarrow")
         simulated = wanted.recorded_by(Scenario.of(scenario, of_run.pop("set", None)))
-    with output_directory(out) if out else nullcontext() as output:
+    with (
+        output_directory(out) if out else nullcontext() as output,
+        wanted.files() as write_packets,
+    ):
         with progress_bar() as progress:
             result = tailroom.run(
                 simulated,
@@ -177,10 +176,12 @@ def _run_one(  # noqa: PLR0913 - what `run` was asked for
             if phase_check:
                 phases.show(spreads, Console(highlight=False))
 
-        write_and_print(output, lambda directory: write(result, directory), show)
+        try:
+            write_packets(result)
+        finally:
+            write_and_print(output, lambda directory: write(result, directory), show)
     if out and not json:
         print(f"Scenario, summary, series and pictures are in {out}{_automatic(result)}")
-    return result
 
 
 def _automatic(result: tailroom.Result) -> str:
