@@ -65,6 +65,7 @@ async function open(address: string): Promise<Page> {
 
 /** Waits until the live run of the present scenario has ended. */
 async function ended(page: Page): Promise<void> {
+  await page.locator("#live > .numbers:not(.past)").waitFor();
   await page.locator("#live > p.quiet").filter({ hasText: "simulated in" }).waitFor();
 }
 
@@ -217,7 +218,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     await page.locator("#preset-choice").selectOption("first");
     await page.locator("#live .numbers.past").waitFor();
     await ended(page);
-    await expect.poll(shown).not.toBe(before);
+    expect(await shown()).not.toBe(before);
     const seen = await page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen);
     expect(new Set(seen)).toEqual(new Set([await shown()]));
   });
