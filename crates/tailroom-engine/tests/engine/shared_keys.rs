@@ -63,6 +63,7 @@ delayed_ack = true
 quick_acks = 16
 sack_compression = true
 timestamp_tick = \"1 ms\"
+rack_timer_margin = \"2 ms\"
 window_validation = true
 send_burst = \"auto\"
 undo = true

@@ -2,6 +2,7 @@
 //! The path takes 100 ms there and back.
 
 use proptest::prelude::*;
+use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::units::Time;
@@ -86,6 +87,24 @@ fn fewer_than_three_sacked_packets_prove_a_loss_after_the_reordering_window() {
     assert_eq!((outcome.timeouts, packet), (0, 7));
     // Packets that leave at the same instant are recorded a picosecond apart.
     assert!(ms(125).since(time) < Time::from_picoseconds(100), "{time:?}");
+}
+
+/// Linux adds 2 ms to both timers (`tcp_schedule_loss_probe`, `tcp_rack_reo_timeout`), but not to the
+/// probe of a single packet.
+#[test]
+fn the_timers_of_a_linux_host_wait_two_milliseconds_longer() {
+    let rack_timer_margin = Some(PositiveDuration::from_milliseconds(2));
+    let linux = with!(rack(), TcpSpec { rack_timer_margin });
+    for (lost, first, expected) in [
+        (vec![(9, 0), (8, 0)], 9, ms(302)),
+        (vec![(9, 0)], 9, ms(1_100)),
+        (vec![(7, 0)], 7, ms(127)),
+    ] {
+        let outcome = losing(&linux, 10, &lost);
+        let (time, packet) = outcome.retransmitted[0];
+        assert_eq!((outcome.timeouts, packet), (0, first));
+        assert!(time.since(expected) < Time::from_picoseconds(100), "{lost:?}: {time:?}");
+    }
 }
 
 /// A packet that is overtaken by as many as a timer allows is not sent again: three packets prove its

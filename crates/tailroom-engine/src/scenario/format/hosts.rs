@@ -228,6 +228,13 @@ const LINUX: &[Setting] = &[
         "TCP_TS_HZ in include/net/tcp.h; tcp_ack_update_rtt() in net/ipv4/tcp_input.c",
     ),
     setting(
+        "rack_timer_margin",
+        "\"2 ms\"",
+        Applies::Always,
+        "TCP_TIMEOUT_MIN_US in include/net/tcp.h; tcp_schedule_loss_probe() in \
+         net/ipv4/tcp_output.c, tcp_rack_reo_timeout() in net/ipv4/tcp_recovery.c",
+    ),
+    setting(
         "slow_start",
         "{ kind = \"hystart_plus_plus\" }",
         Applies::LossBased,

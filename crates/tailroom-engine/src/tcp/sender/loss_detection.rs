@@ -69,7 +69,9 @@ impl Sender {
             lost_again += 1;
             congestion_control.show_lost(now, sequence, *cwnd);
         });
-        self.rack_deadline = wait.unwrap_or(self.rack_deadline);
+        if let Some(expiry) = wait {
+            self.rack_deadline = self.reordering_deadline(expiry);
+        }
         self.answer_probe(now, ack);
         lost_again
     }
@@ -116,6 +118,18 @@ impl Sender {
         }
     }
 
+    /// When the timer of a reordering window that has passed at `expiry` fires: before that of the
+    /// timeout.
+    #[inline]
+    fn reordering_deadline(&self, expiry: Time) -> Time {
+        expiry.saturating_add(self.rack_timer_margin()).min(self.rto_deadline).max(expiry)
+    }
+
+    #[inline]
+    fn rack_timer_margin(&self) -> Time {
+        self.rack.as_ref().map_or(Time::ZERO, |rack| rack.timer_margin())
+    }
+
     /// The packets that have not arrived within the reordering window are lost.
     fn on_reordering_deadline(&mut self, now: Time, out: &mut impl PacketSink) {
         let path = self.path();
@@ -125,7 +139,7 @@ impl Sender {
         let wait = rack.detect(now, path, scoreboard, |sequence| {
             congestion_control.show_lost(now, sequence, *cwnd);
         });
-        self.rack_deadline = wait;
+        self.rack_deadline = self.reordering_deadline(wait);
         if self.scoreboard.pipe(self.next) < transit {
             self.repair(now, out);
         }
@@ -156,15 +170,15 @@ impl Sender {
     }
 
     /// `TLP_calc_PTO` (sec. 7.2). The receiver may delay the ACK of a single packet: by as much as
-    /// `min_rto`, says Linux (`tcp_schedule_loss_probe`).
+    /// `min_rto`, says Linux; that of several by `rack_timer_margin` (`tcp_schedule_loss_probe`).
     fn probe_timeout(&self) -> Time {
         let srtt = self.rtt.srtt();
         if srtt == Time::ZERO {
             return self.rtt.initial_rto();
         }
-        let timeout = srtt.saturating_add(srtt);
         let is_single = self.next - self.una == 1;
-        if is_single { timeout.saturating_add(self.rtt.min_rto()) } else { timeout }
+        let margin = if is_single { self.rtt.min_rto() } else { self.rack_timer_margin() };
+        srtt.saturating_add(srtt).saturating_add(margin)
     }
 
     /// `TLP_send_probe` (sec. 7.3): sends new data, or the last packet again, whatever the window.

@@ -203,6 +203,7 @@ impl Sender {
             }
         };
         let is_rack = spec.recovery == Recovery::Rack;
+        let timer_margin = spec.rack_timer_margin.map_or(Time::ZERO, PositiveDuration::time);
         // A rate-based control decides alone about slow start, bursts and restarts after idle
         // times.
         let is_rate_based = matches!(congestion_control, CongestionControl::RateBased(_));
@@ -225,7 +226,7 @@ impl Sender {
             is_sack: spec.recovery.has_sack(),
             max_window,
             scoreboard: Scoreboard::new(is_rack),
-            rack: is_rack.then(Box::default),
+            rack: is_rack.then(|| Box::new(Rack::new(timer_margin))),
             rack_deadline: Time::NEVER,
             rtt: RttEstimator::new(spec.min_rto.time(), spec.timer_granularity())
                 .with_initial_rto(spec.first_rto()),

@@ -111,10 +111,13 @@ pub struct Rack {
     /// (`RACK.dsack_round`).
     duplicate_round: Option<u64>,
     probe: Option<Probe>,
+    timer_margin: Time,
 }
 
-impl Default for Rack {
-    fn default() -> Self {
+impl Rack {
+    /// The state of a sender that has sent nothing, whose timers wait `timer_margin` longer than RFC
+    /// 8985 says.
+    pub fn new(timer_margin: Time) -> Self {
         Rack {
             records: VecDeque::new(),
             una: 0,
@@ -131,11 +134,16 @@ impl Default for Rack {
             recoveries_left: RECOVERIES_WITHOUT_DUPLICATE,
             duplicate_round: None,
             probe: None,
+            timer_margin,
         }
     }
-}
 
-impl Rack {
+    /// How much longer the timers wait than RFC 8985 says.
+    #[inline]
+    pub fn timer_margin(&self) -> Time {
+        self.timer_margin
+    }
+
     /// Memory of the records, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         let retransmissions = self.retransmissions.capacity() * size_of::<Retransmission>();

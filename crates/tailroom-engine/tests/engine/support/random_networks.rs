@@ -294,6 +294,7 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
                     sack_compression: host.1.1,
                     window_validation: host.1.1,
                     timestamp_tick: host.1.2,
+                    rack_timer_margin: host.1.2,
                     undo: host.2.0,
                     frto: host.2.1,
                     forget_sack_at_timeout: switches.2,
