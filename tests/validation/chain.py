@@ -47,7 +47,7 @@ LAST_PACKET = (
     "Linux tells a window law the RTT of the last packet that an ACK acknowledges, tailroom that "
     "of the first, whose ACK was delayed"
 )
-TICKS = "Linux adds 2 ms to the timer of the reordering window, and its timers have ticks of 4 ms"
+TICKS = "the recorded kernel's timers fire up to two ticks of 4 ms late"
 PACER = "under BBR tailroom's pacer lets retransmissions leave in pairs, Linux one by one"
 
 KNOWN_MISSES = {
@@ -62,7 +62,6 @@ KNOWN_MISSES = {
     ("cubic-timeouts", "kinds"): SACK_ONLY,
     ("cubic-timeouts", "srtts"): SACK_ONLY,
     ("cubic-timeouts", "retransmitted_at"): TICKS,
-    ("cubic-timeouts", "congestions"): TICKS,
     ("bbr-drops", "srtts"): SACK_ONLY,
     ("bbr-drops", "retransmitted_at"): PACER,
     ("bbr-losses", "srtts"): SACK_ONLY,
