@@ -102,6 +102,11 @@ impl Link {
         self.pause.as_ref().map_or(Time::NEVER, |pause| pause.next_signal())
     }
 
+    /// Whether the sender of the link is stopped.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.pause.as_ref().is_some_and(|pause| pause.shut.is_some())
+    }
+
     /// Whether a packet that has crossed the link finds memory in the switch.
     pub fn has_headroom(&self, bytes: u32) -> bool {
         self.pause
@@ -154,10 +159,7 @@ impl Link {
     /// Shuts or opens the gate, at [`Link::next_signal`].
     #[inline(never)]
     pub(super) fn take_signal(&mut self) {
-        let Link { queue: LinkQueue::Served(queue), transmitter, pause: Some(pause), .. } = self
-        else {
-            return;
-        };
+        let Link { queue: LinkQueue::Served(queue), pause: Some(pause), .. } = self else { return };
         let Some((now, shuts)) = pause.signals.pop_front() else { return };
         if shuts {
             pause.shut = Some((now, now));
@@ -165,8 +167,7 @@ impl Link {
         } else {
             pause.count_pause(now);
             pause.shut = None;
-            let (free_at, resumes_at) = transmitter.next_start();
-            queue.set_next_start(free_at.max(now), resumes_at.max(now));
+            self.resume(now);
         }
     }
 }

@@ -22,6 +22,7 @@ mod waits;
 
 use crate::dynamic_flows::admission::FlowAdmissions;
 use crate::flow::Endpoints;
+use crate::link::line::Lines;
 use crate::link::probe::LogEntry;
 use crate::link::{Link, LinkSpec};
 use crate::network::Network;
@@ -53,6 +54,7 @@ pub struct Simulation {
     admissions: FlowAdmissions,
     /// By link, when it serves its next packet.
     timers: Tournament,
+    lines: Lines,
     any_link: AnyLink,
     link_checkpoints: LinkCheckpoints,
     /// The permanent flows, and behind them the dynamic flows.
@@ -113,6 +115,7 @@ impl Simulation {
             dynamic: DynamicFlows::new(network, &links),
             routes: Routes::new(network, |link| links[link].is_plain() && !behind_pauses[link]),
             timers: Tournament::new(links.len()),
+            lines: Lines::new(&network.links, &facts),
             any_link: AnyLink {
                 is_served: network.links.iter().any(LinkSpec::is_served),
                 pauses: links.iter().any(Link::has_pause),

@@ -111,6 +111,41 @@ fn a_victim_behind_a_paused_port_has_the_share_of_its_offers() {
     }
 }
 
+/// The traffic classes of a port share its line, and a pause stops one of them. A victim in the class of
+/// the slow port has the share of its offers, and one in another class has all that it offers, or the
+/// rest of the line. The bounds are four standard deviations of its own packets, and of the packets of
+/// one stream of the paused class between 50,000 of the other.
+#[test]
+fn a_victim_in_another_class_has_what_the_paused_class_leaves() {
+    for (offered, expected) in [(6.0, 6.0), (10.0, 8.0)] {
+        let line = |name: &str| format!("line = {{ name = \"{name}\" }}");
+        let text = [
+            "duration = \"420 ms\"\nmeasure_from = \"20 ms\"\n".to_owned(),
+            wire("lossless", 10.0, &format!("{PAUSE}\n{}", line("trunk"))),
+            wire("lossy", 10.0, &line("trunk")),
+            wire("slow", 1.0, ""),
+            wire("idle-lossless", 10.0, &line("idle")),
+            wire("idle-lossy", 10.0, &line("idle")),
+            stream("hot", "[\"lossless\", \"slow\"]", "poisson", 8.0),
+            stream("same", "[\"lossless\", \"idle-lossless\"]", "poisson", 8.0),
+            stream("other", "[\"lossy\", \"idle-lossy\"]", "poisson", offered),
+        ];
+        let results = run(&text.concat(), 1);
+        let [slow, same, other] =
+            ["slow", "idle-lossless", "idle-lossy"].map(|name| carried(&results, name));
+        let bound = 4.0 * (2.0_f64 / 50_000.0).sqrt();
+        assert!((slow - 1.0).abs() < 0.002, "{slow}");
+        assert!((same - 1.0).abs() < bound, "{same}");
+        let own = 4.0 * (expected * 8e-6 / 0.4_f64).sqrt();
+        assert!((other - expected).abs() < own + bound, "{other}, expected {expected}");
+        let [paused, free] = ["lossless", "lossy"].map(|name| link(&results.summary, name));
+        assert!(paused.pause_frames > Some(100));
+        assert_eq!((free.pause_frames, free.paused_fraction), (None, None));
+        let drops = |name: &str| link(&results.summary, name).drops_packets;
+        assert_eq!((drops("slow"), drops("idle-lossless"), drops("idle-lossy")), (0, 0, 0));
+    }
+}
+
 /// Three switches in a ring, and streams that cross two of its links each.
 fn ring(streams: &[[usize; 2]]) -> String {
     let mut text = "duration = \"40 ms\"\nmeasure_from = \"20 ms\"\n".to_owned();

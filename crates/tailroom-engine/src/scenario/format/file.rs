@@ -15,6 +15,7 @@ use super::pools::PoolConfig;
 use crate::kind_or_name;
 use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::jitter::JitterConfig;
+use crate::link::line::LineSpec;
 use crate::link::pause::PauseSpec;
 use crate::link::policer::PolicerSpec;
 use crate::link::rate_variation::RateVariationConfig;
@@ -228,6 +229,11 @@ pub(in crate::scenario) struct LinkConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "rate": "50 Mbit/s", "burst": "250 kB" }))]
     pub(in crate::scenario) policer: Option<PolicerSpec>,
+    /// The line that the link shares with others, each of which is then the queue of a traffic class: one
+    /// of them sends at a time, and each may be paused alone. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "name": "up", "priority": 3 }))]
+    pub(in crate::scenario) line: Option<LineSpec>,
     /// Pause frames from the switch at the far end, which make the link lossless: the switch counts
     /// what arrived over the link and waits for the next links. Off unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -285,6 +291,7 @@ impl LinkConfig {
             changes: Vec::new(),
             shaper: None,
             policer: None,
+            line: None,
             pause: None,
             rate_variation: None,
             jitter: None,

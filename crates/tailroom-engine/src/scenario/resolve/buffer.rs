@@ -76,6 +76,7 @@ pub(in crate::scenario) fn resolve_link(
         jitter,
         shaper: link.shaper,
         policer: link.policer,
+        line: link.line.clone(),
         pause: link.pause,
         pool,
         packet_log: link.packet_log as usize,

@@ -9,6 +9,7 @@ pub(in crate::scenario) mod fabrics;
 pub(in crate::scenario) mod files;
 mod host_pairs;
 pub(in crate::scenario) mod inputs;
+mod lines;
 mod load;
 pub(in crate::scenario) mod mahimahi;
 mod memory;
@@ -43,6 +44,7 @@ use crate::units::{Rate, Time};
 use buffer::{check_admission, resolve_link};
 use host_pairs::resolve_hosts;
 use inputs::Inputs;
+use lines::check_lines;
 use load::Load;
 use names::no_such_link;
 use pauses::check_pauses;
@@ -108,6 +110,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
 fn check_network(inputs: Inputs<'_>, network: &Network) -> Result<(), Fault> {
     network.validate().map_err(|error| fault_of(network, error))?;
     check_admission(network)?;
+    check_lines(network)?;
     check_pauses(network, inputs.fabrics)?;
     memory::check(network, inputs.file.memory_limit)
 }

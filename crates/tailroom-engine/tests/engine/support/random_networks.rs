@@ -13,6 +13,7 @@ use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::arrivals::ArrivalLogSpec;
 use tailroom_engine::link::draws::Draws;
 use tailroom_engine::link::jitter::JitterSpec;
+use tailroom_engine::link::line::LineSpec;
 use tailroom_engine::link::pause::PauseSpec;
 use tailroom_engine::link::policer::PolicerSpec;
 use tailroom_engine::link::serializer::RateChange;
@@ -572,6 +573,22 @@ pub(crate) fn network_with_pauses() -> impl Strategy<Value = Network> {
         }
         let behind = network.behind_pauses();
         network.links.iter_mut().zip(behind).for_each(|(link, is)| link.is_acted_on |= is);
+        network
+    })
+}
+
+/// A network in which all links share a line, and some of them are paused.
+pub(crate) fn network_with_lines() -> impl Strategy<Value = Network> {
+    let place = (0_u32..2, select(vec![0.3, 1.0]));
+    (network_with_pauses(), prop::collection::vec(place, 3)).prop_map(|(mut network, places)| {
+        let links = || network.links.iter();
+        let rate = links().map(|link| link.rate).max().expect("it has a link");
+        let delay = links().map(|link| link.delay).min().expect("it has a link");
+        for (link, (priority, weight)) in network.links.iter_mut().zip(places) {
+            (link.rate, link.delay) = (rate, delay);
+            (link.rate_changes, link.rate_period) = (Vec::new(), None);
+            link.line = Some(LineSpec { priority, weight, ..LineSpec::new("line") });
+        }
         network
     })
 }

@@ -21,6 +21,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use tailroom_engine::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
 use tailroom_engine::dynamic_flows::{ActiveFlow, FlowGenerators};
 use tailroom_engine::flow::Endpoints;
+use tailroom_engine::link::line::Lines;
 use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::packet::transit::Transit;
@@ -61,6 +62,7 @@ struct Reference<'a> {
     network: &'a Network,
     checkpoints: Checkpoints,
     links: Vec<Link>,
+    lines: Lines,
     memory: Memory<'a>,
     ingress: Ingress,
     /// By link.
@@ -122,6 +124,7 @@ impl<'a> Reference<'a> {
                     )
                 })
                 .collect(),
+            lines: Lines::new(&network.links, &network.link_facts()),
             memory: Memory::new(network),
             ingress: Ingress::default(),
             admissions: (0..network.links.len())

@@ -135,11 +135,18 @@ impl Reference<'_> {
         if self.links[link].next_service() != now {
             return;
         }
-        let Reference { links, crossing, groups, .. } = self;
+        let Reference { links, lines, crossing, groups, .. } = self;
+        let link = lines.choose(link, links);
         let class_of = |packet: Transit| class(&crossing[link], groups[packet.flow() as usize]);
         if let Some((packet, outcome)) = links[link].serve(class_of) {
             self.note_departure(link, packet.bytes(), outcome);
             self.memory.send(&packet, now, self.links[link].busy_until());
+            let free_at = self.links[link].busy_until();
+            let others: Vec<usize> = self.lines.send(link, packet.bytes()).collect();
+            for other in others {
+                self.links[other].wait_for_line(free_at);
+                self.await_service(other);
+            }
             self.leave_queue(now, packet.slot());
             self.follow(packet, outcome, now - packet.time());
         }
