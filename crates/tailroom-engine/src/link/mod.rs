@@ -12,6 +12,7 @@ pub mod arrivals;
 pub mod draws;
 pub mod fifo;
 pub mod ingress;
+pub mod ingress_pool;
 pub mod jitter;
 pub mod line;
 pub mod pause;

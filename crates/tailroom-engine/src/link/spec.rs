@@ -1,6 +1,7 @@
 //! A shared link as a scenario describes it, and the keys of its admission control.
 
 use super::arrivals::ArrivalLogSpec;
+use super::ingress_pool::IngressMember;
 use super::jitter::JitterSpec;
 use super::line::LineSpec;
 use super::pause::PauseSpec;
@@ -45,6 +46,8 @@ pub struct LinkSpec {
     pub line: Option<LineSpec>,
     /// Pause frames from the far end of the link, if it sends any.
     pub pause: Option<PauseSpec>,
+    /// The memory that the ingress of the link shares with those of others, if it does.
+    pub ingress: Option<IngressMember>,
     /// The memory that the link shares with others, if it does.
     pub pool: Option<PoolMember>,
     /// The most entries that the packet log of this link may hold; 0 switches the log off.
@@ -100,6 +103,7 @@ impl LinkSpec {
             policer: None,
             line: None,
             pause: None,
+            ingress: None,
             pool: None,
             packet_log: 0,
             arrival_dispersion: None,

@@ -22,6 +22,7 @@ mod waits;
 
 use crate::dynamic_flows::admission::FlowAdmissions;
 use crate::flow::Endpoints;
+use crate::link::ingress_pool::IngressPools;
 use crate::link::line::Lines;
 use crate::link::probe::LogEntry;
 use crate::link::{Link, LinkSpec};
@@ -55,6 +56,7 @@ pub struct Simulation {
     /// By link, when it serves its next packet.
     timers: Tournament,
     lines: Lines,
+    ingress_pools: IngressPools,
     any_link: AnyLink,
     link_checkpoints: LinkCheckpoints,
     /// The permanent flows, and behind them the dynamic flows.
@@ -116,6 +118,7 @@ impl Simulation {
             routes: Routes::new(network, |link| links[link].is_plain() && !behind_pauses[link]),
             timers: Tournament::new(links.len()),
             lines: Lines::new(&network.links, &facts),
+            ingress_pools: IngressPools::new(&network.ingress_pools, &network.links),
             any_link: AnyLink {
                 is_served: network.links.iter().any(LinkSpec::is_served),
                 pauses: links.iter().any(Link::has_pause),

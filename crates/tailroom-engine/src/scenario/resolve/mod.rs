@@ -95,6 +95,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
         ties: file.ties,
         links,
         pools,
+        ingress_pools: file.ingress_pools.values().copied().collect(),
         groups,
         flows,
         series_interval: file.series.as_ref().map(|series| series.interval.time()),
@@ -158,6 +159,8 @@ fn check_run(file: &ScenarioFile, note: &mut dyn FnMut(Fault)) {
     }
     let links = file.links.keys().map(|name| ("links", name));
     let pools = file.pools.keys().map(|name| ("pools", name));
+    let ingress_pools = file.ingress_pools.keys().map(|name| ("ingress_pools", name));
+    let pools = pools.chain(ingress_pools);
     let switches = file.switches.keys().map(|name| ("switches", name));
     let fabrics = file.fabrics.keys().map(|name| ("fabrics", name));
     let groups = file.flows.keys().map(|name| ("flows", name));

@@ -64,7 +64,7 @@ struct Reference<'a> {
     links: Vec<Link>,
     lines: Lines,
     memory: Memory<'a>,
-    ingress: Ingress,
+    ingress: Ingress<'a>,
     /// By link.
     admissions: Vec<Option<Admission>>,
     /// What is at a link, by the slot that the link knows it by.
@@ -126,7 +126,7 @@ impl<'a> Reference<'a> {
                 .collect(),
             lines: Lines::new(&network.links, &network.link_facts()),
             memory: Memory::new(network),
-            ingress: Ingress::default(),
+            ingress: Ingress::new(network),
             admissions: (0..network.links.len())
                 .map(|link| Admission::new(network, link))
                 .collect(),

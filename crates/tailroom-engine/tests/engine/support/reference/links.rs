@@ -41,9 +41,7 @@ impl Reference<'_> {
         if let Some(admission) = &mut self.admissions[link] {
             admission.on_arrival(event);
         }
-        let specs = &self.network.links;
-        let memory = |link: usize| specs[link].pause.map_or(u64::MAX, |pause| pause.memory_bytes());
-        let refusal = self.ingress.refuses(ingress, &event, memory);
+        let refusal = self.ingress.refuses(ingress, &event);
         let refusal = refusal.or_else(|| self.links[link].police(&event));
         let granted = refusal.map_or_else(|| self.ask_for_memory(link, &event), Err);
         let outcome = match granted {
@@ -68,7 +66,7 @@ impl Reference<'_> {
         self.follow(event, outcome, waited);
         self.after_scheduler(now, link);
         if let Some(ingress) = ingress {
-            self.links[ingress].regulate(now);
+            self.ingress.regulate(ingress, now, &mut self.links);
             self.await_service(ingress);
         }
     }
@@ -106,8 +104,8 @@ impl Reference<'_> {
 
     /// A packet leaves the queue of the link at which it waits.
     fn leave_queue(&mut self, now: Time, slot: u32) {
-        if let Some(ingress) = self.ingress.leave(now, slot, &mut self.links) {
-            self.await_service(ingress);
+        for link in self.ingress.leave(now, slot, &mut self.links) {
+            self.await_service(link);
         }
     }
 
