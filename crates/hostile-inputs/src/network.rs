@@ -137,7 +137,8 @@ fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
             link.pause = Some(PauseSpec::new(xoff, Size::new(value / 3), headroom));
             let pool = (value % 2) as usize;
             let (alpha, xon_offset) = (f64::from_bits(value), value);
-            link.ingress = (value % 3 == 0).then_some(IngressMember { pool, alpha, xon_offset });
+            link.ingress =
+                value.is_multiple_of(3).then_some(IngressMember { pool, alpha, xon_offset });
         }
         21 => {
             let (priority, weight) = (value as u32 % 9, f64::from_bits(value));

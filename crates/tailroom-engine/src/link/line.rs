@@ -48,7 +48,7 @@ pub struct Lines {
     /// By link, its line and its place there; empty if no links share a line.
     places: Vec<Option<(usize, Place)>>,
     /// By line, its links by priority, the highest first.
-    lines: Vec<Vec<Class>>,
+    all: Vec<Vec<Class>>,
 }
 
 /// Index of a class of a line, and of a link in the class.
@@ -72,7 +72,24 @@ struct Member {
     credit: f64,
 }
 
+/// Adds a link to its class among those of a line.
+fn join(classes: &mut Vec<Class>, link: usize, spec: &LineSpec) {
+    let at = classes.partition_point(|class| class.priority > spec.priority);
+    if classes.get(at).is_none_or(|class| class.priority != spec.priority) {
+        classes.insert(at, Class { priority: spec.priority, members: Vec::new(), turn: 0 });
+    }
+    classes[at].members.push(Member { link, quantum: spec.weight, credit: 0.0 });
+}
+
 impl Class {
+    /// Turns weights into bytes, the smallest of which cover any packet, so that a turn lets one leave.
+    fn set_quanta(&mut self, facts: &[LinkInfo]) {
+        let least = self.members.iter().map(|member| member.quantum).fold(f64::MAX, f64::min);
+        let largest = self.members.iter().map(|member| facts[member.link].packet_bytes).max();
+        let unit = f64::from(largest.unwrap_or(0)) / least;
+        self.members.iter_mut().for_each(|member| member.quantum *= unit);
+    }
+
     /// The link that sends next, of those that are ready, at least one.
     fn next(&mut self, is_ready: impl Fn(usize) -> bool) -> usize {
         loop {
@@ -95,50 +112,38 @@ impl Lines {
     /// The lines of these links, whose packets are as large as `facts` says.
     pub fn new(links: &[LinkSpec], facts: &[LinkInfo]) -> Self {
         let mut names: Vec<&str> = Vec::new();
-        let mut lines: Vec<Vec<Class>> = Vec::new();
+        let mut all: Vec<Vec<Class>> = Vec::new();
         for (link, spec) in links.iter().enumerate() {
             let Some(line) = &spec.line else { continue };
             let at = names.iter().position(|name| *name == line.name).unwrap_or(names.len());
             if at == names.len() {
                 names.push(&line.name);
-                lines.push(Vec::new());
+                all.push(Vec::new());
             }
-            let classes = &mut lines[at];
-            let class = classes.partition_point(|class| class.priority > line.priority);
-            if classes.get(class).is_none_or(|class| class.priority != line.priority) {
-                let new = Class { priority: line.priority, members: Vec::new(), turn: 0 };
-                classes.insert(class, new);
-            }
-            classes[class].members.push(Member { link, quantum: line.weight, credit: 0.0 });
+            join(&mut all[at], link, line);
         }
-        for class in lines.iter_mut().flatten() {
-            // The smallest quantum covers any packet, so that a turn lets a packet leave.
-            let least = class.members.iter().map(|member| member.quantum).fold(f64::MAX, f64::min);
-            let largest = class.members.iter().map(|member| facts[member.link].packet_bytes).max();
-            let unit = f64::from(largest.unwrap_or(0)) / least;
-            class.members.iter_mut().for_each(|member| member.quantum *= unit);
-        }
-        let mut places = vec![None; if lines.is_empty() { 0 } else { links.len() }];
-        for (line, classes) in lines.iter().enumerate() {
-            for (at, class) in classes.iter().enumerate() {
+        let mut places = vec![None; if all.is_empty() { 0 } else { links.len() }];
+        for (at, classes) in all.iter_mut().enumerate() {
+            for (class_at, class) in classes.iter_mut().enumerate() {
+                class.set_quanta(facts);
                 for (index, member) in class.members.iter().enumerate() {
-                    places[member.link] = Some((line, (at, index)));
+                    places[member.link] = Some((at, (class_at, index)));
                 }
             }
         }
-        Lines { places, lines }
+        Lines { places, all }
     }
 
     /// The link that sends when the line of `link` is free, which `link` is the first to want; `link`
     /// itself if it shares no line.
     pub fn choose(&mut self, link: usize, links: &[Link]) -> usize {
-        let Some(&Some((line, _))) = self.places.get(link) else { return link };
+        let Some(&Some((at, _))) = self.places.get(link) else { return link };
         let now = links[link].next_packet();
         if now > links[link].next_service() {
             return link; // a pause begins or ends
         }
         let is_ready = |link: usize| links[link].next_packet() == now;
-        let mut classes = self.lines[line].iter_mut();
+        let mut classes = self.all[at].iter_mut();
         let class = classes.find(|class| class.members.iter().any(|one| is_ready(one.link)));
         class.map_or(link, |class| class.next(is_ready))
     }
@@ -147,10 +152,10 @@ impl Lines {
     /// [wait](Link::wait_for_line) meanwhile.
     pub fn send(&mut self, link: usize, bytes: u32) -> impl Iterator<Item = usize> + '_ {
         let place = self.places.get(link).copied().flatten();
-        if let Some((line, (class, index))) = place {
-            self.lines[line][class].members[index].credit -= f64::from(bytes);
+        if let Some((at, (class, index))) = place {
+            self.all[at][class].members[index].credit -= f64::from(bytes);
         }
-        let classes = place.into_iter().flat_map(|(line, _)| &self.lines[line]);
+        let classes = place.into_iter().flat_map(|(at, _)| &self.all[at]);
         let members = classes.flat_map(|class| &class.members).map(|member| member.link);
         members.filter(move |&member| member != link)
     }

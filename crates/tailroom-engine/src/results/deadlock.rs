@@ -54,8 +54,8 @@ pub(super) fn deadlock(run: &FinishedRun<'_>) -> Option<Deadlock> {
 fn free_at_last(run: &FinishedRun<'_>, link: usize, waiting: &[u64]) -> Free {
     let specs = &run.network.links;
     let Some(member) = specs[link].ingress else { return Free::OWN };
-    let shares = |other: &usize| specs[*other].ingress.is_some_and(|it| it.pool == member.pool);
-    let shared = (0..specs.len()).filter(shares).map(|other| {
+    let is_member = |other: &usize| specs[*other].ingress.is_some_and(|it| it.pool == member.pool);
+    let shared = (0..specs.len()).filter(is_member).map(|other| {
         let link = &run.links[other];
         let left = link.waiting_in_switch() - waiting[other];
         let headroom = link.occupied_in_switch().headroom.saturating_sub(left);

@@ -341,6 +341,9 @@ fn wrong_ingress_pools_are_refused_with_the_key_and_a_remedy() {
         "line 10, links.in0.ingress.alpha",
         &["0"],
     );
+    let unused = "duration = \"40 ms\"\n[ingress_pools.unused]\nsize = \"1 kB\"";
+    let message = refusal(&text.replace("duration = \"40 ms\"", unused));
+    assert_refused(&message, "line 2, ingress_pools.unused", &["remove", "ingress"]);
     let without = text.replace("pause = {", "#");
     let message = refusal(&without);
     assert_refused(&message, "line 10, links.in0.ingress", &["`pause`"]);
@@ -362,6 +365,7 @@ fn lossless(mut network: Network) -> Network {
         }
     }
     network.ingress_pools.iter_mut().for_each(|pool| pool.headroom = None);
+    network.pools = Vec::new();
     for group in &mut network.groups {
         (group.tcp, group.reverse_path) = (None, Vec::new());
         group.source = CbrParams::at_once(Rate::from_bits_per_second(800_000)).into();

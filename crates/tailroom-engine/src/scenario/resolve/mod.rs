@@ -49,7 +49,7 @@ use load::Load;
 use names::no_such_link;
 use pauses::check_pauses;
 use phases::shift_round_trips;
-use pools::resolve_pools;
+use pools::{check_ingress_pools, resolve_pools};
 use sources::resolve_source;
 use transport::resolve_transport;
 
@@ -112,6 +112,7 @@ fn check_network(inputs: Inputs<'_>, network: &Network) -> Result<(), Fault> {
     network.validate().map_err(|error| fault_of(network, error))?;
     check_admission(network)?;
     check_lines(network)?;
+    check_ingress_pools(inputs.file)?;
     check_pauses(network, inputs.fabrics)?;
     memory::check(network, inputs.file.memory_limit)
 }

@@ -99,6 +99,20 @@ pub(super) fn resolve_ingress(
     Ok(Some(IngressMember { pool, alpha: ingress.alpha, xon_offset }))
 }
 
+/// Refuses memory for ingresses that no link names.
+pub(super) fn check_ingress_pools(file: &ScenarioFile) -> Result<(), Fault> {
+    let named = |name: &&String| {
+        let mut ingresses = file.links.values().filter_map(|link| link.ingress.as_ref());
+        ingresses.any(|ingress| ingress.pool == **name)
+    };
+    file.ingress_pools.keys().find(|name| !named(name)).map_or(Ok(()), |name| {
+        let at = Path::of(&["ingress_pools", name]);
+        let remedy =
+            format!("name it in `ingress` of links, as in `pool = \"{name}\"`, or remove it");
+        Err(Fault::new(&at, "no link shares it", remedy))
+    })
+}
+
 /// The index of a pool that the key `pool` at a place names.
 fn index_of<T>(
     pools: &IndexMap<String, T>,
