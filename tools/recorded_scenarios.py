@@ -290,7 +290,7 @@ def _pauses() -> Iterator[tuple[str, Document]]:
 
 
 def _lines() -> Iterator[tuple[str, Document]]:
-    """Two classes of a port, by weight and by priority; every second group is in the second class."""
+    """Two classes of a port, by weight and by priority, with every second group in the second."""
     for name, place in {"weight": {"weight": 3.0}, "priority": {"priority": 1}}.items():
         document = dumbbell(MIX, {"line": {"name": "port"}})
         (first, link), *_ = document["links"].items()

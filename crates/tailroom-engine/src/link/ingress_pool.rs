@@ -5,7 +5,6 @@
 //! free first; what is left in it when the sender resumes counts as shared memory from then on. A
 //! threshold moves when any ingress takes or frees memory.
 
-use super::spec::LinkSpec;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::Size;
 use crate::units::float;
@@ -77,9 +76,12 @@ pub struct IngressPools {
 }
 
 impl IngressPools {
-    /// The pools of these links, empty.
-    pub fn new(pools: &[IngressMemory], links: &[LinkSpec]) -> Self {
-        let places = links.iter().map(|link| link.ingress.map(|member| member.pool));
+    /// The pools, empty; `links` has the place of each link in one.
+    pub fn new(
+        pools: &[IngressMemory],
+        links: impl Iterator<Item = Option<IngressMember>>,
+    ) -> Self {
+        let places = links.map(|ingress| ingress.map(|member| member.pool));
         let places: Vec<Option<usize>> = places.collect();
         let members_of = |pool: usize| {
             let links = (0..places.len()).filter(|&link| places[link] == Some(pool));

@@ -15,6 +15,7 @@ pub mod ingress;
 pub mod ingress_pool;
 pub mod jitter;
 pub mod line;
+pub mod lines;
 pub mod pause;
 pub mod policer;
 pub mod probe;

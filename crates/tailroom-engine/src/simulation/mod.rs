@@ -23,7 +23,7 @@ mod waits;
 use crate::dynamic_flows::admission::FlowAdmissions;
 use crate::flow::Endpoints;
 use crate::link::ingress_pool::IngressPools;
-use crate::link::line::Lines;
+use crate::link::lines::Lines;
 use crate::link::probe::LogEntry;
 use crate::link::{Link, LinkSpec};
 use crate::network::Network;
@@ -118,7 +118,10 @@ impl Simulation {
             routes: Routes::new(network, |link| links[link].is_plain() && !behind_pauses[link]),
             timers: Tournament::new(links.len()),
             lines: Lines::new(&network.links, &facts),
-            ingress_pools: IngressPools::new(&network.ingress_pools, &network.links),
+            ingress_pools: IngressPools::new(
+                &network.ingress_pools,
+                network.links.iter().map(|link| link.ingress),
+            ),
             any_link: AnyLink {
                 is_served: network.links.iter().any(LinkSpec::is_served),
                 pauses: links.iter().any(Link::has_pause),

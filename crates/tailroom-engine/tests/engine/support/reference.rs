@@ -21,7 +21,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use tailroom_engine::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
 use tailroom_engine::dynamic_flows::{ActiveFlow, FlowGenerators};
 use tailroom_engine::flow::Endpoints;
-use tailroom_engine::link::line::Lines;
+use tailroom_engine::link::lines::Lines;
 use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::packet::transit::Transit;
