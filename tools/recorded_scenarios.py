@@ -93,6 +93,7 @@ def recorded_scenarios() -> dict[str, Document]:
         _token_buckets(),
         _pools(),
         _pauses(),
+        _lines(),
         source_scenarios(components["source"]),
         transport_scenarios(components["slow_start"], components["host"]),
         _networks(),
@@ -281,6 +282,22 @@ def _pauses() -> Iterator[tuple[str, Document]]:
         for group in document["flows"].values():
             group["path"] = [*group["path"], "slow"]
         yield f"pause/{name}", document
+        document = deepcopy(document)
+        first, *_ = document["links"].values()
+        first["ingress"] = {"pool": "memory", "alpha": 0.5, "xon_offset": "2 kB"}
+        document["ingress_pools"] = {"memory": {"size": "30 kB", "headroom": "20 kB"}}
+        yield f"pause/{name}/moving", document
+
+
+def _lines() -> Iterator[tuple[str, Document]]:
+    """Two classes of a port, by weight and by priority, with every second group in the second."""
+    for name, place in {"weight": {"weight": 3.0}, "priority": {"priority": 1}}.items():
+        document = dumbbell(MIX, {"line": {"name": "port"}})
+        (first, link), *_ = document["links"].items()
+        document["links"]["second"] = {**link, "line": {"name": "port", **place}}
+        for index, group in enumerate(document["flows"].values()):
+            group["path"] = ["second" if index % 2 else first]
+        yield f"line/{name}", document
 
 
 def _networks() -> Iterator[tuple[str, Document]]:

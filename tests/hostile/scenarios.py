@@ -182,8 +182,27 @@ def _mend_pauses(values: Values, scenario: Scenario) -> None:
     for name, link in scenario["links"].items():
         if name not in leading_on:
             link.pop("pause", None)
+        if "pause" not in link:
+            link.pop("ingress", None)
+        if "ingress" in link:
+            link["ingress"]["pool"] = "memory"
+            scenario["ingress_pools"] = {"memory": {"size": "100 kB"}}
         if "pause" in link:
             link["pause"] |= {"xoff": "200 kB", "xon": "100 kB", "headroom": "300 kB"}
+    _mend_lines(scenario)
+
+
+def _mend_lines(scenario: Scenario) -> None:
+    """Lets the links that have a line share one, with what they must have in common."""
+    members = [link for link in scenario["links"].values() if "line" in link]
+    for link in members:
+        link["line"]["name"] = "port"
+        link["delay"] = members[0]["delay"]
+        for key in ("changes", "trace", "rate_variation"):
+            link.pop(key, None)
+        link["rate"] = members[0].get("rate", "10 Mbit/s")
+    if len(members) == 1:
+        del members[0]["line"]
 
 
 def _decides_at_arrival(queue: Any) -> bool:

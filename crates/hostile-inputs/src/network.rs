@@ -1,6 +1,9 @@
 //! A network that a program has built: a good network in which some fields have other values.
 
 use tailroom_engine::link::LinkSpec;
+use tailroom_engine::link::ingress_pool::IngressMember;
+use tailroom_engine::link::line::LineSpec;
+use tailroom_engine::link::pause::PauseSpec;
 use tailroom_engine::link::policer::PolicerSpec;
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::shaper::ShaperSpec;
@@ -102,7 +105,7 @@ fn edit_run(network: &mut Network, field: usize, value: u64) {
 
 fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
     let (time, rate) = (Time::from_picoseconds(value), Rate::from_bits_per_second(value));
-    match field % 20 {
+    match field % 22 {
         0 => link.rate = rate,
         1 => link.delay = time,
         2 => *link.queue.parameters_mut().amounts()[0].1 = QueueLimit::packets(value),
@@ -128,6 +131,18 @@ fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
             (member.reserved_bytes, member.alpha) = (value, Some(f64::from_bits(value)));
             member.port = value.is_multiple_of(2).then_some(value as u32);
             link.pool = Some(member);
+        }
+        20 => {
+            let [xoff, headroom] = [value, value / 2].map(Size::new);
+            link.pause = Some(PauseSpec::new(xoff, Size::new(value / 3), headroom));
+            let pool = (value % 2) as usize;
+            let (alpha, xon_offset) = (f64::from_bits(value), value);
+            link.ingress =
+                value.is_multiple_of(3).then_some(IngressMember { pool, alpha, xon_offset });
+        }
+        21 => {
+            let (priority, weight) = (value as u32 % 9, f64::from_bits(value));
+            link.line = Some(LineSpec { priority, weight, ..LineSpec::new("line") });
         }
         13 => (link.bdp_bytes, link.packet_bytes) = (f64::from_bits(value), value as f64),
         field => edit_token_buckets(link, field - 14, value),

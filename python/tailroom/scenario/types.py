@@ -513,6 +513,24 @@ class Policer(TypedDict):
     """Size of the bucket, in bytes; at least the largest packet."""
 
 
+class Line(TypedDict):
+    """The place of a link on a line that it shares with others.
+
+    A transmission that has begun is never interrupted. When the line is free, the link sends
+    that has the highest priority among those with a packet; a link that is paused has none.
+    Links of equal priority take turns: a turn grants a link bytes in proportion to its weight,
+    of which it may overdraw less than a packet, as in RFC 8290 sec. 4.2.
+    """
+
+    name: str
+    """Name of the line. The links with the same name share it; they have the same rate, the
+    same changes of rate and the same delay."""
+    priority: NotRequired[int]
+    """Priority of the link among those of the line, 0 to 7; 7 is served first. Default: 0."""
+    weight: NotRequired[float]
+    """Weight of the link among those of the same priority. Default: 1.0."""
+
+
 class Pause(TypedDict):
     """Pause frames from the switch at the far end of a link to the sender of the link.
 
@@ -534,6 +552,19 @@ class Pause(TypedDict):
     """Time from the arrival of a pause frame until the sender begins no further packet, with
     the delays of the interfaces and of what the switch was sending. Default: the longest
     response that IEEE 802.3 allows at the speed of the link."""
+
+
+class Ingress(TypedDict):
+    """The place of the ingress of a link in memory that ingresses share."""
+
+    pool: str
+    """Name of the memory, a table of `[ingress_pools]`."""
+    alpha: float
+    """What the ingress may take beyond its `xoff`, as a multiple of the memory that is free.
+    Switches have powers of two, 2^n for n = `dynamic_th`."""
+    xon_offset: NotRequired[Size]
+    """The sender resumes when the bytes have fallen this far below the threshold, or to `xon`.
+    Default: '0 GB'."""
 
 
 UniformRateDistribution = TypedDict(
@@ -796,9 +827,16 @@ class Link(TypedDict):
     policer: NotRequired[Policer]
     """Policer: a token bucket that drops arriving packets before the queue. Off unless
     given."""
+    line: NotRequired[Line]
+    """The line that the link shares with others, each of which is then the queue of a traffic
+    class: one of them sends at a time, and each may be paused alone. Off unless given."""
     pause: NotRequired[Pause]
     """Pause frames from the switch at the far end, which make the link lossless: the switch
     counts what arrived over the link and waits for the next links. Off unless given."""
+    ingress: NotRequired[Ingress]
+    """Memory at the far end that the link shares with others that send pause frames: what waits
+    there may take alpha times the memory that is free beyond `xoff`, so that the threshold
+    moves. Off unless given."""
     rate_variation: NotRequired[RateVariation]
     """Let the rate vary at random. Off unless given."""
     jitter: NotRequired[Jitter]
@@ -896,6 +934,16 @@ class Pool(TypedDict):
     frees: NotRequired[Frees]
     """When the memory of a packet that is sent is free again. Chips free its cells one by one
     in between, as they read them. Default: 'at end'."""
+
+
+class IngressPool(TypedDict):
+    """Memory that the ingresses of links share, at the switch to which the links lead."""
+
+    size: Size
+    """The memory beyond what each ingress has to itself, without headroom."""
+    headroom: NotRequired[Size]
+    """Headroom that the ingresses share; `headroom` of a link is then the most that it may
+    take. Default: each link has its headroom to itself."""
 
 
 class Switch(TypedDict):
@@ -2180,6 +2228,8 @@ class Scenario(TypedDict):
     """Shared links by name: each queue in which packets of several flows may meet."""
     pools: NotRequired[dict[str, Pool]]
     """Memory that links share, by name."""
+    ingress_pools: NotRequired[dict[str, IngressPool]]
+    """Memory that the ingresses of links with pause frames share, by name."""
     switches: NotRequired[dict[str, Switch]]
     """Switches with hosts by name. Groups of flows name hosts in `from` and `to`."""
     fabrics: NotRequired[dict[str, Fabric]]

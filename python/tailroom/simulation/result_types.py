@@ -173,7 +173,7 @@ class LinkSummary(TypedDict):
     ingress_bytes_max: float | None
     """The most bytes that had arrived over the link and waited at its far end."""
     headroom_bytes_max: float | None
-    """The part of them that was beyond `xoff`."""
+    """The most bytes of them that were in the headroom."""
     discipline: str
     """Kind of the queue discipline; the name of one of your own."""
     discipline_state: dict[str, float]

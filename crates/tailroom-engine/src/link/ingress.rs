@@ -8,6 +8,7 @@
 use std::collections::VecDeque;
 
 use super::Link;
+use super::ingress_pool::{Free, IngressMember, Occupied};
 use super::pause::PauseSpec;
 use super::queue::LinkQueue;
 use super::spec::LinkSpec;
@@ -24,15 +25,20 @@ pub struct PauseProbe {
     pub longest: Time,
     /// The most bytes that waited.
     pub waiting_bytes_max: u64,
+    /// The most headroom that they took, in bytes.
+    pub headroom_bytes_max: u64,
 }
 
 /// Both ends of the pauses of a link.
 #[derive(Debug)]
 pub(super) struct Pause {
     spec: PauseSpec,
+    member: Option<IngressMember>,
     delay: Time,
     /// What arrived over the link and waits at the far end.
     waiting_bytes: u64,
+    /// What of it is in the headroom.
+    headroom_bytes: u64,
     /// Whether the switch has asked for a pause that it has not ended.
     is_asked: bool,
     /// When the gate shuts (true) or opens, in order of time.
@@ -48,8 +54,10 @@ impl Pause {
         let pause = spec.pause?;
         Some(Box::new(Pause {
             spec: pause,
+            member: spec.ingress,
             delay: pause.acts_after(spec.rate, spec.delay),
             waiting_bytes: 0,
+            headroom_bytes: 0,
             is_asked: false,
             signals: VecDeque::with_capacity(8),
             shut: None,
@@ -60,6 +68,41 @@ impl Pause {
     #[inline]
     fn next_signal(&self) -> Time {
         self.signals.front().map_or(Time::NEVER, |(at, _)| *at)
+    }
+
+    /// Bytes at which the switch asks for a pause.
+    fn xoff(&self, free: Free) -> u64 {
+        self.spec.xoff.bytes() + self.member.map_or(0, |member| member.allowance(free))
+    }
+
+    /// Bytes down to which they must fall before the switch lets the sender resume.
+    fn xon(&self, free: Free) -> u64 {
+        let moving = self.member.map_or(0, |it| self.xoff(free).saturating_sub(it.xon_offset));
+        self.spec.xon.bytes().max(moving)
+    }
+
+    /// What may be added below the threshold, in bytes.
+    fn room(&self, free: Free) -> u64 {
+        let below = self.waiting_bytes - self.headroom_bytes;
+        let own = self.spec.xoff.bytes().saturating_sub(below);
+        self.xoff(free).saturating_sub(below).min(own + free.shared)
+    }
+
+    /// What a packet takes of the headroom: the part of it that is above the threshold.
+    fn needed_headroom(&self, bytes: u32, free: Free) -> u64 {
+        u64::from(bytes).saturating_sub(self.room(free))
+    }
+
+    fn occupied(&self) -> Occupied {
+        let below = self.waiting_bytes - self.headroom_bytes;
+        let shared = below.saturating_sub(self.spec.xoff.bytes());
+        Occupied { shared, headroom: self.headroom_bytes }
+    }
+
+    fn note_most(&mut self) {
+        let probe = &mut self.probe;
+        probe.waiting_bytes_max = probe.waiting_bytes_max.max(self.waiting_bytes);
+        probe.headroom_bytes_max = probe.headroom_bytes_max.max(self.headroom_bytes);
     }
 
     fn send_signal(&mut self, now: Time, shuts: bool) {
@@ -78,8 +121,8 @@ impl Pause {
 
     /// Starts the statistics at `now`.
     pub(super) fn begin_measuring(&mut self, now: Time) {
-        let probe = PauseProbe { waiting_bytes_max: self.waiting_bytes, ..PauseProbe::default() };
-        self.probe = probe;
+        self.probe = PauseProbe::default();
+        self.note_most();
         self.shut = self.shut.map(|(since, _)| (since, now));
     }
 
@@ -102,37 +145,59 @@ impl Link {
         self.pause.as_ref().map_or(Time::NEVER, |pause| pause.next_signal())
     }
 
-    /// Whether a packet that has crossed the link finds memory in the switch.
-    pub fn has_headroom(&self, bytes: u32) -> bool {
-        self.pause
-            .as_ref()
-            .is_none_or(|pause| pause.waiting_bytes + u64::from(bytes) <= pause.spec.memory_bytes())
+    /// Whether the sender of the link is stopped.
+    pub(super) fn is_stopped(&self) -> bool {
+        self.pause.as_ref().is_some_and(|pause| pause.shut.is_some())
     }
 
-    /// A packet that has crossed the link waits in the switch.
-    pub fn enter_switch(&mut self, bytes: u32) {
+    /// Whether a packet that has crossed the link finds memory in the switch, of which this is free.
+    pub fn has_headroom(&self, bytes: u32, free: Free) -> bool {
+        self.pause.as_ref().is_none_or(|pause| {
+            let needed = pause.needed_headroom(bytes, free);
+            needed == 0
+                || (pause.headroom_bytes + needed <= pause.spec.headroom.bytes()
+                    && needed <= free.headroom)
+        })
+    }
+
+    /// A packet that has crossed the link waits in the switch, of which this was free.
+    pub fn enter_switch(&mut self, bytes: u32, free: Free) {
         if let Some(pause) = &mut self.pause {
+            pause.headroom_bytes += pause.needed_headroom(bytes, free);
             pause.waiting_bytes += u64::from(bytes);
         }
     }
 
     /// Asks for a pause at `now` if too much waits in the switch, once the queue has decided about the
     /// packet that arrived.
-    pub fn regulate(&mut self, now: Time) {
+    pub fn regulate(&mut self, now: Time, free: Free) {
         let Some(pause) = &mut self.pause else { return };
-        pause.probe.waiting_bytes_max = pause.probe.waiting_bytes_max.max(pause.waiting_bytes);
-        if !pause.is_asked && pause.waiting_bytes >= pause.spec.xoff.bytes() {
+        pause.note_most();
+        if !pause.is_asked && pause.waiting_bytes >= pause.xoff(free) {
             pause.send_signal(now, true);
         }
     }
 
-    /// A packet that waited in the switch leaves its queue at `now`.
-    pub fn leave_switch(&mut self, now: Time, bytes: u32) {
+    /// A packet that waited in the switch leaves its queue; headroom is free first.
+    pub fn leave_switch(&mut self, bytes: u32) {
         let Some(pause) = &mut self.pause else { return };
         pause.waiting_bytes -= u64::from(bytes);
-        if pause.is_asked && pause.waiting_bytes <= pause.spec.xon.bytes() {
+        pause.headroom_bytes = pause.headroom_bytes.saturating_sub(bytes.into());
+    }
+
+    /// Lets the sender resume at `now` if it is paused, and little enough waits in the switch.
+    pub fn release(&mut self, now: Time, free: Free) {
+        let Some(pause) = &mut self.pause else { return };
+        let fits = pause.headroom_bytes <= pause.room(free);
+        if pause.is_asked && pause.waiting_bytes <= pause.xon(free) && fits {
+            pause.headroom_bytes = 0;
             pause.send_signal(now, false);
         }
+    }
+
+    /// What the ingress occupies of what it may share with others.
+    pub fn occupied_in_switch(&self) -> Occupied {
+        self.pause.as_ref().map_or(Occupied::default(), |pause| pause.occupied())
     }
 
     /// What arrived over the link and waits in the switch, in bytes.
@@ -140,10 +205,21 @@ impl Link {
         self.pause.as_ref().map_or(0, |pause| pause.waiting_bytes)
     }
 
+    /// Whether the switch has asked for a pause that it has not ended.
+    pub fn is_asked_to_pause(&self) -> bool {
+        self.pause.as_ref().is_some_and(|pause| pause.is_asked)
+    }
+
     /// Since when the sender is stopped, if it is, and no frame is on the way that lets it resume.
     pub fn stopped_since(&self) -> Option<Time> {
         let pause = self.pause.as_ref().filter(|pause| pause.is_asked)?;
         pause.shut.map(|(since, _)| since)
+    }
+
+    /// Down to how many bytes what waits in the switch must fall before the sender resumes, if so much is
+    /// free for the ingress; [`u64::MAX`] without pauses.
+    pub fn resumes_at(&self, free: Free) -> u64 {
+        self.pause.as_ref().map_or(u64::MAX, |pause| pause.xon(free))
     }
 
     /// What is measured of the pauses, if the link has any.
@@ -154,10 +230,7 @@ impl Link {
     /// Shuts or opens the gate, at [`Link::next_signal`].
     #[inline(never)]
     pub(super) fn take_signal(&mut self) {
-        let Link { queue: LinkQueue::Served(queue), transmitter, pause: Some(pause), .. } = self
-        else {
-            return;
-        };
+        let Link { queue: LinkQueue::Served(queue), pause: Some(pause), .. } = self else { return };
         let Some((now, shuts)) = pause.signals.pop_front() else { return };
         if shuts {
             pause.shut = Some((now, now));
@@ -165,8 +238,7 @@ impl Link {
         } else {
             pause.count_pause(now);
             pause.shut = None;
-            let (free_at, resumes_at) = transmitter.next_start();
-            queue.set_next_start(free_at.max(now), resumes_at.max(now));
+            self.resume(now);
         }
     }
 }

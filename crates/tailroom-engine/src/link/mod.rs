@@ -12,7 +12,10 @@ pub mod arrivals;
 pub mod draws;
 pub mod fifo;
 pub mod ingress;
+pub mod ingress_pool;
 pub mod jitter;
+pub mod line;
+pub mod lines;
 pub mod pause;
 pub mod policer;
 pub mod probe;
@@ -68,6 +71,8 @@ pub struct Link {
     queue: LinkQueue,
     transmitter: Transmitter,
     pause: Option<Box<Pause>>,
+    /// When the link that shares its line and sends is done, if one does.
+    line_free_at: Time,
     is_plain: bool,
     /// What is measured at the link.
     pub probe: LinkProbe,
@@ -89,6 +94,7 @@ impl Link {
             queue,
             transmitter: Transmitter::new(spec, info.packet_bytes, info.seed),
             pause: Pause::of(spec),
+            line_free_at: Time::ZERO,
             // The loop over plain events does not ask for the faults of custom rules.
             is_plain: takes_all && spec.queue.custom().is_none() && (is_steady || spec.is_served()),
             probe,

@@ -1,7 +1,9 @@
 //! A shared link as a scenario describes it, and the keys of its admission control.
 
 use super::arrivals::ArrivalLogSpec;
+use super::ingress_pool::IngressMember;
 use super::jitter::JitterSpec;
+use super::line::LineSpec;
 use super::pause::PauseSpec;
 use super::policer::PolicerSpec;
 use super::serializer::RateChange;
@@ -40,8 +42,12 @@ pub struct LinkSpec {
     pub shaper: Option<ShaperSpec>,
     /// A token bucket that drops packets before the queue, if there is one.
     pub policer: Option<PolicerSpec>,
+    /// The place on a line that the link shares with others, if it does.
+    pub line: Option<LineSpec>,
     /// Pause frames from the far end of the link, if it sends any.
     pub pause: Option<PauseSpec>,
+    /// The memory that the ingress of the link shares with those of others, if it does.
+    pub ingress: Option<IngressMember>,
     /// The memory that the link shares with others, if it does.
     pub pool: Option<PoolMember>,
     /// The most entries that the packet log of this link may hold; 0 switches the log off.
@@ -68,9 +74,9 @@ impl LinkSpec {
     /// Whether packets wait in a buffer until the link serves them. Otherwise the departure of each
     /// packet is known when it arrives, which is faster.
     pub fn is_served(&self) -> bool {
-        // A shaper or a pause leaves the line idle while packets wait, which a known departure does not
-        // tell.
-        let lets_wait = self.shaper.is_some() || self.pause.is_some();
+        // A shaper or a pause leaves the line idle while packets wait, and other links may use it, which a
+        // known departure does not tell.
+        let lets_wait = self.shaper.is_some() || self.pause.is_some() || self.line.is_some();
         self.is_acted_on || lets_wait || self.queue.needs_service()
     }
 
@@ -95,7 +101,9 @@ impl LinkSpec {
             jitter: None,
             shaper: None,
             policer: None,
+            line: None,
             pause: None,
+            ingress: None,
             pool: None,
             packet_log: 0,
             arrival_dispersion: None,

@@ -13,6 +13,7 @@ use std::ops::Range;
 use crate::congestion::CongestionConfig;
 use crate::fabric::{HostPairs, Route, path_of};
 use crate::link::LinkSpec;
+use crate::link::ingress_pool::IngressMemory;
 use crate::packet::ties::Ties;
 use crate::pool::{PoolSpec, Pools};
 use crate::private_path::SharedPath;
@@ -45,6 +46,8 @@ pub struct Network {
     pub links: Vec<LinkSpec>,
     /// Memory that links share, in the order of the scenario file.
     pub pools: Vec<PoolSpec>,
+    /// Memory that the ingresses of links share, in the order of the scenario file.
+    pub ingress_pools: Vec<IngressMemory>,
     /// Flow groups, in the order of the scenario file.
     pub groups: Vec<GroupSpec>,
     /// All permanent flows; the flows of a group are adjacent and in order.
@@ -174,6 +177,7 @@ impl Network {
             ties: Ties::default(),
             links,
             pools: Vec::new(),
+            ingress_pools: Vec::new(),
             groups,
             flows,
             series_interval: None,

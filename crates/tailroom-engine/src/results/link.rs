@@ -122,7 +122,7 @@ pub struct LinkSummary {
     pub pause_s_max: Option<f64>,
     /// The most bytes that had arrived over the link and waited at its far end.
     pub ingress_bytes_max: Option<f64>,
-    /// The part of them that was beyond `xoff`.
+    /// The most bytes of them that were in the headroom.
     pub headroom_bytes_max: Option<f64>,
     /// Kind of the queue discipline; the name of one of your own.
     pub discipline: String,
@@ -155,7 +155,7 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         drops_headroom,
     ] = totals.drops;
     let (congestion_episodes, loss_synchronization) = episodes(run, index);
-    let pause = spec.pause.zip(link.pause_probe());
+    let pause = link.pause_probe();
     let (over_time, seen) = (probe.queue_lengths.over_time(), probe.queue_lengths.seen());
     let [queue_p01, queue_p50, queue_p95, queue_p99, queue_p999] =
         over_time.quantiles([0.01, 0.5, 0.95, 0.99, 0.999]);
@@ -209,12 +209,11 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         congestion_episodes,
         loss_synchronization,
         sharing: sharing_summary(run, index),
-        pause_frames: pause.map(|(_, probe)| probe.frames),
-        paused_fraction: pause.and_then(|(_, probe)| ratio(probe.paused.seconds(), span.seconds())),
-        pause_s_max: pause.map(|(_, probe)| probe.longest.seconds()),
-        ingress_bytes_max: pause.map(|(_, probe)| probe.waiting_bytes_max as f64),
-        headroom_bytes_max: pause
-            .map(|(spec, probe)| probe.waiting_bytes_max.saturating_sub(spec.xoff.bytes()) as f64),
+        pause_frames: pause.map(|probe| probe.frames),
+        paused_fraction: pause.and_then(|probe| ratio(probe.paused.seconds(), span.seconds())),
+        pause_s_max: pause.map(|probe| probe.longest.seconds()),
+        ingress_bytes_max: pause.map(|probe| probe.waiting_bytes_max as f64),
+        headroom_bytes_max: pause.map(|probe| probe.headroom_bytes_max as f64),
         discipline: spec.queue.name().to_owned(),
         discipline_state: Named(gauges.map(|(name, value)| (name.to_owned(), value)).collect()),
     }

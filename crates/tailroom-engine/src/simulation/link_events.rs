@@ -155,16 +155,29 @@ impl Simulation {
     #[inline(never)]
     pub(super) fn serve(&mut self, link: usize) -> Option<Step> {
         let now = self.timers.earliest();
-        let Simulation { links, routes, .. } = self;
+        let Simulation { links, routes, lines, .. } = self;
+        let link = lines.choose(link, links);
         let served = links[link].serve(|packet| routes.class_of(packet));
         self.note_queue(link, now);
         let (packet, outcome) = served?;
         self.pools.send(link, packet.bytes(), now, self.links[link].busy_until());
+        self.take_line(link, packet.bytes());
         self.leave_switch(packet, now);
         let Stage::Arrival(position) = packet.stage() else { return None };
         let hop = self.routes.hop(packet.flow(), position);
         let packet = if hop.adds_wait { self.add_wait(packet, outcome, hop) } else { packet };
         Some(Step { packet, outcome, exit: hop.exit, clocks_source: false })
+    }
+
+    /// Lets the other links of its line wait for a link that sends a packet.
+    #[inline]
+    fn take_line(&mut self, link: usize, bytes: u32) {
+        let Simulation { lines, links, timers, .. } = self;
+        let free_at = links[link].busy_until();
+        for other in lines.send(link, bytes) {
+            links[other].wait_for_line(free_at);
+            timers.set(other, links[other].next_service());
+        }
     }
 
     /// Takes note of the packets that a link has dropped where packets are served, and of its next

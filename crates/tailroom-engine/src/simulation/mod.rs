@@ -22,6 +22,8 @@ mod waits;
 
 use crate::dynamic_flows::admission::FlowAdmissions;
 use crate::flow::Endpoints;
+use crate::link::ingress_pool::IngressPools;
+use crate::link::lines::Lines;
 use crate::link::probe::LogEntry;
 use crate::link::{Link, LinkSpec};
 use crate::network::Network;
@@ -53,6 +55,8 @@ pub struct Simulation {
     admissions: FlowAdmissions,
     /// By link, when it serves its next packet.
     timers: Tournament,
+    lines: Lines,
+    ingress_pools: IngressPools,
     any_link: AnyLink,
     link_checkpoints: LinkCheckpoints,
     /// The permanent flows, and behind them the dynamic flows.
@@ -113,6 +117,11 @@ impl Simulation {
             dynamic: DynamicFlows::new(network, &links),
             routes: Routes::new(network, |link| links[link].is_plain() && !behind_pauses[link]),
             timers: Tournament::new(links.len()),
+            lines: Lines::new(&network.links, &facts),
+            ingress_pools: IngressPools::new(
+                &network.ingress_pools,
+                network.links.iter().map(|link| link.ingress),
+            ),
             any_link: AnyLink {
                 is_served: network.links.iter().any(LinkSpec::is_served),
                 pauses: links.iter().any(Link::has_pause),

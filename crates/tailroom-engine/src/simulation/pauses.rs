@@ -28,7 +28,8 @@ impl Simulation {
         hop: Hop,
     ) -> LinkOutcome {
         let (link, bytes) = (hop.link as usize, packet.bytes());
-        if !self.links[ingress].has_headroom(bytes) {
+        let free = self.ingress_pools.free(ingress);
+        if !self.links[ingress].has_headroom(bytes, free) {
             return self.links[link].refuse(*packet, hop.class, DropReason::Headroom);
         }
         let outcome = if self.pools.has(link) {
@@ -37,23 +38,37 @@ impl Simulation {
             self.links[link].arrive(packet, hop.class)
         };
         if outcome == LinkOutcome::Held {
-            self.links[ingress].enter_switch(bytes);
+            // Packets that were pushed out for this one have freed memory.
+            let free = self.ingress_pools.free(ingress);
+            let before = self.links[ingress].occupied_in_switch();
+            self.links[ingress].enter_switch(bytes, free);
+            let after = self.links[ingress].occupied_in_switch();
+            self.ingress_pools.replace(ingress, before, after);
         }
         outcome
     }
 
     /// Lets a switch ask for a pause of the link over which a packet has arrived, if it is time.
     pub(super) fn regulate(&mut self, ingress: usize, now: Time) {
-        self.links[ingress].regulate(now);
+        self.links[ingress].regulate(now, self.ingress_pools.free(ingress));
         self.timers.set(ingress, self.links[ingress].next_service());
     }
 
     /// A packet leaves its queue at `now`.
     #[inline]
     pub(super) fn leave_switch(&mut self, packet: Transit, now: Time) {
-        if let Some(ingress) = self.ingress_of(packet) {
-            self.links[ingress].leave_switch(now, packet.bytes());
-            self.timers.set(ingress, self.links[ingress].next_service());
+        let Some(ingress) = self.ingress_of(packet) else { return };
+        let Simulation { links, ingress_pools, timers, .. } = self;
+        let before = links[ingress].occupied_in_switch();
+        links[ingress].leave_switch(packet.bytes());
+        ingress_pools.replace(ingress, before, links[ingress].occupied_in_switch());
+        let mut place = 0;
+        while let Some(member) = ingress_pools.member(ingress, place) {
+            let before = links[member].occupied_in_switch();
+            links[member].release(now, ingress_pools.free(member));
+            ingress_pools.replace(member, before, links[member].occupied_in_switch());
+            timers.set(member, links[member].next_service());
+            place += 1;
         }
     }
 

@@ -23,7 +23,11 @@ impl Setting<'_> {
 
     /// The summary of a run of which the last `measured_ms` are measured.
     fn run(self, duration_ms: u32, measured_ms: u32, seed: u64) -> Summary {
-        let text = format!(
+        scenario_run::run(&self.text(duration_ms, measured_ms), seed).summary
+    }
+
+    fn text(self, duration_ms: u32, measured_ms: u32) -> String {
+        format!(
             r#"
 duration = "{duration_ms} ms"
 measure_from = "{} ms"
@@ -51,8 +55,7 @@ start = {{ uniform = ["0 s", "10 ms"] }}
             self.packet_bytes,
             self.gigabits,
             self.rtt_us,
-        );
-        scenario_run::run(&text, seed).summary
+        )
     }
 }
 
@@ -131,6 +134,47 @@ fn dcqcn_has_the_queue_and_the_rates_of_its_fixed_point() {
         assert!((ratio - 1.0).abs() < 0.1, "{setting:?}: {ratio} of {expected} packets");
         assert!(port.utilization > 0.99, "{setting:?}: {}", port.utilization);
         assert_equal_shares(setting, &summary);
+    }
+}
+
+/// Beside a lossy class that always has packets and has the same weight, the fixed point is that of a link of
+/// half the rate, up to a tenth; the flows start at the rate of the whole line.
+#[test]
+fn dcqcn_beside_a_lossy_class_has_the_fixed_point_of_its_share() {
+    const LOSSY: &str = r#"
+line = { name = "port" }
+[links.lossy]
+rate = "40 Gbit/s"
+delay = "1 us"
+queue = { kind = "drop_tail", limit = "1 MB" }
+line = { name = "port" }
+[flows.lossy]
+path = ["lossy"]
+packet_size = "1000 B"
+source = { kind = "cbr", rate = "40 Gbit/s" }
+"#;
+    for flows in [2, 4] {
+        let setting = Setting {
+            congestion: r#"kind = "dcqcn""#,
+            queue: r#"kind = "wred", k_min = "5 kB", k_max = "2 MB", p_max = 0.1023"#,
+            flows,
+            gigabits: 40.0,
+            packet_bytes: 1_000,
+            rtt_us: 4.0,
+        };
+        let text =
+            setting.text(400, 300).replace("\n[flows.hosts]", &format!("{LOSSY}[flows.hosts]"));
+        let summary = scenario_run::run(&text, 1).summary;
+        let marking = dcqcn_marking(setting.packets_per_second() / 2.0 / f64::from(flows));
+        let expected = 5.0 + 195.0 * marking / 0.01;
+        let port = link(&summary, "port");
+        let ratio = port.queue_packets_mean / expected;
+        assert!((ratio - 1.0).abs() < 0.1, "{flows}: {ratio} of {expected} packets");
+        assert!((port.utilization - 0.5).abs() < 0.005, "{flows}: {}", port.utilization);
+        for flow in summary.flows.iter().filter(|flow| flow.group == "hosts") {
+            let share = flow.share * f64::from(flows) / port.utilization;
+            assert!((share - 1.0).abs() < 0.1, "{flows}: {} has {share}", flow.name);
+        }
     }
 }
 

@@ -30,6 +30,7 @@ mod group_delays;
 mod groups_at_a_link;
 mod highspeed_rfc_3649;
 mod limits;
+mod lines;
 mod links_that_vary;
 mod linux_host;
 mod loss_patterns;

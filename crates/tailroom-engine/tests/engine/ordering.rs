@@ -12,6 +12,7 @@ use tailroom_engine::congestion::blocks::{BlockHold, BlockLength};
 use tailroom_engine::congestion::fhstcp::{BlockCount, FhstcpParams};
 use tailroom_engine::distribution::{Count, Distribution};
 use tailroom_engine::link::LinkSpec;
+use tailroom_engine::link::line::LineSpec;
 use tailroom_engine::link::pause::PauseSpec;
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::wire_loss::LossSpec;
@@ -142,6 +143,32 @@ proptest! {
         network in random_networks::network_with_pauses()
     ) {
         assert_agreement(&network)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    #[test]
+    fn engine_and_reference_agree_on_networks_with_lines(
+        network in random_networks::network_with_lines()
+    ) {
+        assert_agreement(&network)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(config(20))]
+
+    #[test]
+    fn a_line_that_a_link_has_to_itself_changes_no_result(network in random_networks::network()) {
+        let mut alone = served(&network);
+        for link in &mut alone.links {
+            link.line = Some(LineSpec::new(link.name.clone()));
+        }
+        let [plain, alone] = [&served(&network), &alone].map(run_without_reuse);
+        let difference = difference(&plain, &alone);
+        prop_assert!(difference.is_none(), "{}", difference.unwrap_or_default());
     }
 }
 

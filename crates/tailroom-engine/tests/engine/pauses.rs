@@ -1,10 +1,20 @@
 //! Pause frames: throughput, head-of-line blocking, deadlock and headroom against closed forms.
 
+use proptest::prelude::*;
+use tailroom_engine::link::wire_loss::LossSpec;
+use tailroom_engine::network::Network;
+use tailroom_engine::quantity::Size;
+use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::{LinkSummary, Results, Warning, WarningKind};
+use tailroom_engine::simulation::Simulation;
+use tailroom_engine::traffic::cbr::CbrParams;
+use tailroom_engine::units::{Rate, Time};
 
+use crate::support::random_cases::config;
 use crate::support::refusals::assert_refused;
 use crate::support::scenario_run::{network, refusal, run};
 use crate::support::summaries::link;
+use crate::support::{networks, random_networks};
 
 /// A link in Gbit/s with a delay of 1 us.
 fn wire(name: &str, gigabits: f64, keys: &str) -> String {
@@ -111,6 +121,41 @@ fn a_victim_behind_a_paused_port_has_the_share_of_its_offers() {
     }
 }
 
+/// The traffic classes of a port share its line, and a pause stops one of them. A victim in the class of
+/// the slow port has the share of its offers, and one in another class has all that it offers, or the
+/// rest of the line. The bounds are four standard deviations of its own packets, and of the packets of
+/// one stream of the paused class between 50,000 of the other.
+#[test]
+fn a_victim_in_another_class_has_what_the_paused_class_leaves() {
+    for (offered, expected) in [(6.0, 6.0), (10.0, 8.0)] {
+        let line = |name: &str| format!("line = {{ name = \"{name}\" }}");
+        let text = [
+            "duration = \"420 ms\"\nmeasure_from = \"20 ms\"\n".to_owned(),
+            wire("lossless", 10.0, &format!("{PAUSE}\n{}", line("trunk"))),
+            wire("lossy", 10.0, &line("trunk")),
+            wire("slow", 1.0, ""),
+            wire("idle-lossless", 10.0, &line("idle")),
+            wire("idle-lossy", 10.0, &line("idle")),
+            stream("hot", "[\"lossless\", \"slow\"]", "poisson", 8.0),
+            stream("same", "[\"lossless\", \"idle-lossless\"]", "poisson", 8.0),
+            stream("other", "[\"lossy\", \"idle-lossy\"]", "poisson", offered),
+        ];
+        let results = run(&text.concat(), 1);
+        let [slow, same, other] =
+            ["slow", "idle-lossless", "idle-lossy"].map(|name| carried(&results, name));
+        let bound = 4.0 * (2.0_f64 / 50_000.0).sqrt();
+        assert!((slow - 1.0).abs() < 0.002, "{slow}");
+        assert!((same - 1.0).abs() < bound, "{same}");
+        let own = 4.0 * (expected * 8e-6 / 0.4_f64).sqrt();
+        assert!((other - expected).abs() < own + bound, "{other}, expected {expected}");
+        let [paused, free] = ["lossless", "lossy"].map(|name| link(&results.summary, name));
+        assert!(paused.pause_frames > Some(100));
+        assert_eq!((free.pause_frames, free.paused_fraction), (None, None));
+        let drops = |name: &str| link(&results.summary, name).drops_packets;
+        assert_eq!((drops("slow"), drops("idle-lossless"), drops("idle-lossy")), (0, 0, 0));
+    }
+}
+
 /// Three switches in a ring, and streams that cross two of its links each.
 fn ring(streams: &[[usize; 2]]) -> String {
     let mut text = "duration = \"40 ms\"\nmeasure_from = \"20 ms\"\n".to_owned();
@@ -209,6 +254,148 @@ fn the_headroom_of_the_standard_is_enough_and_a_packet_less_is_not() {
         assert_eq!((next.drops_headroom_packets, next.drops_packets), (1, 1), "{speed}");
         let short = warning(&results, WarningKind::ShortHeadroom).expect("it is reported");
         assert!((value(short, "needed_bytes") - needed as f64).abs() <= 1.0, "{short:?}");
+    }
+}
+
+/// Four links to switches whose next links stand still, in Gbit/s from a time in milliseconds on; the ingress
+/// of each has 5 kB to itself and half of the free memory of 400 kB.
+fn shared_memory(headroom: &str, opens_at: [Option<f64>; 4]) -> String {
+    let mut text =
+        format!("duration = \"40 ms\"\n[ingress_pools.memory]\nsize = \"400 kB\"\n{headroom}\n");
+    for (index, opens_at) in opens_at.iter().enumerate() {
+        let opens = opens_at.map(|at| format!(", {{ at = \"{at} ms\", rate = \"10 Gbit/s\" }}"));
+        let stop = format!(
+            "changes = [{{ at = \"0 s\", rate = \"0 bit/s\" }}{}]",
+            opens.unwrap_or_default()
+        );
+        let keys = "pause = { xoff = \"5 kB\", xon = \"4 kB\", headroom = \"20 kB\" }
+            ingress = { pool = \"memory\", alpha = 0.5, xon_offset = \"1 kB\" }";
+        text += &wire(&format!("in{index}"), 10.0, keys);
+        text += &wire(&format!("out{index}"), 10.0, &stop);
+        let name = format!("f{index}");
+        text += &stream(&name, &format!("[\"in{index}\", \"out{index}\"]"), "cbr", 10.0);
+        text += if opens_at.is_some() { "stop = \"5 ms\"\n" } else { "" };
+    }
+    text
+}
+
+/// What the ingress of a link has taken of the shared memory when nothing moves any more, in bytes.
+fn shared_bytes(results: &Results, index: usize) -> f64 {
+    let summary = link(&results.summary, &format!("in{index}"));
+    let [most, headroom] = [summary.ingress_bytes_max, summary.headroom_bytes_max];
+    most.expect("it is measured") - headroom.expect("it is measured") - 5_000.0
+}
+
+/// The closed form of Choudhury and Hahne 1998: n queues at their thresholds of alpha times the free
+/// memory B hold alpha B / (1 + n alpha) each. While one is filled up to its threshold the others may
+/// still take a packet each, which moves it by alpha packets.
+#[test]
+fn ingresses_that_share_memory_stop_at_the_dynamic_threshold() {
+    let results = run(&shared_memory("", [None; 4]), 1);
+    for index in 0..4 {
+        let shared = shared_bytes(&results, index);
+        let (expected, bound) = (0.5 * 400e3 / (1.0 + 4.0 * 0.5), 1_000.0 + 4.0 * 500.0);
+        assert!((shared - expected).abs() < bound, "{shared}, expected {expected}");
+        assert_eq!(link(&results.summary, &format!("out{index}")).drops_packets, 0);
+    }
+}
+
+/// When two of the ports drain, the thresholds of the others rise to alpha B / (1 + 2 alpha), and their
+/// links resume although nothing has left them.
+#[test]
+fn a_paused_link_resumes_when_others_drain() {
+    let results = run(&shared_memory("", [None, None, Some(20.0), Some(20.0)]), 1);
+    for index in 0..2 {
+        let shared = shared_bytes(&results, index);
+        let (expected, bound) = (0.5 * 400e3 / (1.0 + 2.0 * 0.5), 2_000.0 + 2.0 * 500.0);
+        assert!((shared - expected).abs() < bound, "{shared}, expected {expected}");
+        assert!(link(&results.summary, &format!("in{index}")).pause_frames > Some(1));
+        assert_eq!(link(&results.summary, &format!("out{index}")).departures_packets, 0);
+    }
+}
+
+/// What arrives of each link after its threshold, 2 d C + 84 B + 60 quanta and a packet, is between 6,424 and
+/// 8,424 B: four times as much is enough, and twice is not.
+#[test]
+fn headroom_may_be_shared() {
+    for (headroom, is_enough) in [(34, true), (16, false)] {
+        let results = run(&shared_memory(&format!("headroom = \"{headroom} kB\""), [None; 4]), 1);
+        let drops = (0..4)
+            .map(|index| link(&results.summary, &format!("out{index}")).drops_headroom_packets);
+        assert_eq!(drops.sum::<u64>() == 0, is_enough, "{headroom} kB");
+    }
+}
+
+#[test]
+fn wrong_ingress_pools_are_refused_with_the_key_and_a_remedy() {
+    let text = shared_memory("", [None; 4]);
+    let message = refusal(&text.replace("pool = \"memory\"", "pool = \"memry\""));
+    assert_refused(
+        message.lines().next().unwrap_or_default(),
+        "line 10, links.in0.ingress.pool",
+        &["`memory`"],
+    );
+    let message = refusal(&text.replace("alpha = 0.5", "alpha = 0"));
+    assert_refused(
+        message.lines().next().unwrap_or_default(),
+        "line 10, links.in0.ingress.alpha",
+        &["0"],
+    );
+    let unused = "duration = \"40 ms\"\n[ingress_pools.unused]\nsize = \"1 kB\"";
+    let message = refusal(&text.replace("duration = \"40 ms\"", unused));
+    assert_refused(&message, "line 2, ingress_pools.unused", &["remove", "ingress"]);
+    let without = text.replace("pause = {", "#");
+    let message = refusal(&without);
+    assert_refused(&message, "line 10, links.in0.ingress", &["`pause`"]);
+}
+
+/// The same links, whose headroom is what arrives until a sender has stopped and the rest of the packet
+/// that crosses the threshold; without what else drops packets or lengthens the delay. The sources stop
+/// after half a second.
+fn lossless(mut network: Network) -> Network {
+    let packets: Vec<u32> = network.link_facts().iter().map(|link| link.packet_bytes).collect();
+    for (link, packet) in network.links.iter_mut().zip(packets) {
+        link.queue = networks::drop_tail(Limit::Bytes(1_000_000_000));
+        (link.pool, link.policer, link.jitter) = (None, None, None);
+        (link.admission, link.arrival_log) = (None, None);
+        (link.loss, link.delay_changes) = (LossSpec::None, Vec::new());
+        if let Some(pause) = &mut link.pause {
+            let needed = pause.least_headroom_bytes(link.rate, link.delay, packet);
+            pause.headroom = Size::new(needed + u64::from(packet));
+        }
+    }
+    network.ingress_pools.iter_mut().for_each(|pool| pool.headroom = None);
+    network.pools = Vec::new();
+    for group in &mut network.groups {
+        (group.tcp, group.reverse_path) = (None, Vec::new());
+        group.source = CbrParams::at_once(Rate::from_bits_per_second(800_000)).into();
+        (group.stop, group.send_jitter) = (Some(Time::from_milliseconds(501)), None);
+    }
+    network.duration = Time::from_seconds(300.0);
+    (network.measure_from, network.series_interval) = (Time::ZERO, None);
+    network
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    /// With pauses, thresholds that move, and links that share a line. Either all packets leave, or some of
+    /// them wait for ever, and then the deadlock is reported.
+    #[test]
+    fn headroom_of_the_formula_loses_nothing_and_what_stands_still_is_reported(
+        network in random_networks::network_with_lines()
+    ) {
+        let network = lossless(network);
+        let mut simulation = Simulation::new(&network).expect("the network is valid");
+        simulation.run_until(network.duration).expect("the run fits in memory");
+        let results = simulation.finish().expect("the account of packets balances");
+        let links = || results.summary.links.0.iter();
+        for (name, link) in links() {
+            prop_assert_eq!(link.drops_packets, 0, "{}", name);
+        }
+        let is_stuck = links().any(|(_, link)| link.departures_packets < link.arrivals_packets);
+        let is_reported = warning(&results, WarningKind::PauseDeadlock).is_some();
+        prop_assert_eq!(is_stuck, is_reported);
     }
 }
 

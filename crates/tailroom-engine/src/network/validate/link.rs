@@ -26,6 +26,7 @@ pub(crate) fn check_link(link: &LinkSpec, duration: Time) -> Result<(), BadParam
     check_rate("rate", link.rate)?;
     check_delay("delay", link.delay)?;
     check_field("loss", &link.loss, &Range::ANY)?;
+    check_field("line", &link.line, &Range::ANY)?;
     check_field("jitter", &link.jitter, &Range::ANY)?;
     check_field("arrival_log", &link.arrival_log, &Range::ANY)?;
     check_field("admission", &link.admission, &Range::ANY)?;

@@ -4,6 +4,7 @@
 //! contradict one another without harm to a run.
 
 pub(crate) mod group;
+mod line;
 pub(crate) mod link;
 mod pause;
 pub(crate) mod pool;
@@ -45,6 +46,7 @@ impl Network {
         let names = self.groups.iter().map(|group| group.name.as_str());
         unique(names).map_err(|(index, bad)| of_group(index)(bad))?;
         pool::check_pools(self)?;
+        line::check_lines(&self.links).map_err(|(index, bad)| of_link(index)(bad))?;
         check_flows(self)?;
         link::check_resolution(self).map_err(|(index, bad)| of_link(index)(bad))?;
         let facts = self.link_facts();

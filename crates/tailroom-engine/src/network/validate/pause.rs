@@ -4,14 +4,19 @@ use super::super::Network;
 use super::super::error::NetworkError;
 use super::check_delay;
 use crate::link::LinkSpec;
-use crate::parameters::{BadParameter, Range, check_field};
+use crate::parameters::{BadParameter, Range, check, check_field};
 use crate::quantity::{Duration, Size};
+
+/// The largest alpha of an ingress, as of a queue in a pool.
+const MOST_ALPHA: f64 = 1_000_000.0;
 
 /// Checks the pause frames of all links; `packet_bytes` has the size of the largest packet of each.
 pub(super) fn check_pauses(network: &Network, packet_bytes: &[u32]) -> Result<(), NetworkError> {
     let behind = network.behind_pauses();
     for (link, spec) in network.links.iter().enumerate() {
-        check_pause(spec, packet_bytes[link]).map_err(|bad| NetworkError::Link { link, bad })?;
+        check_pause(spec, packet_bytes[link])
+            .and_then(|()| check_ingress(spec, network.ingress_pools.len()))
+            .map_err(|bad| NetworkError::Link { link, bad })?;
         if behind[link] && !spec.is_served() {
             let problem = "packets reach the link over one that sends pause frames, and the link fixes \
                            departures";
@@ -20,6 +25,17 @@ pub(super) fn check_pauses(network: &Network, packet_bytes: &[u32]) -> Result<()
         }
     }
     Ok(())
+}
+
+fn check_ingress(link: &LinkSpec, pools: usize) -> Result<(), BadParameter> {
+    let Some(member) = link.ingress else { return Ok(()) };
+    if link.pause.is_none() {
+        let problem = "the link has no pause frames, whose threshold it would move";
+        return Err(BadParameter::new("ingress", problem, "add `pause`, or remove it"));
+    }
+    check("ingress.pool", member.pool, member.pool < pools, "less than the number of pools")?;
+    let is_allowed = member.alpha > 0.0 && member.alpha <= MOST_ALPHA;
+    check("ingress.alpha", member.alpha, is_allowed, "more than 0 and at most 1000000")
 }
 
 fn check_pause(link: &LinkSpec, packet_bytes: u32) -> Result<(), BadParameter> {

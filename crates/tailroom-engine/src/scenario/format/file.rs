@@ -11,10 +11,12 @@ use toml::Table;
 use super::defaults_config::DefaultsConfig;
 use super::fabrics::{FabricConfig, SwitchConfig};
 use super::flows::FlowsConfig;
-use super::pools::PoolConfig;
+use super::pools::{IngressConfig, PoolConfig};
 use crate::kind_or_name;
 use crate::link::arrivals::ArrivalLogSpec;
+use crate::link::ingress_pool::IngressMemory;
 use crate::link::jitter::JitterConfig;
+use crate::link::line::LineSpec;
 use crate::link::pause::PauseSpec;
 use crate::link::policer::PolicerSpec;
 use crate::link::rate_variation::RateVariationConfig;
@@ -64,6 +66,9 @@ pub(in crate::scenario) struct ScenarioFile {
     /// Memory that links share, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(in crate::scenario) pools: IndexMap<String, PoolConfig>,
+    /// Memory that the ingresses of links with pause frames share, by name.
+    #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
+    pub(in crate::scenario) ingress_pools: IndexMap<String, IngressMemory>,
     /// Switches with hosts by name. Groups of flows name hosts in `from` and `to`.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(in crate::scenario) switches: IndexMap<String, SwitchConfig>,
@@ -228,11 +233,21 @@ pub(in crate::scenario) struct LinkConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "rate": "50 Mbit/s", "burst": "250 kB" }))]
     pub(in crate::scenario) policer: Option<PolicerSpec>,
+    /// The line that the link shares with others, each of which is then the queue of a traffic class: one
+    /// of them sends at a time, and each may be paused alone. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "name": "up", "priority": 3 }))]
+    pub(in crate::scenario) line: Option<LineSpec>,
     /// Pause frames from the switch at the far end, which make the link lossless: the switch counts
     /// what arrived over the link and waits for the next links. Off unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "xoff": "60 kB", "xon": "50 kB", "headroom": "30 kB" }))]
     pub(in crate::scenario) pause: Option<PauseSpec>,
+    /// Memory at the far end that the link shares with others that send pause frames: what waits there may
+    /// take alpha times the memory that is free beyond `xoff`, so that the threshold moves. Off unless
+    /// given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(in crate::scenario) ingress: Option<IngressConfig>,
     /// Let the rate vary at random. Off unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) rate_variation: Option<RateVariationConfig>,
@@ -285,7 +300,9 @@ impl LinkConfig {
             changes: Vec::new(),
             shaper: None,
             policer: None,
+            line: None,
             pause: None,
+            ingress: None,
             rate_variation: None,
             jitter: None,
             trace: None,

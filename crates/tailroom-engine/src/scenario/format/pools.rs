@@ -8,6 +8,26 @@ use crate::pool::Frees;
 use crate::pool::policy::PolicyConfig;
 use crate::quantity::Size;
 
+/// The place of the ingress of a link in memory that ingresses share.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub(in crate::scenario) struct IngressConfig {
+    /// Name of the memory, a table of `[ingress_pools]`.
+    #[schemars(length(min = 1), example = &"tor")]
+    pub(in crate::scenario) pool: String,
+    /// What the ingress may take beyond its `xoff`, as a multiple of the memory that is free. Switches
+    /// have powers of two, 2^n for n = `dynamic_th`.
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0), example = 0.125)]
+    pub(in crate::scenario) alpha: f64,
+    /// The sender resumes when the bytes have fallen this far below the threshold, or to `xon`.
+    #[serde(default = "no_bytes")]
+    pub(in crate::scenario) xon_offset: Size,
+}
+
+fn no_bytes() -> Size {
+    Size::new(0)
+}
+
 /// Memory that several links share, as the ports of a switch do.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

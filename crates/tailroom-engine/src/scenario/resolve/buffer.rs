@@ -2,7 +2,7 @@
 
 use super::inputs::Inputs;
 use super::load::Load;
-use super::pools::resolve_member;
+use super::pools::{resolve_ingress, resolve_member};
 use crate::link::LinkSpec;
 use crate::link::serializer::RateChange;
 use crate::link::spec::{DelayChange, FlowAdmissionSpec};
@@ -76,7 +76,9 @@ pub(in crate::scenario) fn resolve_link(
         jitter,
         shaper: link.shaper,
         policer: link.policer,
+        line: link.line.clone(),
         pause: link.pause,
+        ingress: resolve_ingress(inputs.file, link, &at.key("ingress"))?,
         pool,
         packet_log: link.packet_log as usize,
         admission: link.admission,

@@ -9,6 +9,7 @@ pub(in crate::scenario) mod fabrics;
 pub(in crate::scenario) mod files;
 mod host_pairs;
 pub(in crate::scenario) mod inputs;
+mod lines;
 mod load;
 pub(in crate::scenario) mod mahimahi;
 mod memory;
@@ -43,11 +44,12 @@ use crate::units::{Rate, Time};
 use buffer::{check_admission, resolve_link};
 use host_pairs::resolve_hosts;
 use inputs::Inputs;
+use lines::check_lines;
 use load::Load;
 use names::no_such_link;
 use pauses::check_pauses;
 use phases::shift_round_trips;
-use pools::resolve_pools;
+use pools::{check_ingress_pools, resolve_pools};
 use sources::resolve_source;
 use transport::resolve_transport;
 
@@ -93,6 +95,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
         ties: file.ties,
         links,
         pools,
+        ingress_pools: file.ingress_pools.values().copied().collect(),
         groups,
         flows,
         series_interval: file.series.as_ref().map(|series| series.interval.time()),
@@ -108,6 +111,8 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
 fn check_network(inputs: Inputs<'_>, network: &Network) -> Result<(), Fault> {
     network.validate().map_err(|error| fault_of(network, error))?;
     check_admission(network)?;
+    check_lines(network)?;
+    check_ingress_pools(inputs.file)?;
     check_pauses(network, inputs.fabrics)?;
     memory::check(network, inputs.file.memory_limit)
 }
@@ -155,6 +160,8 @@ fn check_run(file: &ScenarioFile, note: &mut dyn FnMut(Fault)) {
     }
     let links = file.links.keys().map(|name| ("links", name));
     let pools = file.pools.keys().map(|name| ("pools", name));
+    let ingress_pools = file.ingress_pools.keys().map(|name| ("ingress_pools", name));
+    let pools = pools.chain(ingress_pools);
     let switches = file.switches.keys().map(|name| ("switches", name));
     let fabrics = file.fabrics.keys().map(|name| ("fabrics", name));
     let groups = file.flows.keys().map(|name| ("flows", name));

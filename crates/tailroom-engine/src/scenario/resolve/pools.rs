@@ -1,8 +1,10 @@
 //! Resolves memory that links share, and the places of links in it.
 
+use indexmap::IndexMap;
 use toml::{Table, Value};
 
 use super::load::Load;
+use crate::link::ingress_pool::IngressMember;
 use crate::network::validate::pool::check_room;
 use crate::pool::{PoolMember, PoolSpec};
 use crate::quantity::Size;
@@ -77,19 +79,55 @@ pub(super) fn resolve_member(
             None => Ok(None),
         };
     };
-    let Some(pool) = file.pools.get_index_of(name) else {
-        let remedy = if file.pools.is_empty() {
-            format!("add a table [pools.{name}]")
-        } else {
-            suggestion(name, file.pools.keys().map(String::as_str))
-        };
-        return Err(Fault::new(&at.key("pool"), format!("there is no pool \"{name}\""), remedy));
-    };
+    let pool = index_of(&file.pools, "pools", name, at)?;
     let place = Path::of(&["pools", name]);
     check_room(&pools[pool], load.largest_packet).map_err(|bad| bad_parameter(&place, bad))?;
     let reserved_bytes = link.reserved.map_or(0, Size::bytes);
     let port = link.port.as_ref().map(|port| port_number(file, port));
     Ok(Some(PoolMember { pool, reserved_bytes, alpha: link.alpha, port }))
+}
+
+/// The place of the ingress of a link in memory that ingresses share, if it has one.
+pub(super) fn resolve_ingress(
+    file: &ScenarioFile,
+    link: &LinkConfig,
+    at: &Path,
+) -> Result<Option<IngressMember>, Fault> {
+    let Some(ingress) = &link.ingress else { return Ok(None) };
+    let pool = index_of(&file.ingress_pools, "ingress_pools", &ingress.pool, at)?;
+    let xon_offset = ingress.xon_offset.bytes();
+    Ok(Some(IngressMember { pool, alpha: ingress.alpha, xon_offset }))
+}
+
+/// Refuses memory for ingresses that no link names.
+pub(super) fn check_ingress_pools(file: &ScenarioFile) -> Result<(), Fault> {
+    let named = |name: &&String| {
+        let mut ingresses = file.links.values().filter_map(|link| link.ingress.as_ref());
+        ingresses.any(|ingress| ingress.pool == **name)
+    };
+    file.ingress_pools.keys().find(|name| !named(name)).map_or(Ok(()), |name| {
+        let at = Path::of(&["ingress_pools", name]);
+        let remedy =
+            format!("name it in `ingress` of links, as in `pool = \"{name}\"`, or remove it");
+        Err(Fault::new(&at, "no link shares it", remedy))
+    })
+}
+
+/// The index of a pool that the key `pool` at a place names.
+fn index_of<T>(
+    pools: &IndexMap<String, T>,
+    table: &str,
+    name: &str,
+    at: &Path,
+) -> Result<usize, Fault> {
+    pools.get_index_of(name).ok_or_else(|| {
+        let remedy = if pools.is_empty() {
+            format!("add a table [{table}.{name}]")
+        } else {
+            suggestion(name, pools.keys().map(String::as_str))
+        };
+        Fault::new(&at.key("pool"), format!("there is no pool \"{name}\""), remedy)
+    })
 }
 
 /// A number that the links with this port share: the place of the first of them.

@@ -97,7 +97,7 @@ impl Document {
         let mut table = &mut self.table;
         for (depth, parent) in parents.iter().enumerate() {
             // Setting a key does not create a link, a pool, a switch, a fabric or a group of flows.
-            let named = ["links", "pools", "switches", "fabrics", "flows"];
+            let named = ["links", "pools", "ingress_pools", "switches", "fabrics", "flows"];
             let is_named = depth == 1 && named.contains(&parents[0]);
             if is_named && !table.contains_key(*parent) {
                 let problem = format!("there is no `{}.{parent}`", parents[0]);

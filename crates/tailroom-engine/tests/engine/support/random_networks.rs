@@ -12,7 +12,9 @@ use tailroom_engine::distribution::{Count, Distribution, Empirical};
 use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::arrivals::ArrivalLogSpec;
 use tailroom_engine::link::draws::Draws;
+use tailroom_engine::link::ingress_pool::{IngressMember, IngressMemory};
 use tailroom_engine::link::jitter::JitterSpec;
+use tailroom_engine::link::line::LineSpec;
 use tailroom_engine::link::pause::PauseSpec;
 use tailroom_engine::link::policer::PolicerSpec;
 use tailroom_engine::link::serializer::RateChange;
@@ -562,17 +564,48 @@ fn pause() -> impl Strategy<Value = PauseSpec> {
     )
 }
 
+/// Memory that ingresses share, and their places there.
+fn ingress_pool() -> impl Strategy<Value = (IngressMemory, Vec<Option<IngressMember>>)> {
+    let headroom = option::of(select(vec![0, 3_000, 1_000_000]));
+    let memory = (select(vec![0, 4_000, 30_000]), headroom).prop_map(|(size, headroom)| {
+        IngressMemory { size: Size::new(size), headroom: headroom.map(Size::new) }
+    });
+    let member = (select(vec![0.1, 1.0, 8.0]), select(vec![0, 1_000]))
+        .prop_map(|(alpha, xon_offset)| IngressMember { pool: 0, alpha, xon_offset });
+    (memory, prop::collection::vec(option::of(member), 3))
+}
+
 /// A network in which links are paused, in the direction of the packets or of the ACKs.
 pub(crate) fn network_with_pauses() -> impl Strategy<Value = Network> {
     let pauses = prop::collection::vec(option::weighted(0.7, pause()), 3);
-    (network(), pauses).prop_map(|(mut network, pauses)| {
+    (network(), pauses, ingress_pool()).prop_map(|(mut network, pauses, (memory, members))| {
         let packets: Vec<u32> =
             network.link_facts().iter().map(|facts| facts.packet_bytes).collect();
         for ((link, pause), packet) in network.links.iter_mut().zip(pauses).zip(packets) {
             link.pause = pause.filter(|pause| pause.memory_bytes() >= packet.into());
         }
+        network.ingress_pools = vec![memory];
+        for (link, member) in network.links.iter_mut().zip(members) {
+            link.ingress = member.filter(|_| link.pause.is_some());
+        }
         let behind = network.behind_pauses();
         network.links.iter_mut().zip(behind).for_each(|(link, is)| link.is_acted_on |= is);
+        network
+    })
+}
+
+/// A network in which all links share a line, and some of them are paused.
+pub(crate) fn network_with_lines() -> impl Strategy<Value = Network> {
+    let place = (0_u32..2, select(vec![0.3, 1.0]));
+    (network_with_pauses(), prop::collection::vec(place, 3)).prop_map(|(mut network, places)| {
+        let links = || network.links.iter();
+        let rate = links().map(|link| link.rate).max().expect("it has a link");
+        let delay = links().map(|link| link.delay).min().expect("it has a link");
+        for (link, (priority, weight)) in network.links.iter_mut().zip(places) {
+            (link.rate, link.delay) = (rate, delay);
+            (link.rate_changes, link.rate_period) = (Vec::new(), None);
+            link.line = Some(LineSpec { priority, weight, ..LineSpec::new("line") });
+        }
         network
     })
 }

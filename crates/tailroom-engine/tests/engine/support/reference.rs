@@ -21,6 +21,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use tailroom_engine::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
 use tailroom_engine::dynamic_flows::{ActiveFlow, FlowGenerators};
 use tailroom_engine::flow::Endpoints;
+use tailroom_engine::link::lines::Lines;
 use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::packet::transit::Transit;
@@ -61,8 +62,9 @@ struct Reference<'a> {
     network: &'a Network,
     checkpoints: Checkpoints,
     links: Vec<Link>,
+    lines: Lines,
     memory: Memory<'a>,
-    ingress: Ingress,
+    ingress: Ingress<'a>,
     /// By link.
     admissions: Vec<Option<Admission>>,
     /// What is at a link, by the slot that the link knows it by.
@@ -122,8 +124,9 @@ impl<'a> Reference<'a> {
                     )
                 })
                 .collect(),
+            lines: Lines::new(&network.links, &network.link_facts()),
             memory: Memory::new(network),
-            ingress: Ingress::default(),
+            ingress: Ingress::new(network),
             admissions: (0..network.links.len())
                 .map(|link| Admission::new(network, link))
                 .collect(),

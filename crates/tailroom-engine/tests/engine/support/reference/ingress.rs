@@ -1,34 +1,95 @@
 //! The packets that wait in switches which may pause the links over which they arrived: summed anew
-//! for each arrival. The count that a link keeps of them must be the same.
+//! for each arrival. The counts that a link keeps of them must be the same.
 
 use std::collections::BTreeMap;
 
 use tailroom_engine::link::Link;
+use tailroom_engine::link::ingress_pool::{Free, Occupied};
+use tailroom_engine::network::Network;
 use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::queue::buffer::DropReason;
 use tailroom_engine::results::WaitingInSwitch;
 use tailroom_engine::units::Time;
 
-/// By slot of a packet that waits, the link over which it arrived, the link at which it waits, and its
-/// bytes.
-#[derive(Debug, Default)]
-pub(super) struct Ingress(BTreeMap<u32, (usize, usize, u32)>);
+/// What waits, and the headroom that it takes.
+#[derive(Debug)]
+pub(super) struct Ingress<'a> {
+    network: &'a Network,
+    /// By slot of a packet that waits, the link over which it arrived, the link at which it waits, and
+    /// its bytes.
+    packets: BTreeMap<u32, (usize, usize, u32)>,
+    /// By link.
+    headroom: Vec<u64>,
+}
 
-impl Ingress {
+impl<'a> Ingress<'a> {
+    pub(super) fn new(network: &'a Network) -> Self {
+        Ingress { network, packets: BTreeMap::new(), headroom: vec![0; network.links.len()] }
+    }
+
     fn bytes_of(&self, ingress: usize) -> u64 {
-        let waiting = self.0.values().filter(|(link, ..)| *link == ingress);
+        let waiting = self.packets.values().filter(|(link, ..)| *link == ingress);
         waiting.map(|(_, _, bytes)| u64::from(*bytes)).sum()
     }
 
+    /// The shared memory and the headroom that a link occupies.
+    fn occupied(&self, link: usize) -> Occupied {
+        let own = self.network.links[link].pause.map_or(0, |pause| pause.xoff.bytes());
+        let headroom = self.headroom[link];
+        Occupied { shared: (self.bytes_of(link) - headroom).saturating_sub(own), headroom }
+    }
+
+    fn members(&self, link: usize) -> Vec<usize> {
+        let links = &self.network.links;
+        let pool = |link: usize| links[link].ingress.map(|member| member.pool);
+        let shares =
+            |other: &usize| *other == link || pool(link).is_some() && pool(*other) == pool(link);
+        (0..links.len()).filter(shares).collect()
+    }
+
+    fn free(&self, link: usize) -> Free {
+        let Some(member) = self.network.links[link].ingress else { return Free::OWN };
+        let memory = self.network.ingress_pools[member.pool];
+        let all = || self.members(link).into_iter().map(|link| self.occupied(link));
+        let shared = memory.size.bytes().saturating_sub(all().map(|one| one.shared).sum());
+        let headroom = all().map(|one| one.headroom).sum();
+        let headroom = memory.headroom.map(|size| size.bytes().saturating_sub(headroom));
+        Free { shared, headroom: headroom.unwrap_or(u64::MAX) }
+    }
+
+    /// The threshold of a link, and what it may hold below it.
+    fn threshold(&self, link: usize) -> (u64, u64) {
+        let spec = &self.network.links[link];
+        let own = spec.pause.map_or(u64::MAX, |pause| pause.xoff.bytes());
+        let Some(member) = spec.ingress else { return (own, own) };
+        let free = self.free(link).shared;
+        let threshold = own + (member.alpha * free as f64).floor() as u64;
+        (threshold, threshold.min(own + self.occupied(link).shared + free))
+    }
+
+    /// The part of a packet that is above the threshold.
+    fn above(&self, link: usize, bytes: u32) -> u64 {
+        let below = self.bytes_of(link) - self.headroom[link];
+        (below + u64::from(bytes)).saturating_sub(self.threshold(link).1).min(bytes.into())
+    }
+
+    /// Whether a paused link may resume.
+    fn may_resume(&self, link: usize) -> bool {
+        let spec = &self.network.links[link];
+        let (threshold, most) = self.threshold(link);
+        let moving = spec.ingress.map(|member| threshold.saturating_sub(member.xon_offset));
+        let xon = spec.pause.map_or(0, |pause| pause.xon.bytes()).max(moving.unwrap_or(0));
+        let waiting = self.bytes_of(link);
+        waiting <= xon && (self.headroom[link] == 0 || waiting <= most)
+    }
+
     /// Why a packet that arrived over a link is refused, if it is.
-    pub(super) fn refuses(
-        &self,
-        ingress: Option<usize>,
-        packet: &Transit,
-        memory_bytes: impl Fn(usize) -> u64,
-    ) -> Option<DropReason> {
-        let waiting = self.bytes_of(ingress?) + u64::from(packet.bytes());
-        (waiting > memory_bytes(ingress?)).then_some(DropReason::Headroom)
+    pub(super) fn refuses(&self, ingress: Option<usize>, packet: &Transit) -> Option<DropReason> {
+        let link = ingress?;
+        let above = self.above(link, packet.bytes());
+        let own = self.network.links[link].pause.map_or(u64::MAX, |pause| pause.headroom.bytes());
+        let is_full = self.headroom[link] + above > own || above > self.free(link).headroom;
+        (above > 0 && is_full).then_some(DropReason::Headroom)
     }
 
     /// A packet that arrived over `ingress` waits at a link.
@@ -39,21 +100,43 @@ impl Ingress {
         packet: &Transit,
         links: &mut [Link],
     ) {
-        self.0.insert(packet.slot(), (ingress, at, packet.bytes()));
-        links[ingress].enter_switch(packet.bytes());
-        assert_eq!(links[ingress].waiting_in_switch(), self.bytes_of(ingress), "link {ingress}");
+        links[ingress].enter_switch(packet.bytes(), self.free(ingress));
+        self.headroom[ingress] += self.above(ingress, packet.bytes());
+        self.packets.insert(packet.slot(), (ingress, at, packet.bytes()));
+        self.compare(ingress, links);
     }
 
-    /// A packet no longer waits; the link over which it arrived, if its far end sends pause frames.
-    pub(super) fn leave(&mut self, now: Time, slot: u32, links: &mut [Link]) -> Option<usize> {
-        let (ingress, _, bytes) = self.0.remove(&slot)?;
-        links[ingress].leave_switch(now, bytes);
+    /// Lets a switch ask for a pause of the link over which a packet has arrived.
+    pub(super) fn regulate(&self, ingress: usize, now: Time, links: &mut [Link]) {
+        links[ingress].regulate(now, self.free(ingress));
+    }
+
+    /// A packet no longer waits; the links whose pauses may end then.
+    pub(super) fn leave(&mut self, now: Time, slot: u32, links: &mut [Link]) -> Vec<usize> {
+        let Some((ingress, _, bytes)) = self.packets.remove(&slot) else { return Vec::new() };
+        self.headroom[ingress] = self.headroom[ingress].saturating_sub(bytes.into());
+        links[ingress].leave_switch(bytes);
+        self.compare(ingress, links);
+        let members = self.members(ingress);
+        for &member in &members {
+            let before = links[member].is_asked_to_pause();
+            links[member].release(now, self.free(member));
+            let resumes = before && self.may_resume(member);
+            assert_eq!(before && !links[member].is_asked_to_pause(), resumes, "link {member}");
+            if resumes {
+                self.headroom[member] = 0;
+            }
+        }
+        members
+    }
+
+    fn compare(&self, ingress: usize, links: &[Link]) {
         assert_eq!(links[ingress].waiting_in_switch(), self.bytes_of(ingress), "link {ingress}");
-        Some(ingress)
+        assert_eq!(links[ingress].occupied_in_switch(), self.occupied(ingress), "link {ingress}");
     }
 
     /// What waits in switches.
     pub(super) fn waiting(&self) -> Vec<WaitingInSwitch> {
-        WaitingInSwitch::sums(self.0.values().copied())
+        WaitingInSwitch::sums(self.packets.values().copied())
     }
 }

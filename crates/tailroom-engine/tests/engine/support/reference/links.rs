@@ -41,9 +41,7 @@ impl Reference<'_> {
         if let Some(admission) = &mut self.admissions[link] {
             admission.on_arrival(event);
         }
-        let specs = &self.network.links;
-        let memory = |link: usize| specs[link].pause.map_or(u64::MAX, |pause| pause.memory_bytes());
-        let refusal = self.ingress.refuses(ingress, &event, memory);
+        let refusal = self.ingress.refuses(ingress, &event);
         let refusal = refusal.or_else(|| self.links[link].police(&event));
         let granted = refusal.map_or_else(|| self.ask_for_memory(link, &event), Err);
         let outcome = match granted {
@@ -68,7 +66,7 @@ impl Reference<'_> {
         self.follow(event, outcome, waited);
         self.after_scheduler(now, link);
         if let Some(ingress) = ingress {
-            self.links[ingress].regulate(now);
+            self.ingress.regulate(ingress, now, &mut self.links);
             self.await_service(ingress);
         }
     }
@@ -106,8 +104,8 @@ impl Reference<'_> {
 
     /// A packet leaves the queue of the link at which it waits.
     fn leave_queue(&mut self, now: Time, slot: u32) {
-        if let Some(ingress) = self.ingress.leave(now, slot, &mut self.links) {
-            self.await_service(ingress);
+        for link in self.ingress.leave(now, slot, &mut self.links) {
+            self.await_service(link);
         }
     }
 
@@ -135,11 +133,18 @@ impl Reference<'_> {
         if self.links[link].next_service() != now {
             return;
         }
-        let Reference { links, crossing, groups, .. } = self;
+        let Reference { links, lines, crossing, groups, .. } = self;
+        let link = lines.choose(link, links);
         let class_of = |packet: Transit| class(&crossing[link], groups[packet.flow() as usize]);
         if let Some((packet, outcome)) = links[link].serve(class_of) {
             self.note_departure(link, packet.bytes(), outcome);
             self.memory.send(&packet, now, self.links[link].busy_until());
+            let free_at = self.links[link].busy_until();
+            let others: Vec<usize> = self.lines.send(link, packet.bytes()).collect();
+            for other in others {
+                self.links[other].wait_for_line(free_at);
+                self.await_service(other);
+            }
             self.leave_queue(now, packet.slot());
             self.follow(packet, outcome, now - packet.time());
         }

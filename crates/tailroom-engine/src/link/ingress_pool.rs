@@ -1,0 +1,121 @@
+//! Memory of a switch that the ingresses of links share: thresholds for pause frames that move with it.
+//!
+//! As buffer profiles of SAI and SONiC have it: an ingress has `xoff` bytes to itself and may take alpha
+//! times the shared memory that is free. What arrives beyond takes headroom, which the packets that leave
+//! free first; what is left in it when the sender resumes counts as shared memory from then on. A
+//! threshold moves when any ingress takes or frees memory.
+
+use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::quantity::Size;
+use crate::units::float;
+
+/// Memory that the ingresses of links share, at the switch to which the links lead.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "IngressPoolConfig")]
+pub struct IngressMemory {
+    /// The memory beyond what each ingress has to itself, without headroom.
+    #[schemars(example = "8 MB")]
+    pub size: Size,
+    /// Headroom that the ingresses share; `headroom` of a link is then the most that it may take. Default:
+    /// each link has its headroom to itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "1 MB")]
+    pub headroom: Option<Size>,
+}
+
+/// The place of the ingress of a link in a pool.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct IngressMember {
+    /// Index of the pool in the network.
+    pub pool: usize,
+    /// What it may take of the free memory, as a multiple of it.
+    pub alpha: f64,
+    /// How far below its threshold the link resumes, in bytes.
+    pub xon_offset: u64,
+}
+
+/// What is free for an ingress.
+#[derive(Clone, Copy, Debug)]
+pub struct Free {
+    /// Of the memory that ingresses share, in bytes; 0 without a pool.
+    pub shared: u64,
+    /// Of the headroom that ingresses share, in bytes; [`u64::MAX`] if each has its own.
+    pub headroom: u64,
+}
+
+impl Free {
+    /// For an ingress that shares nothing.
+    pub const OWN: Free = Free { shared: 0, headroom: u64::MAX };
+}
+
+/// What an ingress occupies of the memory and of the headroom that it may share, in bytes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Occupied {
+    /// Memory beyond what it has to itself.
+    pub shared: u64,
+    /// Headroom.
+    pub headroom: u64,
+}
+
+impl IngressMember {
+    /// What the ingress may take beyond its own, in bytes.
+    pub(super) fn allowance(&self, free: Free) -> u64 {
+        (self.alpha * float(free.shared)) as u64
+    }
+}
+
+/// The pools of a network.
+#[derive(Debug, Default)]
+pub struct IngressPools {
+    pools: Vec<(IngressMemory, Occupied)>,
+    /// By link, the index of its pool.
+    places: Vec<Option<usize>>,
+    /// By pool, its links, in order.
+    members: Vec<Vec<usize>>,
+}
+
+impl IngressPools {
+    /// The pools, empty; `links` has the place of each link in one.
+    pub fn new(
+        pools: &[IngressMemory],
+        links: impl Iterator<Item = Option<IngressMember>>,
+    ) -> Self {
+        let places = links.map(|ingress| ingress.map(|member| member.pool));
+        let places: Vec<Option<usize>> = places.collect();
+        let members_of = |pool: usize| {
+            let links = (0..places.len()).filter(|&link| places[link] == Some(pool));
+            links.collect::<Vec<usize>>()
+        };
+        let members = (0..pools.len()).map(members_of).collect();
+        let pools = pools.iter().map(|pool| (*pool, Occupied::default()));
+        IngressPools { pools: pools.collect(), members, places }
+    }
+
+    /// What is free for the ingress of a link.
+    pub fn free(&self, link: usize) -> Free {
+        let Some(pool) = self.places[link] else { return Free::OWN };
+        let (memory, occupied) = &self.pools[pool];
+        let headroom = memory.headroom.map(|size| size.bytes().saturating_sub(occupied.headroom));
+        Free {
+            shared: memory.size.bytes().saturating_sub(occupied.shared),
+            headroom: headroom.unwrap_or(u64::MAX),
+        }
+    }
+
+    /// Replaces what the ingress of a link occupied by what it occupies.
+    pub fn replace(&mut self, link: usize, before: Occupied, after: Occupied) {
+        let Some(pool) = self.places[link] else { return };
+        let (_, occupied) = &mut self.pools[pool];
+        occupied.shared = occupied.shared + after.shared - before.shared;
+        occupied.headroom = occupied.headroom + after.headroom - before.headroom;
+    }
+
+    /// The links whose thresholds move with that of `link`, with it itself; `place` counts from 0.
+    pub fn member(&self, link: usize, place: usize) -> Option<usize> {
+        match self.places[link] {
+            Some(pool) => self.members[pool].get(place).copied(),
+            None => (place == 0).then_some(link),
+        }
+    }
+}
