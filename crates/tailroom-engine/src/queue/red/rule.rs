@@ -55,6 +55,13 @@ impl RedCore {
         }
     }
 
+    /// Takes over the parameters of `other`; the state stays.
+    pub(in crate::queue) fn retune(&mut self, other: RedCore) {
+        let (average, count) = (self.average, self.count);
+        let random = std::mem::replace(&mut self.random, other.random.clone());
+        *self = RedCore { average, count, random, ..other };
+    }
+
     /// Updates the average with the queue that a packet finds, and decides about the packet.
     #[inline]
     pub(in crate::queue) fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {

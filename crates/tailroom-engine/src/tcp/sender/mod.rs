@@ -25,6 +25,7 @@ pub mod rtt;
 pub mod scoreboard;
 pub mod slow_start;
 pub mod spec;
+mod stepped;
 mod undo;
 mod window;
 mod window_use;
@@ -471,6 +472,7 @@ impl Sender {
             srtt: self.rtt.srtt(),
             delivered: self.una,
             delivered_bytes: self.una * payload - short,
+            acknowledged: self.una + self.scoreboard.sacked(),
         }
     }
 
