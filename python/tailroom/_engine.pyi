@@ -179,6 +179,9 @@ class Steps:
     @property
     def time_s(self) -> float:
         """The end of the last step, in seconds."""
+    @property
+    def is_over(self) -> bool:
+        """Whether the last step has ended."""
     def step(self) -> Seen | None:
         """Runs up to the end of the next step; `None` after the last."""
     def set_rate(self, link: int, rate: str) -> None:
@@ -248,15 +251,13 @@ class SeenFlow:
         """The smoothed RTT; `None` before the first sample."""
     @property
     def rtt_s_mean(self) -> float | None:
-        """Mean of the RTT samples, without congestion control of the one-way delays; `None`
-        without samples."""
+        """Mean of the RTT samples (without a control, of the one-way delays), or `None`."""
     @property
     def sent_packets(self) -> int:
         """Packets sent, retransmissions included."""
     @property
     def delivered_packets(self) -> int:
-        """Packets newly acknowledged, in sequence or selectively; without congestion control,
-        received."""
+        """Packets newly acknowledged; without congestion control, received."""
     @property
     def lost_packets(self) -> int:
         """Packets that a queue dropped or a wire lost."""

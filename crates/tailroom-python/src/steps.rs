@@ -86,6 +86,12 @@ impl PySteps {
         self.with(py, |run| Ok(run.step_time().seconds()))
     }
 
+    /// Whether the last step has ended.
+    #[getter]
+    fn is_over(&self, py: Python<'_>) -> PyResult<bool> {
+        self.with(py, |run| Ok(run.step_time() >= self.network.duration))
+    }
+
     /// Runs up to the end of the next step; `None` after the last.
     fn step(&self, py: Python<'_>) -> PyResult<Option<PySeen>> {
         let mut observer = None;

@@ -125,13 +125,14 @@ def simulate(
         started = time.perf_counter()
         answer = recorded.run(seed, progress, controls.find)
         wall_s = time.perf_counter() - started
-    return result_of(scenario, read, answer, controls.shared, seed, wall_s)
+    return result_of(scenario, read, answer, shared=controls.shared, seed=seed, wall_s=wall_s)
 
 
 def result_of(  # noqa: PLR0913 - each is what is known of a run
     scenario: Scenario,
     read: _engine.Scenario,
     answer: Mapping[str, Any],
+    *,
     shared: list[str],
     seed: int | None,
     wall_s: float,

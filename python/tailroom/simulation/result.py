@@ -59,7 +59,7 @@ class Result(AnyResult, ResultTables):
     scenario: str
     """The scenario as TOML with every default filled in."""
     actions: ActionLog | None = None
-    """Of a run in steps, what changed links and flows between them: together with scenario and seed it
+    """Of a run in steps, what changed links and flows between them: with scenario and seed it
     determines the run (`Simulation.replay`)."""
 
     def __eq__(self, other: object) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -40,8 +41,8 @@ class Simulation:
                     run.act(link="bottleneck", rate="20 Mbit/s")
             result = run.result()
 
-    Looking changes nothing: without actions the result is that of `tailroom.run`. The actions are part
-    of the result, and `replay` repeats the run.
+    Looking changes nothing: without actions the result is that of `tailroom.run`. The actions
+    are part of the result, and `replay` repeats the run.
     """
 
     def __init__(  # noqa: PLR0913 - each is one option of a run
@@ -62,23 +63,24 @@ class Simulation:
 
         Args:
             scenario: The scenario.
-            every: Length of a step, above zero: text with a unit, or a number of seconds. The last step
-                ends with the run.
+            every: Length of a step, above zero: text with a unit, or a number of seconds. The
+                last step ends with the run.
             seed: Seed of the random streams; the seed of the scenario if left out.
-            acts_on: Names of links whose rate or queue discipline actions change. Packets wait there
-                until they are served, as they do behind a scheduler such as CoDel, whose links need not
-                be named. A run without actions then has the same statistics, but a sample of the series
-                at the very instant of a departure is taken before it.
+            acts_on: Names of links whose rate or queue discipline actions change. Packets wait
+                there until they are served, as they do behind a scheduler such as CoDel, whose
+                links need not be named. A run without actions then has the same statistics, but
+                a sample of the series at the very instant of a departure is taken before it.
             set: Values that replace those of the scenario, by dotted key.
             series_samples: Number of samples of the time series, if the scenario has no `[series]`.
-            congestion: Congestion controls by the name of their group of flows. A flow can be acted on
-                under `"stepped"`.
+            congestion: Congestion controls by the name of their group of flows. A flow can be
+                acted on under `"stepped"`.
             disciplines: Queue disciplines of your own by the name of their link.
             allow_code: Load the code in Python that the scenario file names.
             allow_files: Read the files that the scenario file names outside its directory.
 
         Raises:
-            ArgumentError: An argument has the wrong type, or is out of range; there is no such link.
+            ArgumentError: An argument has the wrong type, or is out of range; there is no such
+                link.
             ScenarioError: The scenario is wrong.
         """
         with allowing(code=allow_code, files=allow_files):
@@ -93,15 +95,16 @@ class Simulation:
         self._steps_taken = 0
         self._log: list[Action] = []
         read = self._scenario.handle
-        self._records_series = "series" in read.resolved
         with self._scenario.named_in_errors():
             recorded = with_series(self._scenario, read, series_samples)
             self._run: Steps | None = recorded.steps(
                 self._every, self._acts_on, seed, self._controls.find
             )
         self._read = read
+        self._links = tuple(self._run.links)
+        self._flows = self._run.flows
         for link in self._acts_on:
-            _find("acts_on", "link", link, self._run.links)
+            _find("acts_on", "link", link, self._links)
 
     def __enter__(self) -> Simulation:
         """The run itself."""
@@ -124,17 +127,22 @@ class Simulation:
     @property
     def links(self) -> tuple[str, ...]:
         """Names of the links, in the order of the scenario."""
-        return tuple(self._open.links)
+        return self._links
 
     @property
     def flows(self) -> tuple[str, ...]:
         """Names of the permanent flows, in the order of the scenario."""
-        return tuple(name for name, _ in self._open.flows)
+        return tuple(name for name, _ in self._flows)
 
     @property
     def time_s(self) -> float:
         """The end of the last step."""
         return self._open.time_s
+
+    @property
+    def is_over(self) -> bool:
+        """Whether the last step has ended."""
+        return self._open.is_over
 
     @property
     def actions(self) -> ActionLog:
@@ -160,8 +168,9 @@ class Simulation:
     def act(self, *, link: str | None = None, flow: str | None = None, **values: object) -> None:
         """Changes a link, or a flow under the stepped control, before the next step.
 
-        The packet in transmission leaves as if nothing had changed. A smaller `limit` drops no packet
-        that waits. Numbers without a unit are in seconds, bit/s, bytes or, for a limit, packets.
+        The packet in transmission leaves as if nothing had changed. A smaller `limit` drops no
+        packet that waits. Numbers without a unit are in seconds, bit/s, bytes or, for a limit,
+        packets.
 
         Args:
             link: Name of a link that is acted on.
@@ -170,8 +179,8 @@ class Simulation:
                 `target`; of a flow, `window` in packets and `pacing_rate`.
 
         Raises:
-            ArgumentError: There is no such link, flow or key; it cannot be acted on; a value is out of
-                range; the run is over.
+            ArgumentError: There is no such link, flow or key; it cannot be acted on; a value is out
+                of range; the run is over.
             ScenarioError: A value has the wrong type or unit.
         """
         if (link is None) == (flow is None):
@@ -185,7 +194,7 @@ class Simulation:
 
     def _act_on_link(self, link: str, values: Mapping[str, object]) -> None:
         run = self._open
-        number = _find("act", "link", link, run.links)
+        number = _find("act", "link", link, self._links)
         said: dict[str, str | float | bool] = {}
         for key, value in values.items():
             if key == "rate":
@@ -214,9 +223,9 @@ class Simulation:
 
     def _act_on_flow(self, name: str, values: Mapping[str, object]) -> None:
         run = self._open
-        flows = [number for number, flow in enumerate(run.flows) if name in flow]
+        flows = [number for number, flow in enumerate(self._flows) if name in flow]
         if not flows:
-            _find("act", "flow", name, [flow for flow, _ in run.flows])
+            _find("act", "flow", name, self.flows)
         wrong = [key for key in values if key not in HELD]
         if wrong:
             raise ArgumentError(
@@ -255,8 +264,10 @@ class Simulation:
         self._wall_s += time.perf_counter() - started
         self._run = None
         shared = self._controls.shared
-        done = result_of(self._scenario, self._read, answer, shared, self._seed, self._wall_s)
-        object.__setattr__(done, "actions", self.actions)
+        done = result_of(
+            self._scenario, self._read, answer, shared=shared, seed=self._seed, wall_s=self._wall_s
+        )
+        done = replace(done, actions=self.actions)
         warn(done.summary["warnings"])
         return done
 

@@ -8,6 +8,7 @@
 
 use super::Simulation;
 use super::error::RunError;
+use crate::congestion::ControlParameters;
 use crate::congestion::stepped::SteppedParams;
 use crate::flow::Endpoints;
 use crate::link::probe::LinkCounts;
@@ -170,14 +171,17 @@ impl Simulation {
 
     /// Lets the flows take in what they have kept for a step that ends at `end`.
     fn begin_step(&mut self, end: Time) {
-        let Simulation { flows, pending, network, .. } = self;
-        for (number, flow) in flows.iter_mut().enumerate().take(network.flows.len()) {
-            let (endpoints, mut injector) = flow.endpoints_and_injector(number as u32, pending);
+        let Simulation { flows, pending, network, dynamic, .. } = self;
+        for number in 0..network.flows.len() as u32 {
+            let flow = &mut flows[number as usize];
+            let (endpoints, mut injector) = flow.endpoints_and_injector(number, pending);
             if let Endpoints::Tcp(connection) = endpoints
                 && connection.sender.held().is_some()
             {
                 connection.begin_step(end, &mut injector);
-                flow.arm(number as u32, &mut pending.agenda);
+                if flow.arm(number, &mut pending.agenda) {
+                    dynamic.release_if_done(number, flows);
+                }
             }
         }
     }
@@ -241,7 +245,7 @@ impl Simulation {
         before: &mut (FlowStep, u64),
         span: (Time, Time),
     ) -> SeenFlow {
-        let Simulation { flows, pending, fast_paths, .. } = self;
+        let Simulation { flows, pending, fast_paths, dynamic, .. } = self;
         let flow = &mut flows[number as usize];
         fast_paths.leave(number, flow);
         let (endpoints, mut injector) = flow.endpoints_and_injector(number, pending);
@@ -258,7 +262,10 @@ impl Simulation {
                 (source.sent.take_step(), source.received.take_step())
             }
         };
-        flow.arm(number, &mut pending.agenda);
+        if flow.arm(number, &mut pending.agenda) {
+            dynamic.release_if_done(number, flows);
+        }
+        let flow = &mut flows[number as usize];
         fast_paths.enter(number, flow, span.1);
         let mut step = step.unwrap_or_default();
         if let Some(received) = received {
@@ -376,7 +383,7 @@ impl Simulation {
             window: hold.window.or(held.window),
             pacing_rate: hold.pacing_rate.or(held.pacing_rate),
         };
-        crate::congestion::ControlParameters::check(&hold).map_err(|bad| bad.below(&place))?;
+        hold.check().map_err(|bad| bad.below(&place))?;
         connection.hold(now, hold, &mut injector);
         flow.arm(number as u32, &mut pending.agenda);
         Ok(())
