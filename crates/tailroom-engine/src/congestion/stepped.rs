@@ -8,7 +8,7 @@ use crate::quantity::BitRate;
 /// Parameters of the stepped control: what holds until a program that steps the simulation sets
 /// something else (`Simulation.act` in Python). Losses and marks change neither value; the sender
 /// repairs losses as under any control.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
 #[non_exhaustive]
 pub struct SteppedParams {
@@ -42,7 +42,7 @@ impl Stepped {
             send_quantum: 1,
             is_app_limited: false,
         };
-        Stepped { params: params.clone(), packet_bytes: 0, output }
+        Stepped { params: *params, packet_bytes: 0, output }
     }
 
     /// Holds these parameters from now on. Returns how to send, once the flow has begun.

@@ -428,7 +428,7 @@ impl Link {
         let known = if self.served().is_some() { 0 } else { queue_packets };
         let sent_bytes = self.departed_bytes(now);
         let probe = self.probe.look(known);
-        LinkCounts { queue_packets, queue_bytes, idle_capacity, sent_bytes, ..probe }
+        LinkCounts { sent_bytes, idle_capacity, queue_packets, queue_bytes, ..probe }
     }
 
     /// The rate of transmissions that begin at `now`.

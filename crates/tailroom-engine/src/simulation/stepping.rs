@@ -149,17 +149,16 @@ impl Simulation {
     pub fn step_some(&mut self, most_events: u64) -> Result<Option<Seen>, RunError> {
         let checkpoints = self.link_checkpoints.checkpoints;
         let Some(steps) = &mut self.steps else { return Ok(None) };
-        let end = match steps.end {
-            Some(end) => end,
-            None => {
-                let end = checkpoints.step_end_after(steps.now);
-                if end == Time::NEVER {
-                    return Ok(None);
-                }
-                steps.end = Some(end);
-                self.begin_step(end);
-                end
+        let end = if let Some(end) = steps.end {
+            end
+        } else {
+            let end = checkpoints.step_end_after(steps.now);
+            if end == Time::NEVER {
+                return Ok(None);
             }
+            steps.end = Some(end);
+            self.begin_step(end);
+            end
         };
         if !self.take_some(end, most_events)? {
             return Ok(None);
@@ -360,7 +359,7 @@ impl Simulation {
         Err(BadParameter::new(place, problem, remedy))
     }
 
-    fn hold(&mut self, number: usize, now: Time, hold: SteppedParams) -> Result<(), BadParameter> {
+    fn hold(&mut self, number: usize, now: Time, set: SteppedParams) -> Result<(), BadParameter> {
         let Some(spec) = self.network.flows.get(number) else {
             let remedy = format!("write less than {}", self.network.flows.len());
             return Err(BadParameter::new("flows", format!("there is no flow {number}"), remedy));
@@ -370,21 +369,21 @@ impl Simulation {
         let Simulation { flows, pending, .. } = self;
         let flow = &mut flows[number];
         let (endpoints, mut injector) = flow.endpoints_and_injector(number as u32, pending);
-        let held = match endpoints {
-            Endpoints::Tcp(connection) => connection.sender.held().cloned(),
+        let before = match endpoints {
+            Endpoints::Tcp(connection) => connection.sender.held().copied(),
             Endpoints::Unresponsive(_) => None,
         };
-        let (Some(held), Endpoints::Tcp(connection)) = (held, endpoints) else {
+        let (Some(before), Endpoints::Tcp(connection)) = (before, endpoints) else {
             let control = group.tcp.as_ref().map_or("no control", |tcp| tcp.congestion.name());
             let problem = format!("the flow is under {control}, which decides by itself");
             return Err(BadParameter::new(place, problem, "write congestion = \"stepped\""));
         };
-        let hold = SteppedParams {
-            window: hold.window.or(held.window),
-            pacing_rate: hold.pacing_rate.or(held.pacing_rate),
+        let params = SteppedParams {
+            window: set.window.or(before.window),
+            pacing_rate: set.pacing_rate.or(before.pacing_rate),
         };
-        hold.check().map_err(|bad| bad.below(&place))?;
-        connection.hold(now, hold, &mut injector);
+        params.check().map_err(|bad| bad.below(&place))?;
+        connection.hold(now, params, &mut injector);
         flow.arm(number as u32, &mut pending.agenda);
         Ok(())
     }

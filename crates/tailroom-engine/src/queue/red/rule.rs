@@ -56,10 +56,10 @@ impl RedCore {
     }
 
     /// Takes over the parameters of `other`; the state stays.
-    pub(in crate::queue) fn retune(&mut self, other: RedCore) {
-        let (average, count) = (self.average, self.count);
-        let random = std::mem::replace(&mut self.random, other.random.clone());
-        *self = RedCore { average, count, random, ..other };
+    pub(in crate::queue) fn retune(&mut self, mut other: RedCore) {
+        (other.average, other.count) = (self.average, self.count);
+        std::mem::swap(&mut other.random, &mut self.random);
+        *self = other;
     }
 
     /// Updates the average with the queue that a packet finds, and decides about the packet.

@@ -25,6 +25,7 @@ pub mod rtt;
 pub mod scoreboard;
 pub mod slow_start;
 pub mod spec;
+mod step_end;
 mod stepped;
 mod undo;
 mod window;

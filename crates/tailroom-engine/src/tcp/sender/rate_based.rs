@@ -7,7 +7,7 @@ use super::ack_news::AckNews;
 use super::burst::{self, SendBurst};
 use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;
-use super::stepped::StepEnd;
+use super::step_end::StepEnd;
 use super::{CongestionControl, PacketSink, Phase, Sender};
 use crate::congestion::rate_based::{
     BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent, Repair, RestartEvent, UndoEvent,

@@ -4,28 +4,13 @@
 //! decides. The sender takes in no ACK that arrives after the end of the step: it keeps them until the
 //! next step begins.
 
-use std::collections::VecDeque;
-
 use super::rate_based::RateBasedSender;
+use super::step_end::StepEnd;
 use super::{CongestionControl, PacketSink, Phase, Sender};
 use crate::congestion::AnyRateBasedControl;
 use crate::congestion::stepped::SteppedParams;
 use crate::packet::{Ack, StoredAck};
 use crate::units::Time;
-
-/// The ACKs that arrive after the end of a step, in order.
-#[derive(Debug)]
-pub(super) struct StepEnd {
-    pub(super) at: Time,
-    pub(super) later: VecDeque<(Time, StoredAck)>,
-}
-
-impl Default for StepEnd {
-    /// A step without an end.
-    fn default() -> Self {
-        StepEnd { at: Time::NEVER, later: VecDeque::new() }
-    }
-}
 
 impl Sender {
     /// Keeps an ACK that arrives at `now`, if that is in a later step. Returns whether it does.
