@@ -188,8 +188,10 @@ impl PyScenario {
             error::catch_panics(|| {
                 let mut network = self.network(&code, seed)?;
                 network.step_interval = step_interval;
-                let links = network.links.iter_mut();
-                links.for_each(|link| link.is_acted_on |= acts_on.contains(&link.name));
+                for name in acts_on {
+                    let links = network.links.iter_mut();
+                    links.for_each(|link| link.is_acted_on |= link.name == name);
+                }
                 PySteps::new(network, code)
             })
         })?)

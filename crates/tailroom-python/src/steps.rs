@@ -61,7 +61,7 @@ impl PySteps {
     }
 
     fn act(&self, py: Python<'_>, action: Action) -> PyResult<()> {
-        self.with(py, |run| run.act(action).map_err(refusal))
+        self.with(py, |run| run.act(action).map_err(|bad| refusal(&bad)))
     }
 }
 
@@ -110,7 +110,7 @@ impl PySteps {
 
     /// Sets the rate of a link, as text with its unit.
     fn set_rate(&self, py: Python<'_>, link: usize, rate: &str) -> PyResult<()> {
-        let rate = self.read_rate(&format!("links.{}.rate", self.names.links[link]), rate)?;
+        let rate = Self::read_rate(&format!("links.{}.rate", self.names.links[link]), rate)?;
         self.act(py, Action::Rate { link, rate: Rate::from_bits_per_second(rate) })
     }
 
@@ -121,7 +121,7 @@ impl PySteps {
             let queue = run.queue_config(link).ok_or_else(is_over)?;
             let fixed = queue.fixed_keys();
             let wrong = |key: &str, problem: String, remedy: &str| {
-                refusal(BadParameter::new(key, problem, remedy).below(&place))
+                refusal(&BadParameter::new(key, problem, remedy).below(&place))
             };
             let mut config = serde_json::to_value(queue).unwrap_or_default();
             let changes = serde_json::from_str::<serde_json::Map<String, Value>>(parameters);
@@ -142,7 +142,7 @@ impl PySteps {
             }
             let queue = serde_json::from_value(config)
                 .map_err(|error| wrong("", error.to_string(), "write values as in a scenario"))?;
-            run.act(Action::Queue { link, queue }).map_err(refusal)
+            run.act(Action::Queue { link, queue }).map_err(|bad| refusal(&bad))
         })
     }
 
@@ -160,7 +160,7 @@ impl PySteps {
         hold.window = window;
         if let Some(rate) = pacing_rate {
             let place = format!("flows.{}.congestion.pacing_rate", self.names.flows[flow]);
-            hold.pacing_rate = Some(BitRate::new(self.read_rate(&place, rate)?));
+            hold.pacing_rate = Some(BitRate::new(Self::read_rate(&place, rate)?));
         }
         self.act(py, Action::Flow { flow, hold })
     }
@@ -186,7 +186,7 @@ impl PySteps {
         &self.network.groups[group].name
     }
 
-    fn read_rate(&self, place: &str, text: &str) -> PyResult<u64> {
+    fn read_rate(place: &str, text: &str) -> PyResult<u64> {
         match read_base_units("rate", text) {
             Some(Ok(rate)) => Ok(rate),
             Some(Err(bad)) => Err(ArgumentError::new_err(format!("{place}: {bad}"))),
@@ -195,7 +195,7 @@ impl PySteps {
     }
 }
 
-fn refusal(bad: BadParameter) -> Failure {
+fn refusal(bad: &BadParameter) -> Failure {
     Failure::Python(ArgumentError::new_err(bad.to_string()))
 }
 
