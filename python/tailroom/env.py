@@ -216,7 +216,7 @@ class AuroraEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
 
     def _observation(self) -> NDArray[np.float32]:
         seen = np.array(self._history, np.float32).reshape(-1)
-        return np.clip(seen, self.observation_space.low, self.observation_space.high)  # type: ignore[attr-defined,no-any-return]
+        return np.clip(seen, self.observation_space.low, self.observation_space.high)  # type: ignore[attr-defined]
 
 
 def _mean_rtt_s(halves: list[SeenFlow]) -> float:

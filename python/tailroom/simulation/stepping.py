@@ -213,7 +213,7 @@ class Simulation:
         place = f"links.{link}.queue.{key}"
         said = plain(place, value)
         if isinstance(said, str | bool) or not isinstance(said, int | float):
-            return said  # type: ignore[no-any-return]
+            return said
         if (link, key) not in self._units:
             resolved = self._scenario.resolved["links"][link]["queue"]
             with_value = self._scenario.replacing({f"links.{link}.queue": {**resolved, key: said}})
