@@ -13,6 +13,9 @@ from tailroom._engine import (
     RateSampleEvent as RateSampleEvent,
     RestartEvent as RestartEvent,
     RoundEvent as RoundEvent,
+    Seen as Seen,
+    SeenFlow as SeenFlow,
+    SeenLink as SeenLink,
 )
 from tailroom.buffer_atlas.data import Atlas as Atlas, atlas as atlas
 from tailroom.errors import (
@@ -62,10 +65,12 @@ from tailroom.scenario.custom_controls import (
 from tailroom.scenario.custom_disciplines import QueueRule as QueueRule
 from tailroom.scenario.dumbbell import dumbbell as dumbbell
 from tailroom.scenario.scenario import Scenario as Scenario
+from tailroom.simulation.action_log import Action as Action, ActionLog as ActionLog
 from tailroom.simulation.any_result import AnyResult as AnyResult
 from tailroom.simulation.engine_run import run as run
 from tailroom.simulation.progress import Progress as Progress
 from tailroom.simulation.result import Result as Result
+from tailroom.simulation.stepping import Simulation as Simulation
 from tailroom.statistics.intervals import Interval as Interval
 from tailroom.storage.result_directory import load as load
 from tailroom.storage.store import Store as Store

@@ -22,6 +22,10 @@ __all__ = [
     "RestartEvent",
     "RoundEvent",
     "Scenario",
+    "Seen",
+    "SeenFlow",
+    "SeenLink",
+    "Steps",
     "bbr_in_flight_cap",
     "bbr_loss_based_share",
     "bbr_probing_fraction",
@@ -153,6 +157,119 @@ class Scenario:
 
         With `series`, the answer has all time series as JSON.
         """
+    def steps(
+        self,
+        every: str,
+        acts_on: Sequence[str],
+        seed: int | None = None,
+        find_control: _FindControl | None = None,
+    ) -> Steps:
+        """Opens a run in steps of `every`; packets wait to be served at the links of `acts_on`."""
+
+@final
+class Steps:
+    """A run that stands between two steps."""
+
+    @property
+    def links(self) -> list[str]:
+        """Names of the links."""
+    @property
+    def flows(self) -> list[tuple[str, str]]:
+        """Names of the permanent flows, with the name of their group."""
+    @property
+    def time_s(self) -> float:
+        """The end of the last step, in seconds."""
+    @property
+    def is_over(self) -> bool:
+        """Whether the last step has ended."""
+    def step(self) -> Seen | None:
+        """Runs up to the end of the next step; `None` after the last."""
+    def set_rate(self, link: int, rate: str) -> None:
+        """Sets the rate of a link, as text with its unit."""
+    def set_queue(self, link: int, parameters: str) -> None:
+        """Sets parameters of the discipline of a link, as a JSON object."""
+    def hold(self, flow: int, window: float | None = None, pacing_rate: str | None = None) -> None:
+        """Sets the window and the pacing rate of a flow under the stepped control."""
+    def finish(self, series: bool = False) -> _Answer:
+        """Runs to the end. Returns what `Scenario.run` returns; once."""
+
+@final
+class Seen:
+    """What is seen at the end of a step."""
+
+    @property
+    def time_s(self) -> float:
+        """The end of the step."""
+    @property
+    def links(self) -> dict[str, SeenLink]:
+        """The links by name."""
+    @property
+    def flows(self) -> dict[str, SeenFlow]:
+        """The permanent flows by name."""
+
+@final
+class SeenLink:
+    """A link at the end of a step. Counts, fractions, rates and means are those of the step."""
+
+    @property
+    def queue_packets(self) -> int:
+        """Packets that wait, without the packet in transmission."""
+    @property
+    def queue_bytes(self) -> int:
+        """Bytes of these packets."""
+    @property
+    def utilization(self) -> float:
+        """The fraction of the capacity that was used."""
+    @property
+    def throughput_bps(self) -> float:
+        """The rate of the packets whose last bit left, headers included."""
+    @property
+    def arrivals_packets(self) -> int:
+        """Packets that reached the buffer."""
+    @property
+    def drops_packets(self) -> int:
+        """Packets that were dropped."""
+    @property
+    def marks_packets(self) -> int:
+        """Packets that were marked."""
+    @property
+    def queue_delay_s_mean(self) -> float | None:
+        """Mean wait of the packets whose transmission began; `None` without any."""
+    @property
+    def rate_bps(self) -> int:
+        """Rate of transmissions that begin now."""
+
+@final
+class SeenFlow:
+    """A flow at the end of a step. Counts, rates and means are those of the step."""
+
+    @property
+    def cwnd_packets(self) -> float:
+        """The window; 0 without congestion control."""
+    @property
+    def srtt_s(self) -> float | None:
+        """The smoothed RTT; `None` before the first sample."""
+    @property
+    def rtt_s_mean(self) -> float | None:
+        """Mean of the RTT samples (without a control, of the one-way delays), or `None`."""
+    @property
+    def sent_packets(self) -> int:
+        """Packets sent, retransmissions included."""
+    @property
+    def delivered_packets(self) -> int:
+        """Packets newly acknowledged; without congestion control, received."""
+    @property
+    def lost_packets(self) -> int:
+        """Packets that a queue dropped or a wire lost."""
+    @property
+    def retransmissions(self) -> int:
+        """Packets sent again."""
+    @property
+    def send_rate_bps(self) -> float:
+        """Rate of the packets sent, headers included."""
+    @property
+    def goodput_bps(self) -> float:
+        """Rate of the data acknowledged in sequence, without headers."""
 
 @final
 class AckEvent:

@@ -8,6 +8,7 @@ from importlib import import_module
 from tailroom.errors import MissingLibraryError
 
 INSTALLED_BY = {
+    "gymnasium": "'tailroom[env]'",
     "matplotlib": "'tailroom[plots]'",
     "pandas": "'tailroom[frames]'",
     "polars": "'tailroom[frames]'",

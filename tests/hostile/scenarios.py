@@ -28,7 +28,7 @@ WINDOW_LAWS = (
     "illinois", "compound", "yeah", "ledbat", "hybla", "westwood",
 )  # fmt: skip
 NEED_MARKS = ("dctcp", "dcqcn", "prague")
-CONTROLS = (*WINDOW_LAWS, "bbr1", "bbr3", "timely", "swift", "packet_pair", *NEED_MARKS)
+CONTROLS = (*WINDOW_LAWS, "bbr1", "bbr3", "timely", "swift", "packet_pair", "stepped", *NEED_MARKS)
 TRACE, FLOW_LIST, SIZES = "up.trace", "flows.csv", "sizes.csv"
 FILES = {
     TRACE: "1\n2\n2\n5\n9\n",

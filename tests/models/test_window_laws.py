@@ -447,6 +447,7 @@ def test_small_windows_are_renos() -> None:
         "fixed_window",
         "ledbat",
         "packet_pair",
+        "stepped",
         "swift",
         "timely",
         "vegas",

@@ -33,7 +33,7 @@ fn needs(kind: &str) -> (&'static str, bool) {
         "dctcp" => ("ecn = \"accurate\"", false),
         "dcqcn" => ("ecn = \"accurate\"", true),
         "prague" => ("ecn = \"l4s\"\npacing = true", true),
-        "bbr1" | "bbr3" | "timely" | "swift" | "packet_pair" => ("", true),
+        "bbr1" | "bbr3" | "timely" | "swift" | "packet_pair" | "stepped" => ("", true),
         // This window keeps the link nearly full.
         "fixed_window" => ("initial_window = 1500", false),
         _ => ("", false),

@@ -10,6 +10,7 @@ use pyo3::prelude::*;
 use tailroom_engine::simulation::error::RunError as RunFailure;
 
 // Defined in Python, so that every error of the package has one base class.
+import_exception!(tailroom.errors, ArgumentError);
 import_exception!(tailroom.errors, ScenarioError);
 import_exception!(tailroom.errors, RunError);
 import_exception!(tailroom.errors, ControlError);

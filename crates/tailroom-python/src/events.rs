@@ -36,6 +36,8 @@ macro_rules! event_class {
     };
 }
 
+pub(crate) use event_class;
+
 event_class! {
     /// An ACK of new data outside recovery.
     PyAckEvent = "AckEvent", |event: (AckEvent, f64)| {

@@ -1,7 +1,7 @@
 //! The Python binding of the engine: scenario text in, summary and tables out.
 //!
 //! Nothing is computed here. `scenario` is what Python holds; `run` drives the simulation in slices,
-//! so that Python can interrupt it; `columns` hands tables over as `NumPy` arrays, without copying
+//! so that Python can interrupt it, and `steps` lets Python act between two steps; `columns` hands tables over as `NumPy` arrays, without copying
 //! and only on demand; `files` reads the files that a scenario names; `own_code` finds
 //! controls and disciplines written in Python; `control` calls controls with `events`, and
 //! `control_output` is what rate-based controls return; `discipline` calls disciplines; `capture` converts a packet capture to a list of flows; `rules` has the rules of the
@@ -19,6 +19,7 @@ mod own_code;
 mod rules;
 mod run;
 mod scenario;
+mod steps;
 
 use pyo3::prelude::*;
 
@@ -58,6 +59,8 @@ mod _engine {
     };
     #[pymodule_export]
     use super::scenario::PyScenario;
+    #[pymodule_export]
+    use super::steps::{PySeen, PySeenFlow, PySeenLink, PySteps};
     use tailroom_rules::rules::{dctcp_threshold, square_root_rule};
 
     /// Threshold of DCTCP in bandwidth-delay products (Alizadeh et al. 2010, Eq. 13).

@@ -14,7 +14,7 @@ use crate::columns::Columns;
 use crate::error::{self, Failure};
 
 /// A run pauses after this many events, which take some milliseconds, to check for signals.
-const EVENTS_PER_LOOK: u64 = 1 << 16;
+pub(crate) const EVENTS_PER_LOOK: u64 = 1 << 16;
 /// Time between two looks at signals, for which a run waits for the interpreter's lock.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(20);
 /// Time between two calls of `progress`.
@@ -27,8 +27,16 @@ pub(crate) fn all_series(network: &Network, results: &Results) -> Option<String>
 }
 
 /// Simulates a network until its end.
-pub(crate) fn simulate(network: &Network, mut observer: Observer) -> Result<Results, Failure> {
-    let mut simulation = Simulation::new(network).map_err(RunError::from)?;
+pub(crate) fn simulate(network: &Network, observer: Observer) -> Result<Results, Failure> {
+    finish(Simulation::new(network).map_err(RunError::from)?, network, observer)
+}
+
+/// Runs a simulation of a network to its end.
+pub(crate) fn finish(
+    mut simulation: Simulation,
+    network: &Network,
+    mut observer: Observer,
+) -> Result<Results, Failure> {
     while !simulation.run_some(network.duration, EVENTS_PER_LOOK)? {
         observer.observe(&simulation, network.duration)?;
     }
@@ -58,7 +66,7 @@ impl Observer {
     }
 
     /// Lets Python handle signals, and reports the progress to the caller.
-    fn observe(&mut self, simulation: &Simulation, duration: Time) -> PyResult<()> {
+    pub(crate) fn observe(&mut self, simulation: &Simulation, duration: Time) -> PyResult<()> {
         let clock = wall_clock();
         if clock < self.next_look {
             return Ok(());

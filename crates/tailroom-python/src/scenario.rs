@@ -15,6 +15,7 @@ use crate::error::{self, Failure, RunError};
 use crate::files::Directory;
 use crate::own_code::{Finders, PythonCode};
 use crate::run::{self, Observer};
+use crate::steps::{self, PySteps};
 
 /// A scenario that has been read: every key is known, every value is in range, and the files that
 /// it names are loaded.
@@ -168,6 +169,32 @@ impl PyScenario {
             })
         })?;
         run::to_python(py, results, series)
+    }
+
+    /// Opens a run in steps of `every`, a time with its unit. Packets wait to be served at the links
+    /// of `acts_on`, so that they can be acted on.
+    #[pyo3(signature = (every, acts_on, seed=None, find_control=None))]
+    fn steps(
+        &self,
+        py: Python<'_>,
+        every: &str,
+        acts_on: Vec<String>,
+        seed: Option<u64>,
+        find_control: Option<Py<PyAny>>,
+    ) -> PyResult<PySteps> {
+        let step_interval = Some(steps::read_interval(every)?);
+        let code = self.code(py, find_control);
+        Ok(py.detach(|| {
+            error::catch_panics(|| {
+                let mut network = self.network(&code, seed)?;
+                network.step_interval = step_interval;
+                for name in acts_on {
+                    let links = network.links.iter_mut();
+                    links.for_each(|link| link.is_acted_on |= link.name == name);
+                }
+                PySteps::new(network, code)
+            })
+        })?)
     }
 }
 

@@ -58,6 +58,7 @@ fn why_no_law(control: &str) -> String {
         "bbr1" | "packet_pair" => "it sends at the rate that the path delivers, whatever is lost",
         "bbr3" => "it sends at the rate that the path delivers, up to 2 % loss",
         "fixed_window" => "its window never changes",
+        "stepped" => "a program sets its window",
         _ => return format!("there is one for {LAWS}"),
     }
     .to_owned()

@@ -1948,6 +1948,17 @@ class PacketPairCongestion(TypedDict):
     """Weight of a new pair in the average of the service rate (1/8). Default: 0.125."""
 
 
+class SteppedCongestion(TypedDict):
+    """A window and a pacing rate that a program sets between the steps of a simulation."""
+
+    kind: Literal["stepped"]
+    window: NotRequired[float]
+    """The window, in packets. Default: `initial_window`."""
+    pacing_rate: NotRequired[Rate]
+    """The rate at which packets leave, headers included. Default: that of the access link, or
+    of the first shared link."""
+
+
 class CustomCongestion(TypedDict):
     """A control of your own, in Python or in Rust: see docs/guide/own-control.md."""
 
@@ -1987,6 +1998,7 @@ Congestion: TypeAlias = (
     | TimelyCongestion
     | SwiftCongestion
     | PacketPairCongestion
+    | SteppedCongestion
     | CustomCongestion
 )
 """A congestion control and its parameters, as a scenario names it."""

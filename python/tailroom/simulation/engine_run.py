@@ -117,23 +117,42 @@ def simulate(
 
     `progress` is called with the fraction done and the simulated time in seconds.
     """
-    SERIES_SAMPLES.check("series_samples", series_samples)
     SEED.check("seed", seed)
     read = scenario.handle
-    document = read.resolved
-    recorded = _with_series(scenario, document, series_samples)
+    recorded = with_series(scenario, read, series_samples)
     controls = OneEach(scenario.controls.find)
     with scenario.named_in_errors():
         started = time.perf_counter()
-        answer = (read if recorded is scenario else recorded.handle).run(
-            seed, progress, controls.find
-        )
+        answer = recorded.run(seed, progress, controls.find)
         wall_s = time.perf_counter() - started
+    return result_of(scenario, read, answer, shared=controls.shared, seed=seed, wall_s=wall_s)
+
+
+def result_of(  # noqa: PLR0913 - each is what is known of a run
+    scenario: Scenario,
+    read: _engine.Scenario,
+    answer: Mapping[str, Any],
+    *,
+    shared: list[str],
+    seed: int | None,
+    wall_s: float,
+) -> Result:
+    """Returns the result of a run.
+
+    Args:
+        scenario: The scenario, without the series that only this run recorded.
+        read: The same as the engine has read it.
+        answer: What the engine returned.
+        shared: Names of the user's controls of which several flows share an object.
+        seed: Seed of the run; that of the scenario if left out.
+        wall_s: Elapsed time of the run.
+    """
+    document = read.resolved
     resolved = scenario.with_absolute_paths(read, read.to_toml(seed))
     if read.files:
         document = tomllib.loads(resolved)
     measured = json.loads(answer["summary"], object_pairs_hook=NamedValues)
-    measured["warnings"] += [_of_shared_control(name) for name in controls.shared]
+    measured["warnings"] += [_of_shared_control(name) for name in shared]
     summary = _summary(measured, document, scenario.hash_of(read), wall_s)
     tables = {
         name: None if columns is None else _table_maker(name, columns, summary)
@@ -157,15 +176,28 @@ def _table_maker(
     return lambda: arrow_table(columns.arrays(), labels_of(name, summary))
 
 
-def _with_series(scenario: Scenario, document: dict[str, Any], samples: int | None) -> Scenario:
-    """Adds an interval for the time series if the scenario has none."""
-    if samples is None or "series" in document:
-        return scenario
+def with_series(
+    scenario: Scenario, read: _engine.Scenario, samples: int | None
+) -> _engine.Scenario:
+    """Adds an interval for the time series if the scenario has none.
+
+    Args:
+        scenario: The scenario.
+        read: The same as the engine has read it.
+        samples: Number of samples; none are added if left out.
+
+    Raises:
+        ArgumentError: The number is not a whole number, or out of range.
+    """
+    SERIES_SAMPLES.check("series_samples", samples)
+    if samples is None or "series" in (document := read.resolved):
+        return read
     flows = sum(group["count"] for group in document["flows"].values())
     # Without flows the engine refuses the scenario.
     samples = max(1, min(samples, MOST_SERIES_ROWS // max(1, flows)))
     number, unit = document["duration"].split()
-    return scenario.replacing({"series.interval": f"{float(number) / samples:.12f} {unit}"})
+    interval = f"{float(number) / samples:.12f} {unit}"
+    return scenario.replacing({"series.interval": interval}).handle
 
 
 def _summary(

@@ -13,6 +13,7 @@ from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
 from tailroom.libraries import need
 from tailroom.simulation import packet_capture
+from tailroom.simulation.action_log import ActionLog
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.result_tables import ResultTables
 
@@ -57,6 +58,9 @@ class Result(AnyResult, ResultTables):
     lie in [0, 1]; `None` if there was nothing to measure."""
     scenario: str
     """The scenario as TOML with every default filled in."""
+    actions: ActionLog | None = None
+    """Of a run in steps, what changed links and flows between them: with scenario and seed it
+    determines the run (`Simulation.replay`)."""
 
     def __eq__(self, other: object) -> bool:
         """Whether the other is the same run with the same tables, however long either took."""
@@ -64,6 +68,7 @@ class Result(AnyResult, ResultTables):
             return NotImplemented
         return (
             self.scenario == other.scenario
+            and self.actions == other.actions
             and {**self.summary, "timing": None} == {**other.summary, "timing": None}
             and all(_same(getattr(self, name), getattr(other, name)) for name in _recordable())
         )

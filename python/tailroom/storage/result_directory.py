@@ -15,6 +15,7 @@ from tailroom.errors import ArgumentError
 from tailroom.scenario.custom_controls import portable_file
 from tailroom.scenario.json_text import json_text, read_json
 from tailroom.scenario.scenario import own_controls, replace_files
+from tailroom.simulation.action_log import ActionLog
 from tailroom.simulation.result import Result
 from tailroom.simulation.result_tables import ResultTables
 
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
+ACTIONS = "actions.json"
 TABLES = tuple(sorted(table.name for table in fields(ResultTables)))
 """Names of the tables; each table is a file `NAME.parquet`."""
 
@@ -47,6 +49,8 @@ def write(result: Result, directory: Path) -> None:
     # It loads Arrow and NumPy, and `run` may need neither.
     from tailroom.parquet_files import write_table  # noqa: PLC0415
 
+    if result.actions is not None:
+        (directory / ACTIONS).write_text(json_text(result.actions.as_dict()), encoding="utf-8")
     for name in TABLES:
         table = getattr(result, name)
         if table is not None:
@@ -84,13 +88,20 @@ def load(directory: str | PathLike[str]) -> Result:
     try:
         scenario = (path / SCENARIO).read_text(encoding="utf-8")
         summary = read_json((path / SUMMARY).read_text(encoding="utf-8"))
+        actions = _read_actions(path / ACTIONS)
         tables = {name: _read_table(path / f"{name}.parquet") for name in TABLES}
     except (OSError, ValueError) as error:
         raise ArgumentError(
             f"{path}: has no result of tailroom ({error}); "
             "give a directory that `tailroom run --out` wrote"
         ) from None
-    return Result(summary=summary, scenario=scenario, **tables)
+    return Result(summary=summary, scenario=scenario, actions=actions, **tables)
+
+
+def _read_actions(path: Path) -> ActionLog | None:
+    if not path.exists():
+        return None
+    return ActionLog.from_dict(read_json(path.read_text(encoding="utf-8")))
 
 
 def _read_table(path: Path) -> pa.Table | None:

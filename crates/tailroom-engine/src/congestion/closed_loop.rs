@@ -119,6 +119,7 @@ impl ClosedLoop {
             measure_from: Time::ZERO,
             duration: Time::NEVER,
             series_interval: Time::NEVER,
+            step_interval: Time::NEVER,
             progress_interval: Time::NEVER,
             reductions_kept: 0,
         };

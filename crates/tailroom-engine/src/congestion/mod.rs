@@ -505,5 +505,7 @@ registry! {
         swift::Swift(SwiftParams) = "swift",
         /// Packet-pair flow control (Keshav 1995), for links with fair queueing.
         packet_pair::PacketPair(PacketPairParams) = "packet_pair",
+        /// A window and a pacing rate that a program sets between the steps of a simulation.
+        stepped::Stepped(SteppedParams) = "stepped",
     }
 }

@@ -34,12 +34,14 @@ use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::probe::window::Window;
 use crate::queue::buffer::{DropReason, Dropped};
-use crate::queue::{AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, LinkInfo, Verdict};
-use crate::units::Time;
+use crate::queue::{
+    AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, LinkInfo, QueueConfig, Verdict,
+};
+use crate::units::{Rate, Time};
 use fifo::{Fifo, Waiting};
 use ingress::Pause;
 use policer::Policer;
-use probe::LinkProbe;
+use probe::{LinkCounts, LinkProbe};
 use queue::LinkQueue;
 use served::ServedQueue;
 pub use spec::LinkSpec;
@@ -418,6 +420,46 @@ impl Link {
         self.count_marks();
         let gauges = self.gauges(now);
         self.probe.sample(now, self.queue.packets(), idle, gauges);
+    }
+
+    /// What has happened at the link by `now`, and what waits.
+    pub fn look(&mut self, now: Time) -> LinkCounts {
+        self.advance(now);
+        let idle_capacity = self.idle_capacity(now);
+        self.count_marks();
+        let (queue_packets, queue_bytes) = match &self.queue {
+            LinkQueue::Fifo { fifo, .. } => (fifo.len(), fifo.bytes()),
+            LinkQueue::Served(queue) => (queue.buffer.packets(), queue.buffer.bytes()),
+        };
+        let known = if self.served().is_some() { 0 } else { queue_packets };
+        let sent_bytes = self.departed_bytes(now);
+        let probe = self.probe.look(known);
+        LinkCounts { sent_bytes, idle_capacity, queue_packets, queue_bytes, ..probe }
+    }
+
+    /// The rate of transmissions that begin at `now`.
+    pub fn rate(&self, now: Time) -> Rate {
+        self.transmitter.serializer.rate_at(now)
+    }
+
+    /// Whether something may act on the link: its packets wait until they are served.
+    pub fn can_be_acted_on(&self) -> bool {
+        self.served().is_some()
+    }
+
+    /// Transmissions that begin from `now` on run at `rate`; the packet in transmission leaves as if
+    /// nothing had changed.
+    pub fn set_rate(&mut self, now: Time, rate: Rate) {
+        let (bytes, busy_until) = self.probe.transmissions(self.transmitter.busy_until);
+        self.transmitter.serializer.change_rate(now, rate, bytes, busy_until);
+    }
+
+    /// The discipline follows other parameters of the same kind. Returns whether it can.
+    pub fn retune(&mut self, config: &QueueConfig, info: &LinkInfo) -> bool {
+        match &mut self.queue {
+            LinkQueue::Fifo { .. } => false,
+            LinkQueue::Served(queue) => queue.retune(config, info),
+        }
     }
 
     /// Counts the packets that were marked in the buffer since the last call.

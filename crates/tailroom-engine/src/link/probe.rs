@@ -49,6 +49,29 @@ pub struct LinkSample {
     pub gauges: Vec<Gauge>,
 }
 
+/// Counts of a link since the start of the run, and what waits now.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LinkCounts {
+    /// Packets that reached the buffer.
+    pub arrivals: u64,
+    /// Packets that the policer, the pool or the discipline dropped.
+    pub drops: u64,
+    /// Packets that the discipline marked.
+    pub marks: u64,
+    /// Packets whose transmission has begun.
+    pub begun: u64,
+    /// Sum of their waits, in picoseconds.
+    pub waits: u128,
+    /// Bytes of the packets whose last bit has left.
+    pub sent_bytes: u64,
+    /// Capacity that the link left unused, in bit * ps / s.
+    pub idle_capacity: u128,
+    /// Packets that wait.
+    pub queue_packets: u64,
+    /// Bytes of these packets.
+    pub queue_bytes: u64,
+}
+
 /// What happened to a packet, for the packet log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
@@ -140,6 +163,8 @@ struct RareCounts {
     /// Bytes accepted that no run is long enough to send, and when their transmission would begin.
     stuck_bytes: u64,
     stuck_from: Time,
+    /// Sum of the waits that ended outside the measured window, in picoseconds.
+    other_waits: u128,
 }
 
 /// The measurements of one link.
@@ -195,6 +220,7 @@ impl LinkProbe {
                 idle_at_sample: 0,
                 stuck_bytes: 0,
                 stuck_from: Time::NEVER,
+                other_waits: 0,
             }),
             changed_at: Time::ZERO,
             queue_lengths: QueueLengths::default(),
@@ -265,6 +291,20 @@ impl LinkProbe {
             if class > 0 {
                 self.count_class_wait(class, wait);
             }
+        } else {
+            self.rare.other_waits += u128::from(wait.picoseconds());
+        }
+    }
+
+    /// The counts so far, of which `known` packets wait whose departure is known.
+    pub(crate) fn look(&self, known: u64) -> LinkCounts {
+        LinkCounts {
+            arrivals: self.now.arrivals,
+            drops: self.now.dropped(),
+            marks: self.now.marks,
+            begun: self.now.accepted - known,
+            waits: self.waits.sum() + self.rare.other_waits,
+            ..LinkCounts::default()
         }
     }
 

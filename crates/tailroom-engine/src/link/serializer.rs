@@ -69,6 +69,30 @@ impl Serializer {
         Serializer { fixed: FixedRate::new(rate), schedule: None }
     }
 
+    /// Transmissions that begin from `at` on, no earlier than `busy_until`, run at `rate`. `bytes` are all
+    /// whose transmission ends at `busy_until` or before.
+    pub fn change_rate(&mut self, at: Time, rate: Rate, bytes: u64, busy_until: Time) {
+        let at = at.max(busy_until);
+        let fixed = &self.fixed;
+        let schedule = self.schedule.get_or_insert_with(|| {
+            Box::new(RateSchedule {
+                initial: fixed.rate,
+                idle: fixed.idle_capacity(bytes, busy_until, at),
+                accounted_until: at,
+                ..RateSchedule::default()
+            })
+        });
+        schedule.changes.retain(|change| change.at < at);
+        schedule.changes.push(RateChange { at, rate });
+    }
+
+    /// The rate from `time` on.
+    pub fn rate_at(&self, time: Time) -> Rate {
+        let bits =
+            self.schedule.as_ref().map_or(self.fixed.rate, |schedule| schedule.rate_at(time).0);
+        Rate::from_bits_per_second(bits)
+    }
+
     /// When the transmission of `bytes` that begins at `start` ends; [`Time::NEVER`] if the
     /// schedule leaves the link standing still for good, or if it begins after all runs.
     #[inline]

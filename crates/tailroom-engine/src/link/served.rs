@@ -4,7 +4,8 @@ use crate::packet::transit::Transit;
 use crate::queue::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use crate::queue::custom::{DequeueEvent, RunningRule};
 use crate::queue::{
-    AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, Scheduler, SchedulerQueue, Verdict,
+    AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, LinkInfo, QueueConfig, Scheduler,
+    SchedulerQueue, Verdict,
 };
 use crate::units::Time;
 
@@ -228,6 +229,14 @@ impl ServedQueue {
         match &mut self.discipline {
             Discipline::Scheduler(_) => None,
             Discipline::Rule { rule, .. } => Some(rule),
+        }
+    }
+
+    /// Follows other parameters of the same discipline. Returns whether it can.
+    pub fn retune(&mut self, config: &QueueConfig, link: &LinkInfo) -> bool {
+        match &mut self.discipline {
+            Discipline::Scheduler(scheduler) => scheduler.retune(config, link),
+            Discipline::Rule { rule, .. } => rule.retune(config, link),
         }
     }
 

@@ -54,6 +54,8 @@ pub struct Network {
     pub flows: Vec<FlowSpec>,
     /// Interval of the time series, if they are recorded.
     pub series_interval: Option<Time>,
+    /// Interval at which a caller looks at the run and acts on it, if one does.
+    pub step_interval: Option<Time>,
     /// The run fails if its pending packets and flows need more memory than this.
     pub memory_limit_bytes: u64,
 }
@@ -181,6 +183,7 @@ impl Network {
             groups,
             flows,
             series_interval: None,
+            step_interval: None,
             memory_limit_bytes: 4_000_000_000,
         }
     }
@@ -199,6 +202,7 @@ impl Network {
             measure_from: self.measure_from,
             duration: self.duration,
             series_interval: self.series_interval.unwrap_or(Time::NEVER),
+            step_interval: self.step_interval.unwrap_or(Time::NEVER),
             progress_interval: Time::from_picoseconds(
                 (self.duration.picoseconds() / intervals).max(1),
             ),

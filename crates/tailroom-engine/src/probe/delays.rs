@@ -34,6 +34,11 @@ impl Delays {
         self.histogram.subtract(&other.histogram);
     }
 
+    /// Returns the sum of the delays, in picoseconds.
+    pub fn sum(&self) -> u128 {
+        self.sum
+    }
+
     /// Returns the mean delay in seconds; `None` without packets.
     pub fn mean_s(&self) -> Option<f64> {
         let packets = self.histogram.total();

@@ -4,6 +4,8 @@
 //! sample it at the links' time. Instead, before a flow takes a step at or after a checkpoint (an
 //! edge of the window or a sample of the series), it records its state as of that checkpoint.
 
+use std::collections::VecDeque;
+
 use crate::units::Time;
 
 /// The times at which every flow of a run records its state.
@@ -15,10 +17,27 @@ pub struct Checkpoints {
     pub duration: Time,
     /// Interval of the time series; [`Time::NEVER`] for none.
     pub series_interval: Time,
+    /// Interval at which a caller looks at the flows; [`Time::NEVER`] if none does.
+    pub step_interval: Time,
     /// Interval at which deliveries are recorded for the convergence time.
     pub progress_interval: Time,
     /// Largest number of reductions whose times are recorded.
     pub reductions_kept: usize,
+}
+
+impl Checkpoints {
+    /// When the first step ends; [`Time::NEVER`] if nobody looks at the flows.
+    pub fn first_step_end(&self) -> Time {
+        self.step_end_after(Time::ZERO)
+    }
+
+    /// When the step ends that begins at `start`: the last one with the run.
+    pub fn step_end_after(&self, start: Time) -> Time {
+        if self.step_interval == Time::NEVER || start >= self.duration {
+            return Time::NEVER;
+        }
+        start.saturating_add(self.step_interval).min(self.duration)
+    }
 }
 
 /// The state of a flow at a checkpoint.
@@ -34,6 +53,8 @@ pub struct FlowState {
     pub delivered: u64,
     /// Payload bytes of these packets.
     pub delivered_bytes: u64,
+    /// Packets acknowledged since the start of the run, in sequence or selectively.
+    pub acknowledged: u64,
 }
 
 /// Counts since the start of the run.
@@ -136,6 +157,15 @@ pub struct FlowSample {
     pub delivered_bytes: u64,
 }
 
+/// The state and the counts of a flow at the end of a step.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct FlowStep {
+    /// The state.
+    pub state: FlowState,
+    /// The counts since the start of the run.
+    pub counters: FlowCounters,
+}
+
 /// A window reduction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reduction {
@@ -187,6 +217,9 @@ pub struct FlowRecord {
     checkpoints: Checkpoints,
     next_series: Time,
     next_progress: Time,
+    next_step: Time,
+    /// The steps that nobody has taken: a flow is ahead of the links by several.
+    steps: VecDeque<FlowStep>,
     last_sampled_bytes: u64,
     /// Counts at the start of the measured window.
     pub before: Option<FlowCounters>,
@@ -213,6 +246,8 @@ impl FlowProbe {
                 checkpoints,
                 next_series: checkpoints.series_interval,
                 next_progress: checkpoints.progress_interval,
+                next_step: checkpoints.first_step_end(),
+                steps: VecDeque::new(),
                 last_sampled_bytes: 0,
                 before: None,
                 after: None,
@@ -317,6 +352,23 @@ impl FlowProbe {
         }
     }
 
+    /// When the next step ends whose state is not recorded.
+    pub fn next_step(&self) -> Time {
+        self.record.next_step
+    }
+
+    /// Records no more steps.
+    pub fn end_steps(&mut self) {
+        self.record.steps = VecDeque::new();
+        self.record.next_step = Time::NEVER;
+        self.next_checkpoint = self.record.next_checkpoint();
+    }
+
+    /// Takes the state at the end of the earliest step that is recorded.
+    pub fn take_step(&mut self) -> Option<FlowStep> {
+        self.record.steps.pop_front()
+    }
+
     /// Returns the data recorded at the checkpoints.
     pub fn record(&self) -> &FlowRecord {
         &self.record
@@ -330,7 +382,7 @@ impl FlowRecord {
             (Some(_), None) => self.checkpoints.duration,
             (Some(_), Some(_)) => return Time::NEVER,
         };
-        edge.min(self.next_series).min(self.next_progress)
+        edge.min(self.next_series).min(self.next_progress).min(self.next_step)
     }
 
     fn pass(&mut self, checkpoint: Time, state: &FlowState, counters: &FlowCounters) {
@@ -349,6 +401,10 @@ impl FlowRecord {
             self.progress.push(state.delivered);
             self.next_progress =
                 self.next_progress.saturating_add(self.checkpoints.progress_interval);
+        }
+        if checkpoint == self.next_step {
+            self.steps.push_back(FlowStep { state: *state, counters: *counters });
+            self.next_step = self.checkpoints.step_end_after(checkpoint);
         }
         if self.before.is_none() && checkpoint >= self.checkpoints.measure_from {
             self.before = Some(*counters);

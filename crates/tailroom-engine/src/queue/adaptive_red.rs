@@ -4,7 +4,9 @@
 
 use super::red::rule::RedCore;
 use super::red::{AboveMax, RedMode, RedParams};
-use super::{ArrivalRule, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
+use super::{
+    ArrivalRule, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Retune, Verdict,
+};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::limit::QueueLimit;
 use crate::quantity::{PositiveDuration, Size};
@@ -201,6 +203,21 @@ impl AdaptiveRed {
         } else if self.core.average < self.target_low {
             self.core.max_p = (DECREASE * max_p).max(self.lowest_max_p);
         }
+    }
+}
+
+impl Retune for AdaptiveRed {
+    type Params = AdaptiveRedParams;
+    const FIXED: &'static [&'static str] = &["max_p", "mode", "mean_packet_size"];
+
+    fn retune(&mut self, params: &AdaptiveRedParams, link: &LinkInfo) {
+        let mut other = AdaptiveRed::new(params, link);
+        other.core.max_p = self.core.max_p.clamp(other.lowest_max_p, other.highest_max_p);
+        self.core.retune(other.core);
+        self.lowest_max_p = other.lowest_max_p;
+        self.highest_max_p = other.highest_max_p;
+        (self.target_low, self.target_high) = (other.target_low, other.target_high);
+        self.interval = other.interval;
     }
 }
 

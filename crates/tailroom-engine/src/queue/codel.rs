@@ -7,7 +7,7 @@
 
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
-use super::{BadParameter, DelayTarget, Gauge, LinkInfo, Parameters, Scheduler};
+use super::{BadParameter, DelayTarget, Gauge, LinkInfo, Parameters, Retune, Scheduler};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::transit::Transit;
 use crate::quantity::PositiveDuration;
@@ -253,6 +253,15 @@ impl Codel {
             queue: PacketList::default(),
             emptying: Emptying::for_target(params.delay_target()),
         }
+    }
+}
+
+impl Retune for Codel {
+    type Params = CodelParams;
+
+    fn retune(&mut self, params: &CodelParams, link: &LinkInfo) {
+        self.limit = link.limit(params.limit);
+        self.settings = Settings::new(params.target, params.interval, link);
     }
 }
 

@@ -3,7 +3,7 @@
 //! "The drop from front strategy in TCP and in TCP over ATM").
 
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
-use super::{LinkInfo, Parameters, Scheduler};
+use super::{LinkInfo, Parameters, Retune, Scheduler};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -47,6 +47,14 @@ impl DropHead {
     /// Creates the discipline for `link`.
     pub fn new(params: &DropHeadParams, link: &LinkInfo) -> Self {
         DropHead { limit: link.limit(params.limit), queue: PacketList::default() }
+    }
+}
+
+impl Retune for DropHead {
+    type Params = DropHeadParams;
+
+    fn retune(&mut self, params: &DropHeadParams, link: &LinkInfo) {
+        self.limit = link.limit(params.limit);
     }
 }
 

@@ -3,7 +3,7 @@
 //! corresponds to B - 1 packets here.
 
 use super::buffer::DropReason;
-use super::{ArrivalRule, EnqueueEvent, LinkInfo, Parameters, Verdict};
+use super::{ArrivalRule, EnqueueEvent, LinkInfo, Parameters, Retune, Verdict};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::limit::{Limit, QueueLimit};
 
@@ -44,6 +44,14 @@ impl DropTail {
     /// Creates the discipline for `link`.
     pub fn new(params: &DropTailParams, link: &LinkInfo) -> Self {
         DropTail { limit: link.limit(params.limit) }
+    }
+}
+
+impl Retune for DropTail {
+    type Params = DropTailParams;
+
+    fn retune(&mut self, params: &DropTailParams, link: &LinkInfo) {
+        *self = DropTail::new(params, link);
     }
 }
 

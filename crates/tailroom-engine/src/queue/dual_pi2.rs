@@ -12,7 +12,7 @@
 //! - Coupled marks apply even while fewer than two packets wait, unlike in Linux.
 
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
-use super::{BadParameter, Gauge, LinkInfo, Parameters, Scheduler};
+use super::{BadParameter, Gauge, LinkInfo, Parameters, Retune, Scheduler};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
@@ -354,6 +354,19 @@ impl DualPi2 {
         }
         self.classic.record_sent(now.since(buffer.packet(&packet).time()));
         Some(packet)
+    }
+}
+
+impl Retune for DualPi2 {
+    type Params = DualPi2Params;
+    const FIXED: &'static [&'static str] = &["classic_share"];
+
+    fn retune(&mut self, params: &DualPi2Params, link: &LinkInfo) {
+        let Controller { base, previous_s, next_update, .. } = self.controller;
+        self.limit = link.limit(params.limit);
+        self.controller = Controller { base, previous_s, next_update, ..Controller::new(params) };
+        self.threshold = params.l4s_threshold.time();
+        self.ramp_s = params.ramp.time().seconds();
     }
 }
 

@@ -5,7 +5,7 @@
 use super::buffer::{Buffer, DropReason, PacketHandle};
 use super::codel::{CodelState, INTERVAL, Settings, TARGET, check_target};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
-use super::{BadParameter, Gauge, LinkInfo, Parameters, Scheduler};
+use super::{BadParameter, Gauge, LinkInfo, Parameters, Retune, Scheduler};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -96,6 +96,16 @@ impl FqCodel {
                 }
             }
         });
+    }
+}
+
+impl Retune for FqCodel {
+    type Params = FqCodelParams;
+    const FIXED: &'static [&'static str] = &["flows", "quantum"];
+
+    fn retune(&mut self, params: &FqCodelParams, link: &LinkInfo) {
+        self.limit = link.limit(params.limit);
+        self.settings = Settings::new(params.target, params.interval, link);
     }
 }
 

@@ -9,7 +9,7 @@ use super::pie::{
     ALPHA, BETA, MARK_UP_TO, MAX_BURST, PieParams, PieState, Settings, TARGET, UPDATE_INTERVAL,
     check_update_interval,
 };
-use super::{BadParameter, Gauge, LinkInfo, Parameters, Scheduler, Verdict};
+use super::{BadParameter, Gauge, LinkInfo, Parameters, Retune, Scheduler, Verdict};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -123,6 +123,16 @@ impl FqPie {
             queues: FlowQueues::new(params.flows, params.quantum, aqm_state, &mut random),
             random,
         }
+    }
+}
+
+impl Retune for FqPie {
+    type Params = FqPieParams;
+    const FIXED: &'static [&'static str] = &["flows", "quantum"];
+
+    fn retune(&mut self, params: &FqPieParams, link: &LinkInfo) {
+        self.limit = link.limit(params.limit);
+        self.settings = Settings::new(&params.per_queue(), link);
     }
 }
 

@@ -136,6 +136,18 @@ pub trait Scheduler {
     fn restart_gauges(&mut self, _now: Time) {}
 }
 
+/// A discipline whose parameters may change while packets wait.
+pub trait Retune {
+    /// Its parameters.
+    type Params;
+    /// The keys of the parameters that say how the discipline holds packets: they never change.
+    const FIXED: &'static [&'static str] = &[];
+
+    /// Follows other parameters from now on; packets and state stay. A smaller limit drops no packet
+    /// that waits, until a packet arrives.
+    fn retune(&mut self, params: &Self::Params, link: &LinkInfo);
+}
+
 /// The properties of a link that its queue discipline may use.
 #[derive(Clone, Debug)]
 pub struct LinkInfo {
@@ -270,6 +282,32 @@ macro_rules! registry {
             }
         }
 
+        impl AnyArrivalRule {
+            /// Follows other parameters of the same discipline. Returns whether it can.
+            pub fn retune(&mut self, config: &QueueConfig, link: &LinkInfo) -> bool {
+                match (self, config) {
+                    $((AnyArrivalRule::$rule(rule), QueueConfig::$rule(params)) => {
+                        rule.retune(params, link);
+                        true
+                    })+
+                    _ => false,
+                }
+            }
+        }
+
+        impl SchedulerQueue {
+            /// Follows other parameters of the same discipline. Returns whether it can.
+            pub fn retune(&mut self, config: &QueueConfig, link: &LinkInfo) -> bool {
+                match (self, config) {
+                    $((SchedulerQueue::$scheduler(queue), QueueConfig::$scheduler(params)) => {
+                        queue.retune(params, link);
+                        true
+                    })+
+                    _ => false,
+                }
+            }
+        }
+
         #[deny(clippy::missing_trait_methods, reason = "each method goes to the variant")]
         impl ArrivalRule for AnyArrivalRule {
             #[inline]
@@ -324,6 +362,15 @@ macro_rules! registry {
                     $(QueueConfig::$rule(_) => $rule_name,)+
                     $(QueueConfig::$scheduler(_) => $scheduler_name,)+
                     QueueConfig::Custom(params) => &params.discipline,
+                }
+            }
+
+            /// Returns the keys of parameters that never change in a run; `None` if none changes.
+            pub fn fixed_keys(&self) -> Option<&'static [&'static str]> {
+                match self {
+                    $(QueueConfig::$rule(_) => Some($rule_module::$rule::FIXED),)+
+                    $(QueueConfig::$scheduler(_) => Some($scheduler_module::$scheduler::FIXED),)+
+                    QueueConfig::Custom(_) => None,
                 }
             }
 

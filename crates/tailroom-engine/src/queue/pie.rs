@@ -10,7 +10,7 @@
 
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use super::emptying::{EMPTIED_INTERVALS, Emptying};
-use super::{BadParameter, DelayTarget, Gauge, LinkInfo, Parameters, Scheduler, Verdict};
+use super::{BadParameter, DelayTarget, Gauge, LinkInfo, Parameters, Retune, Scheduler, Verdict};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
@@ -325,6 +325,15 @@ impl Pie {
             random: link.random(),
             emptying: Emptying::for_target(params.delay_target()),
         }
+    }
+}
+
+impl Retune for Pie {
+    type Params = PieParams;
+
+    fn retune(&mut self, params: &PieParams, link: &LinkInfo) {
+        self.limit = link.limit(params.limit);
+        self.settings = Settings::new(params, link);
     }
 }
 

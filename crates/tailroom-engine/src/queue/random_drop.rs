@@ -3,7 +3,7 @@
 //! drop congestion control"; Hashem 1989).
 
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
-use super::{LinkInfo, Parameters, Scheduler};
+use super::{LinkInfo, Parameters, Retune, Scheduler};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -50,6 +50,14 @@ impl RandomDrop {
     pub fn new(params: &RandomDropParams, link: &LinkInfo) -> Self {
         let limit = link.limit(params.limit);
         RandomDrop { limit, queue: PacketList::default(), random: link.random() }
+    }
+}
+
+impl Retune for RandomDrop {
+    type Params = RandomDropParams;
+
+    fn retune(&mut self, params: &RandomDropParams, link: &LinkInfo) {
+        self.limit = link.limit(params.limit);
     }
 }
 

@@ -2,7 +2,7 @@
 //! (Alizadeh et al. 2010, "Data center TCP"; RFC 8257 sec. 3.1).
 
 use super::buffer::DropReason;
-use super::{ArrivalRule, BadParameter, EnqueueEvent, LinkInfo, Parameters, Verdict};
+use super::{ArrivalRule, BadParameter, EnqueueEvent, LinkInfo, Parameters, Retune, Verdict};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::limit::{Limit, QueueLimit};
 
@@ -87,6 +87,14 @@ impl StepMark {
             Limit::Packets(packets) => event.waiting_packets >= packets,
             Limit::Bytes(bytes) => event.waiting_bytes >= bytes,
         }
+    }
+}
+
+impl Retune for StepMark {
+    type Params = StepMarkParams;
+
+    fn retune(&mut self, params: &StepMarkParams, link: &LinkInfo) {
+        *self = StepMark::new(params, link);
     }
 }
 

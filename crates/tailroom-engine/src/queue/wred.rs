@@ -6,7 +6,9 @@
 
 use super::red::rule::RedCore;
 use super::red::{AboveMax, RedMode, RedParams};
-use super::{ArrivalRule, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
+use super::{
+    ArrivalRule, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Retune, Verdict,
+};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::limit::QueueLimit;
 use crate::units::Time;
@@ -102,6 +104,14 @@ impl Wred {
     /// Creates the discipline for `link`.
     pub fn new(params: &WredParams, link: &LinkInfo) -> Self {
         Wred { core: RedCore::new(&params.red(), link) }
+    }
+}
+
+impl Retune for Wred {
+    type Params = WredParams;
+
+    fn retune(&mut self, params: &WredParams, link: &LinkInfo) {
+        self.core.retune(RedCore::new(&params.red(), link));
     }
 }
 

@@ -290,6 +290,7 @@ impl Simulation {
         // Such flows have no series of their own.
         let checkpoints = Checkpoints {
             series_interval: Time::NEVER,
+            step_interval: Time::NEVER,
             progress_interval: Time::NEVER,
             reductions_kept: 0,
             ..self.link_checkpoints.checkpoints

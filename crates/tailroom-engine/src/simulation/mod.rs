@@ -18,6 +18,7 @@ mod pending;
 mod plain_events;
 mod routes;
 mod sizing;
+pub mod stepping;
 mod waits;
 
 use crate::dynamic_flows::admission::FlowAdmissions;
@@ -44,6 +45,7 @@ use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
 use link_events::Step;
 use pending::Pending;
 use routes::Routes;
+use stepping::Steps;
 
 /// A run in progress.
 #[derive(Debug)]
@@ -71,6 +73,8 @@ pub struct Simulation {
     pause_at: u64,
     is_measuring: bool,
     custom: CustomCode,
+    /// Of a run in steps.
+    steps: Option<Box<Steps>>,
     /// Why the run cannot go on, if there is a reason.
     fault: Option<RunError>,
 }
@@ -141,6 +145,7 @@ impl Simulation {
                 controls: network.has_custom_controls(),
                 disciplines: network.links.iter().any(|link| link.queue.custom().is_some()),
             },
+            steps: network.step_interval.map(|_| Box::new(Steps::new(network, facts))),
             fault: None,
             network: network.clone(),
         };
@@ -181,10 +186,16 @@ impl Simulation {
     /// Runs as [`Simulation::run_until`] does, but returns after at most `most_events` events, and while
     /// a flow fills a window of millions of packets, so that the caller can check for an interrupt: an
     /// hour of simulated time may hold one event or billions. Returns whether the run has reached `time`.
+    /// A run in [steps](Simulation::step_some) goes on without them.
     ///
     /// # Errors
     /// Those of [`Simulation::run_until`].
     pub fn run_some(&mut self, time: Time, most_events: u64) -> Result<bool, RunError> {
+        self.end_steps();
+        self.take_some(time, most_events)
+    }
+
+    fn take_some(&mut self, time: Time, most_events: u64) -> Result<bool, RunError> {
         self.pause_at = self.events.saturating_add(most_events.max(1));
         let done = match &self.fault {
             None => self.take_events(time.min(self.network.duration)),

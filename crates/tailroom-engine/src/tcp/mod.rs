@@ -7,6 +7,7 @@ pub mod receiver;
 pub mod sack_compression;
 pub mod sender;
 
+use crate::congestion::stepped::SteppedParams;
 use crate::packet::{Ack, Packet};
 use crate::private_path::{NetworkSink, PrivatePath};
 use crate::probe::flow::Checkpoints;
@@ -108,13 +109,27 @@ impl Connection {
     }
 
     /// Fires all timers that are due before `end`, even if the packets that they send reach a link
-    /// only after it. Called once, at the end of the run.
+    /// only after it. Called at the end of a step and of the run.
     pub fn run_out(&mut self, end: Time, sink: &mut impl NetworkSink) {
         let last =
             Time::from_picoseconds(end.picoseconds() - 1) + self.private_path.to_first_link();
         while self.next_wake() <= last {
             self.wake(last, sink);
         }
+    }
+
+    /// Begins a step that ends at `end`: takes in the ACKs that have arrived for it.
+    pub fn begin_step(&mut self, end: Time, sink: &mut impl NetworkSink) {
+        self.sender.begin_step(end);
+        while let Some((now, ack)) = self.sender.take_kept() {
+            acknowledge(&mut self.sender, &mut self.private_path, now, ack.ack(), sink);
+        }
+    }
+
+    /// Sets what a stepped control holds from `now` on, and sends what it allows.
+    pub fn hold(&mut self, now: Time, params: SteppedParams, sink: &mut impl NetworkSink) {
+        let Connection { sender, private_path, .. } = self;
+        sender.hold(now, params, &mut AccessLink { private_path, sink });
     }
 
     /// The earliest time at which a packet or ACK sent by a timer of this flow can reach a shared
@@ -205,6 +220,9 @@ fn acknowledge(
     ack: Ack<'_>,
     sink: &mut impl NetworkSink,
 ) {
+    if sender.keeps(now, ack) {
+        return;
+    }
     let mut access = AccessLink { private_path, sink };
     while sender.deadline() < now {
         sender.on_deadline(sender.deadline(), &mut access);

@@ -489,6 +489,7 @@ fn marks() -> Checkpoints {
         measure_from: Time::ZERO,
         duration: Time::NEVER,
         series_interval: Time::NEVER,
+        step_interval: Time::NEVER,
         progress_interval: Time::NEVER,
         reductions_kept: 10,
     }

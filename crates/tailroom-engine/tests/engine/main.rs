@@ -57,6 +57,7 @@ mod shared_keys;
 mod source_contract;
 mod sources;
 mod steady_state;
+mod stepping;
 mod time_based_recovery;
 mod token_buckets;
 mod trajectories;

@@ -20,7 +20,8 @@ const DATA: &str = include_str!("../data/expected_controls.json");
 
 /// Rate-based controls have no window law; their tests are in `rate_based_controls.rs` and
 /// `data_center_controls.rs`.
-const WITHOUT_WINDOW_LAW: [&str; 6] = ["bbr1", "bbr3", "dcqcn", "timely", "swift", "packet_pair"];
+const WITHOUT_WINDOW_LAW: [&str; 7] =
+    ["bbr1", "bbr3", "dcqcn", "timely", "swift", "packet_pair", "stepped"];
 
 #[derive(Debug, Deserialize)]
 struct Case {

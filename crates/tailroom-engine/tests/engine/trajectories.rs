@@ -136,6 +136,7 @@ fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
         measure_from: Time::ZERO,
         duration: Time::NEVER,
         series_interval: Time::NEVER,
+        step_interval: Time::NEVER,
         progress_interval: Time::NEVER,
         reductions_kept: 0,
     };

@@ -56,7 +56,7 @@ pub(crate) fn check_link(link: &LinkSpec, duration: Time) -> Result<(), BadParam
 }
 
 /// Refuses a rate at which nothing is ever sent, and a rate above [`Rate::FASTEST`].
-pub(super) fn check_rate(key: &'static str, rate: Rate) -> Result<(), BadParameter> {
+pub(crate) fn check_rate(key: &'static str, rate: Rate) -> Result<(), BadParameter> {
     check_field(key, &rate, &Range::ANY)
 }
 

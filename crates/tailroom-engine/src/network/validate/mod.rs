@@ -68,6 +68,9 @@ fn check_run(network: &Network) -> Result<(), BadParameter> {
     check_span("duration", network.duration)?;
     check_window(network.measure_from, network.duration)?;
     check_series(network)?;
+    if let Some(interval) = network.step_interval {
+        check_span("step_interval", interval)?;
+    }
     let flows = network.flows.len();
     if flows > MAX_FLOWS {
         let problem = format!("{flows} are more than the {MAX_FLOWS} that a run can tell apart");

@@ -32,7 +32,7 @@ mod tests;
 use std::ops::Range;
 
 use super::buffer::{Buffer, DropReason, PacketHandle};
-use super::{Gauge, LinkInfo, Scheduler};
+use super::{Gauge, LinkInfo, Retune, Scheduler};
 use crate::packet::transit::Transit;
 use crate::quantity::Size;
 use crate::quantity::limit::Limit;
@@ -247,6 +247,16 @@ impl Fair {
             }
         }
         Some(packet)
+    }
+}
+
+impl Retune for Fair {
+    type Params = FairParams;
+    const FIXED: &'static [&'static str] =
+        &["scheduler", "longest", "drop_from", "quantum", "buckets", "weights"];
+
+    fn retune(&mut self, params: &FairParams, link: &LinkInfo) {
+        self.limit = link.limit(params.limit);
     }
 }
 

@@ -7,7 +7,9 @@
 
 pub(super) mod rule;
 
-use super::{ArrivalRule, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Verdict};
+use super::{
+    ArrivalRule, BadParameter, EnqueueEvent, Gauge, LinkInfo, Parameters, Retune, Verdict,
+};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::Size;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -230,6 +232,15 @@ impl Red {
     /// Creates the discipline for `link`.
     pub fn new(params: &RedParams, link: &LinkInfo) -> Self {
         Red { core: RedCore::new(params, link) }
+    }
+}
+
+impl Retune for Red {
+    type Params = RedParams;
+    const FIXED: &'static [&'static str] = &["mode", "mean_packet_size"];
+
+    fn retune(&mut self, params: &RedParams, link: &LinkInfo) {
+        self.core.retune(RedCore::new(params, link));
     }
 }
 

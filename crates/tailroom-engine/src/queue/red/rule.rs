@@ -55,6 +55,13 @@ impl RedCore {
         }
     }
 
+    /// Takes over the parameters of `other`; the state stays.
+    pub(in crate::queue) fn retune(&mut self, mut other: RedCore) {
+        (other.average, other.count) = (self.average, self.count);
+        std::mem::swap(&mut other.random, &mut self.random);
+        *self = other;
+    }
+
     /// Updates the average with the queue that a packet finds, and decides about the packet.
     #[inline]
     pub(in crate::queue) fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {

@@ -99,6 +99,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
         groups,
         flows,
         series_interval: file.series.as_ref().map(|series| series.interval.time()),
+        step_interval: None,
         memory_limit_bytes: file.memory_limit.bytes(),
     };
     shift_round_trips(&mut network, file.phase_shift);

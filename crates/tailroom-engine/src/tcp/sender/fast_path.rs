@@ -296,6 +296,7 @@ mod tests {
             measure_from: Time::ZERO,
             duration: Time::AFTER_ALL_RUNS,
             series_interval: Time::NEVER,
+            step_interval: Time::NEVER,
             progress_interval: Time::AFTER_ALL_RUNS,
             reductions_kept: 0,
         };

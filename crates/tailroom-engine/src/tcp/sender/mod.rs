@@ -25,6 +25,8 @@ pub mod rtt;
 pub mod scoreboard;
 pub mod slow_start;
 pub mod spec;
+mod step_end;
+mod stepped;
 mod undo;
 mod window;
 mod window_use;
@@ -472,6 +474,7 @@ impl Sender {
             srtt: self.rtt.srtt(),
             delivered: self.una,
             delivered_bytes: self.una * payload - short,
+            acknowledged: self.una + self.scoreboard.sacked(),
         }
     }
 

@@ -74,6 +74,15 @@ impl Pacer {
         self.next = next;
     }
 
+    /// The packet that left last is paid at the rate of the gap `after`, not at that of `before`.
+    pub fn change_gap(&mut self, before: Time, after: Time) {
+        let was_paid = self.next == self.paid_until && self.next > Time::ZERO;
+        if was_paid {
+            self.paid_until = self.paid_until.since(before).saturating_add(after);
+            self.next = self.paid_until;
+        }
+    }
+
     /// Records a packet sent at `now`. `gap` is the time per packet at the rate that the control
     /// sets; `quantum` packets are sent together (draft-ietf-ccwg-bbr-06 sec. "Pacing Rate").
     pub fn on_sent_at_rate(&mut self, now: Time, gap: Time, quantum: u64) {

@@ -7,10 +7,12 @@ use super::ack_news::AckNews;
 use super::burst::{self, SendBurst};
 use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;
+use super::step_end::StepEnd;
 use super::{CongestionControl, PacketSink, Phase, Sender};
 use crate::congestion::rate_based::{
     BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent, Repair, RestartEvent, UndoEvent,
 };
+use crate::congestion::stepped::SteppedParams;
 use crate::congestion::{AnyRateBasedControl, CongestionEvent, CongestionKind};
 use crate::packet::{Ack, Range};
 use crate::units::{PICOSECONDS_PER_SECOND, Time, float};
@@ -26,6 +28,7 @@ pub struct RateBasedSender {
     output: ControlOutput,
     /// Time between two packets at the pacing rate.
     gap: Time,
+    pub(super) step_end: StepEnd,
 }
 
 impl RateBasedSender {
@@ -37,13 +40,28 @@ impl RateBasedSender {
             send_quantum: 1,
             is_app_limited: false,
         };
-        RateBasedSender { control, sampler: RateSampler::default(), seed, output, gap: gap(output) }
+        let sampler = RateSampler::default();
+        let step_end = StepEnd::default();
+        RateBasedSender { control, sampler, seed, output, gap: gap(output), step_end }
     }
 
     /// Asks the control how to send until the first ACK.
     pub fn begin(&mut self, event: &BeginEvent) {
         self.output = self.control.begin(event);
         self.gap = gap(self.output);
+    }
+
+    /// Sets what a stepped control holds. Returns how to send, once the flow has begun.
+    pub(super) fn hold(&mut self, params: SteppedParams) -> Option<ControlOutput> {
+        match &mut self.control {
+            AnyRateBasedControl::Stepped(control) => control.hold(params),
+            _ => None,
+        }
+    }
+
+    /// Time between two packets at the pacing rate.
+    pub(super) fn gap(&self) -> Time {
+        self.gap
     }
 
     /// Seed of the control's random choices.
@@ -307,7 +325,7 @@ impl Sender {
     }
 
     /// Sends as `output` says from now on.
-    fn follow(&mut self, now: Time, output: ControlOutput) {
+    pub(super) fn follow(&mut self, now: Time, output: ControlOutput) {
         self.probe.on_window(now, self.cwnd);
         self.cwnd = output.cwnd_packets.max(1.0).min(self.max_window);
         if let CongestionControl::RateBased(rate_based) = &mut self.congestion_control {

@@ -214,6 +214,7 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
         measure_from: Time::ZERO,
         duration: Time::NEVER,
         series_interval: Time::NEVER,
+        step_interval: Time::NEVER,
         progress_interval: Time::NEVER,
         reductions_kept: 100,
     };

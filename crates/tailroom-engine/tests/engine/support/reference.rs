@@ -228,6 +228,7 @@ impl<'a> Reference<'a> {
         let spec = &self.network.groups[group];
         let checkpoints = Checkpoints {
             series_interval: Time::NEVER,
+            step_interval: Time::NEVER,
             progress_interval: Time::NEVER,
             ..self.checkpoints
         };

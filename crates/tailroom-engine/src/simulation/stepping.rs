@@ -1,0 +1,395 @@
+//! A run in steps of equal length: what a caller sees at the end of a step, and what it may change
+//! before the next one.
+//!
+//! A flow runs ahead of the links. It records its state at the end of each step when it passes it
+//! ([`FlowProbe::take_step`](crate::probe::flow::FlowProbe::take_step)); a flow that may be set from
+//! outside keeps the ACKs of later steps until the caller has decided
+//! ([`stepped`](crate::tcp::sender)). A link that is acted on is served.
+
+use super::Simulation;
+use super::error::RunError;
+use crate::congestion::ControlParameters;
+use crate::congestion::stepped::SteppedParams;
+use crate::flow::Endpoints;
+use crate::link::probe::LinkCounts;
+use crate::network::Network;
+use crate::network::validate::link::check_rate;
+use crate::parameters::BadParameter;
+use crate::probe::flow::FlowStep;
+use crate::queue::{LinkInfo, QueueConfig};
+use crate::units::{Rate, Time};
+
+/// The steps of a run.
+#[derive(Debug)]
+pub(super) struct Steps {
+    /// When the present step began, or the last one ended.
+    now: Time,
+    /// When the present step ends; `None` between two steps.
+    end: Option<Time>,
+    /// By link, its counts at the end of the last step.
+    links: Vec<LinkCounts>,
+    /// By permanent flow, the same, and the packets lost by then.
+    flows: Vec<(FlowStep, u64)>,
+    /// By link, what its discipline may know, and the parameters that hold.
+    disciplines: Vec<(LinkInfo, QueueConfig)>,
+}
+
+impl Steps {
+    /// The steps of a run of `network`, before the first.
+    pub(super) fn new(network: &Network, facts: Vec<LinkInfo>) -> Self {
+        let queues = network.links.iter().map(|link| link.queue.clone());
+        Steps {
+            now: Time::ZERO,
+            end: None,
+            links: vec![LinkCounts::default(); network.links.len()],
+            flows: vec![(FlowStep::default(), 0); network.flows.len()],
+            disciplines: facts.into_iter().zip(queues).collect(),
+        }
+    }
+}
+
+/// What a caller sees of a run at the end of a step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Seen {
+    /// The end of the step.
+    pub time: Time,
+    /// The links, in the order of the network.
+    pub links: Vec<SeenLink>,
+    /// The permanent flows, in the order of the network.
+    pub flows: Vec<SeenFlow>,
+}
+
+/// A link at the end of a step. Counts, fractions and means are those of the step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenLink {
+    /// Packets that wait, without the packet in transmission.
+    pub queue_packets: u64,
+    /// Bytes of these packets.
+    pub queue_bytes: u64,
+    /// The fraction of the capacity that was used.
+    pub utilization: f64,
+    /// The rate of the packets whose last bit left, in bit/s.
+    pub throughput_bps: f64,
+    /// Packets that reached the buffer.
+    pub arrivals_packets: u64,
+    /// Packets that were dropped.
+    pub drops_packets: u64,
+    /// Packets that were marked.
+    pub marks_packets: u64,
+    /// The mean wait of the packets whose transmission began, in seconds; `None` without any.
+    pub queue_delay_s_mean: Option<f64>,
+    /// The rate of transmissions that begin, in bit/s.
+    pub rate_bps: u64,
+}
+
+/// A flow at the end of a step. Counts, rates and means are those of the step.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SeenFlow {
+    /// The window, in packets; 0 without congestion control.
+    pub cwnd_packets: f64,
+    /// The smoothed RTT in seconds; `None` before the first sample.
+    pub srtt_s: Option<f64>,
+    /// The mean of the RTT samples in seconds, without congestion control of the one-way delays;
+    /// `None` without samples.
+    pub rtt_s_mean: Option<f64>,
+    /// Packets sent, retransmissions included.
+    pub sent_packets: u64,
+    /// Packets newly acknowledged, in sequence or selectively; without congestion control, received.
+    pub delivered_packets: u64,
+    /// Packets that a queue dropped or a wire lost.
+    pub lost_packets: u64,
+    /// Packets sent again.
+    pub retransmissions: u64,
+    /// The rate of the packets sent, in bit/s.
+    pub send_rate_bps: f64,
+    /// The rate of new data that were acknowledged in sequence, without headers, in bit/s.
+    pub goodput_bps: f64,
+}
+
+/// What a caller changes between two steps.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Action {
+    /// Transmissions that begin at a link, by its index, run at this rate from now on.
+    Rate {
+        /// Index into [`Network::links`].
+        link: usize,
+        /// The rate.
+        rate: Rate,
+    },
+    /// The discipline of a link follows other parameters of the same kind. Its
+    /// [fixed keys](QueueConfig::fixed_keys) stay as they are.
+    Queue {
+        /// Index into [`Network::links`].
+        link: usize,
+        /// The discipline.
+        queue: QueueConfig,
+    },
+    /// A flow under the stepped control holds these values from now on; a value that is left out stays.
+    Flow {
+        /// Index into [`Network::flows`].
+        flow: usize,
+        /// The values.
+        hold: SteppedParams,
+    },
+}
+
+impl Simulation {
+    /// When the present step began, or the last one ended; zero without steps.
+    pub fn step_time(&self) -> Time {
+        self.steps.as_ref().map_or(Time::ZERO, |steps| steps.now)
+    }
+
+    /// Runs up to the end of the step, but for at most `most_events` events at a time. Returns what a
+    /// caller sees there; `None` if more events remain, after the last step, and in a network without
+    /// [`step_interval`](Network::step_interval).
+    ///
+    /// # Errors
+    /// Those of [`Simulation::run_until`].
+    pub fn step_some(&mut self, most_events: u64) -> Result<Option<Seen>, RunError> {
+        let checkpoints = self.link_checkpoints.checkpoints;
+        let Some(steps) = &mut self.steps else { return Ok(None) };
+        let end = if let Some(end) = steps.end {
+            end
+        } else {
+            let end = checkpoints.step_end_after(steps.now);
+            if end == Time::NEVER {
+                return Ok(None);
+            }
+            steps.end = Some(end);
+            self.begin_step(end);
+            end
+        };
+        if !self.take_some(end, most_events)? {
+            return Ok(None);
+        }
+        let seen = self.see(end);
+        self.check_controls()?;
+        Ok(Some(seen))
+    }
+
+    /// Lets the flows take in what they have kept for a step that ends at `end`.
+    fn begin_step(&mut self, end: Time) {
+        let Simulation { flows, pending, network, dynamic, .. } = self;
+        for number in 0..network.flows.len() as u32 {
+            let flow = &mut flows[number as usize];
+            let (endpoints, mut injector) = flow.endpoints_and_injector(number, pending);
+            if let Endpoints::Tcp(connection) = endpoints
+                && connection.sender.held().is_some()
+            {
+                connection.begin_step(end, &mut injector);
+                if flow.arm(number, &mut pending.agenda) {
+                    dynamic.release_if_done(number, flows);
+                }
+            }
+        }
+    }
+
+    /// Ends the steps: the run goes on to its end.
+    pub(super) fn end_steps(&mut self) {
+        if self.steps.take().is_none() {
+            return;
+        }
+        self.begin_step(Time::NEVER);
+        for flow in self.flows.iter_mut().take(self.network.flows.len()) {
+            match &mut flow.endpoints {
+                Endpoints::Tcp(connection) => connection.sender.probe.end_steps(),
+                Endpoints::Unresponsive(source) => {
+                    source.sent.end_steps();
+                    source.received.end_steps();
+                }
+            }
+        }
+    }
+
+    fn see(&mut self, end: Time) -> Seen {
+        // What the links record of earlier times comes before they are asked about this one.
+        self.record_links_until(end);
+        let Some(mut steps) = self.steps.take() else {
+            return Seen { time: end, links: Vec::new(), flows: Vec::new() };
+        };
+        let span = (steps.now, end);
+        let flows = steps.flows.iter_mut().enumerate();
+        let flows = flows.map(|(flow, before)| self.see_flow(flow as u32, before, span)).collect();
+        let links = steps.links.iter_mut().zip(&mut self.links);
+        let links = links.map(|(before, link)| {
+            let now = link.look(end);
+            let last = std::mem::replace(before, now);
+            let (begun, waits) = (now.begun - last.begun, now.waits - last.waits);
+            SeenLink {
+                queue_packets: now.queue_packets,
+                queue_bytes: now.queue_bytes,
+                utilization: link.used_fraction(
+                    span.0,
+                    end,
+                    now.idle_capacity - last.idle_capacity,
+                ),
+                throughput_bps: per_second(8 * (now.sent_bytes - last.sent_bytes), span),
+                arrivals_packets: now.arrivals - last.arrivals,
+                drops_packets: now.drops - last.drops,
+                marks_packets: now.marks - last.marks,
+                queue_delay_s_mean: (begun > 0).then(|| 1e-12 * waits as f64 / begun as f64),
+                rate_bps: link.rate(end).bits_per_second(),
+            }
+        });
+        let links = links.collect();
+        (steps.now, steps.end) = (end, None);
+        self.steps = Some(steps);
+        Seen { time: end, links, flows }
+    }
+
+    fn see_flow(
+        &mut self,
+        number: u32,
+        before: &mut (FlowStep, u64),
+        span: (Time, Time),
+    ) -> SeenFlow {
+        let Simulation { flows, pending, fast_paths, dynamic, .. } = self;
+        let flow = &mut flows[number as usize];
+        fast_paths.leave(number, flow);
+        let (endpoints, mut injector) = flow.endpoints_and_injector(number, pending);
+        let (step, received) = match endpoints {
+            Endpoints::Tcp(connection) => {
+                // A timer before the end of the step may send packets that reach a link only later.
+                connection.run_out(span.1, &mut injector);
+                connection.sender.record_until(span.1);
+                (connection.sender.probe.take_step(), None)
+            }
+            Endpoints::Unresponsive(source) => {
+                while source.sent.next_step() <= span.1 && source.emit(&mut injector) {}
+                source.record_until(span.1);
+                (source.sent.take_step(), source.received.take_step())
+            }
+        };
+        if flow.arm(number, &mut pending.agenda) {
+            dynamic.release_if_done(number, flows);
+        }
+        let flow = &mut flows[number as usize];
+        fast_paths.enter(number, flow, span.1);
+        let mut step = step.unwrap_or_default();
+        if let Some(received) = received {
+            step.state = received.state;
+            step.state.acknowledged = received.state.delivered;
+            step.counters.rtt_sum = received.counters.rtt_sum;
+            step.counters.rtt_count = received.counters.rtt_count;
+        }
+        // A sender may forget at a timeout what was acknowledged selectively.
+        step.state.acknowledged = step.state.acknowledged.max(before.0.state.acknowledged);
+        let (last, lost_before) = std::mem::replace(before, (step, flow.account.lost));
+        let counts = step.counters.since(&last.counters);
+        let rtt_s = 1e-12 * counts.rtt_sum as f64 / counts.rtt_count as f64;
+        let delivered_bytes = step.state.delivered_bytes - last.state.delivered_bytes;
+        let srtt = step.state.srtt;
+        SeenFlow {
+            cwnd_packets: step.state.cwnd_packets,
+            srtt_s: (srtt > Time::ZERO).then(|| srtt.seconds()),
+            rtt_s_mean: (counts.rtt_count > 0).then_some(rtt_s),
+            sent_packets: counts.sent,
+            delivered_packets: step.state.acknowledged - last.state.acknowledged,
+            lost_packets: flow.account.lost - lost_before,
+            retransmissions: counts.retransmissions,
+            send_rate_bps: per_second(8 * counts.sent_bytes, span),
+            goodput_bps: per_second(8 * delivered_bytes, span),
+        }
+    }
+
+    /// The parameters of the discipline of a link that hold now; `None` in a run without steps, and if
+    /// there is no such link.
+    pub fn queue_config(&self, link: usize) -> Option<&QueueConfig> {
+        self.steps.as_ref()?.disciplines.get(link).map(|(_, config)| config)
+    }
+
+    /// Changes a link or a flow between two steps.
+    ///
+    /// # Errors
+    /// The place, the problem and the remedy, if the run has no step to come, the link or the flow
+    /// cannot be acted on, or a value is out of range. Nothing has changed then.
+    pub fn act(&mut self, action: Action) -> Result<(), BadParameter> {
+        let now = self.step_time();
+        let is_between = self.steps.as_ref().is_some_and(|steps| steps.end.is_none());
+        if !is_between || now >= self.network.duration {
+            let problem = format!("at {now} no step is to come");
+            return Err(BadParameter::new("run", problem, "act before the last step, between two"));
+        }
+        match action {
+            Action::Rate { link, rate } => self.set_rate(link, now, rate),
+            Action::Queue { link, queue } => self.retune(link, queue),
+            Action::Flow { flow, hold } => self.hold(flow, now, hold),
+        }
+    }
+
+    fn set_rate(&mut self, link: usize, now: Time, rate: Rate) -> Result<(), BadParameter> {
+        let place = self.acted_on(link)?;
+        let refused = |bad: BadParameter| bad.below(&place);
+        check_rate("rate", rate).map_err(refused)?;
+        if !self.network.links[link].rate_changes.is_empty() {
+            let problem = "the scenario changes the rate of the link";
+            return Err(refused(BadParameter::new("rate", problem, "remove its changes")));
+        }
+        self.links[link].set_rate(now, rate);
+        Ok(())
+    }
+
+    fn retune(&mut self, link: usize, queue: QueueConfig) -> Result<(), BadParameter> {
+        let place = format!("{}.queue", self.acted_on(link)?);
+        let Some(steps) = &mut self.steps else { return Ok(()) };
+        let (info, config) = &mut steps.disciplines[link];
+        queue.parameters().check(info).map_err(|bad| bad.below(&place))?;
+        if !self.links[link].retune(&queue, info) {
+            let problem = format!("{} cannot become {}", config.name(), queue.name());
+            let remedy = "act on the parameters of a built-in discipline, not on its kind";
+            return Err(BadParameter::new(place, problem, remedy));
+        }
+        *config = queue;
+        Ok(())
+    }
+
+    /// The place of a link that can be acted on.
+    fn acted_on(&self, link: usize) -> Result<String, BadParameter> {
+        let Some(spec) = self.network.links.get(link) else {
+            let remedy = format!("write less than {}, the number of links", self.links.len());
+            return Err(BadParameter::new("links", format!("there is no link {link}"), remedy));
+        };
+        let place = format!("links.{}", spec.name);
+        if self.links[link].can_be_acted_on() {
+            return Ok(place);
+        }
+        let problem = "the departure of each packet is known when it arrives";
+        let remedy = "open the simulation with the link among those that are acted on";
+        Err(BadParameter::new(place, problem, remedy))
+    }
+
+    fn hold(&mut self, number: usize, now: Time, set: SteppedParams) -> Result<(), BadParameter> {
+        let Some(spec) = self.network.flows.get(number) else {
+            let remedy = format!("write less than {}", self.network.flows.len());
+            return Err(BadParameter::new("flows", format!("there is no flow {number}"), remedy));
+        };
+        let group = &self.network.groups[spec.group];
+        let place = format!("flows.{}.congestion", group.name);
+        let Simulation { flows, pending, .. } = self;
+        let flow = &mut flows[number];
+        let (endpoints, mut injector) = flow.endpoints_and_injector(number as u32, pending);
+        let before = match endpoints {
+            Endpoints::Tcp(connection) => connection.sender.held().copied(),
+            Endpoints::Unresponsive(_) => None,
+        };
+        let (Some(before), Endpoints::Tcp(connection)) = (before, endpoints) else {
+            let control = group.tcp.as_ref().map_or("no control", |tcp| tcp.congestion.name());
+            let problem = format!("the flow is under {control}, which decides by itself");
+            return Err(BadParameter::new(place, problem, "write congestion = \"stepped\""));
+        };
+        let params = SteppedParams {
+            window: set.window.or(before.window),
+            pacing_rate: set.pacing_rate.or(before.pacing_rate),
+        };
+        params.check().map_err(|bad| bad.below(&place))?;
+        connection.hold(now, params, &mut injector);
+        flow.arm(number as u32, &mut pending.agenda);
+        Ok(())
+    }
+}
+
+/// The rate of `amount` between two times.
+fn per_second(amount: u64, (from, to): (Time, Time)) -> f64 {
+    amount as f64 / to.since(from).seconds()
+}

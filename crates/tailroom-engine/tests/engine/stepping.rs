@@ -1,0 +1,287 @@
+//! A run in steps: what is seen adds up to the results, looking changes nothing, and what an action
+//! changes is what a scenario or a formula says.
+
+use proptest::prelude::*;
+use tailroom_engine::congestion::CongestionConfig;
+use tailroom_engine::congestion::stepped::SteppedParams;
+use tailroom_engine::link::serializer::RateChange;
+use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
+use tailroom_engine::parameters::BadParameter;
+use tailroom_engine::quantity::BitRate;
+use tailroom_engine::quantity::limit::Limit;
+use tailroom_engine::queue::QueueConfig;
+use tailroom_engine::results::Results;
+use tailroom_engine::simulation::Simulation;
+use tailroom_engine::simulation::stepping::{Action, Seen};
+use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::traffic::cbr::CbrParams;
+use tailroom_engine::units::{Rate, Time};
+
+use crate::support::random_cases::config;
+use crate::support::{networks, random_networks};
+
+const MS: fn(u64) -> Time = Time::from_milliseconds;
+
+fn simulation(network: &Network) -> Simulation {
+    Simulation::new(network).expect("the network is valid")
+}
+
+fn stepped(network: &Network, every: Time) -> Network {
+    let mut network = network.clone();
+    network.step_interval = Some(every);
+    network
+}
+
+/// The next step of a run, in slices of a few events; `None` after the last.
+fn step(simulation: &mut Simulation, duration: Time) -> Option<Seen> {
+    while simulation.step_time() < duration {
+        if let Some(seen) = simulation.step_some(17).expect("the run goes on") {
+            return Some(seen);
+        }
+    }
+    None
+}
+
+/// The results without the number of events: a flow that waits for the next step may have a wake-up more.
+fn finish(simulation: Simulation) -> Results {
+    let mut results = simulation.finish().expect("the account of packets balances");
+    results.summary.events = 0;
+    results
+}
+
+/// The steps and the results of a run without actions.
+fn watch(network: &Network, every: Time) -> (Vec<Seen>, Results) {
+    let network = stepped(network, every);
+    let mut simulation = simulation(&network);
+    let seen = std::iter::from_fn(|| step(&mut simulation, network.duration)).collect();
+    (seen, finish(simulation))
+}
+
+/// Where the results first differ. A NaN, for a gauge that a discipline does not report, is the same as
+/// another.
+fn difference(one: &Results, other: &Results) -> Option<[String; 2]> {
+    let [one, other] = [one, other].map(|results| format!("{results:?}"));
+    let same = one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+    let around = |text: &str| text[same.saturating_sub(200)..text.len().min(same + 60)].to_owned();
+    (one != other).then(|| [around(&one), around(&other)])
+}
+
+proptest! {
+    #![proptest_config(config(100))]
+
+    #[test]
+    fn looking_changes_no_result(network in random_networks::network(), steps in 1_u64..300) {
+        let every = Time::from_picoseconds((network.duration.picoseconds() / steps).max(1));
+        let (seen, results) = watch(&network, every);
+        let whole = finish(simulation(&network));
+        let difference = difference(&results, &whole);
+            prop_assert!(difference.is_none(), "seed {}, every {every}: {difference:?}", network.seed);
+        prop_assert_eq!(seen.len() as u64, network.duration.picoseconds().div_ceil(every.picoseconds()));
+        // From measure_from 0 on, the steps add up to what the results say.
+        let mut all = network.clone();
+        all.measure_from = Time::ZERO;
+        let (seen, results) = watch(&all, every);
+        for (index, (_, link)) in results.summary.links.0.iter().enumerate() {
+            let of = |count: fn(&tailroom_engine::simulation::stepping::SeenLink) -> u64| {
+                seen.iter().map(|seen| count(&seen.links[index])).sum::<u64>()
+            };
+            prop_assert_eq!(of(|link| link.arrivals_packets), link.arrivals_packets);
+            prop_assert_eq!(of(|link| link.drops_packets), link.drops_packets);
+            prop_assert_eq!(of(|link| link.marks_packets), link.marks_packets);
+        }
+        for (index, flow) in results.summary.flows.iter().enumerate() {
+            let of = seen.iter().map(|seen| seen.flows[index].retransmissions).sum::<u64>();
+            prop_assert_eq!(of, flow.retransmissions);
+        }
+    }
+
+    /// The ACKs of a flow under the stepped control wait for the step in which they arrive.
+    #[test]
+    fn a_flow_that_waits_for_each_step_sends_as_one_that_runs_ahead(
+        network in random_networks::network(),
+        window in 1.0..60.0_f64,
+        rate in prop::option::of(10_000_u64..1_000_000_000),
+        steps in 1_u64..2_000,
+    ) {
+        let mut network = network;
+        for tcp in network.groups.iter_mut().filter_map(|group| group.tcp.as_mut()) {
+            let mut params = SteppedParams::default();
+            (params.window, params.pacing_rate) = (Some(window), rate.map(BitRate::new));
+            tcp.congestion = CongestionConfig::Stepped(params);
+        }
+        if network.validate().is_ok() {
+            let every = Time::from_picoseconds((network.duration.picoseconds() / steps).max(1));
+            let (_, results) = watch(&network, every);
+            let whole = finish(simulation(&network));
+            let difference = difference(&results, &whole);
+            prop_assert!(difference.is_none(), "seed {}, every {every}: {difference:?}", network.seed);
+        }
+    }
+}
+
+/// A source of 1,000-byte packets every 500 us at a link that sends one per ms.
+fn overloaded(limit: u64) -> Network {
+    let mut link = networks::link("b", 8_000_000, MS(5), Limit::Packets(limit));
+    link.is_acted_on = true;
+    let cbr = CbrParams::at_once(Rate::from_bits_per_second(16_000_000));
+    let mut group = GroupSpec::new("cbr", vec![0], cbr);
+    (group.packet_size, group.header_size) = (1_000, 40);
+    Network::new(MS(200), vec![link], vec![group], vec![FlowSpec::new(0, MS(10))])
+}
+
+/// From 100 ms on the link sends two packets per ms. The packet that is in transmission then leaves at
+/// 100 ms as well, so that the change of the scenario and the action are the same.
+#[test]
+fn a_rate_set_between_packets_is_a_change_of_the_scenario() {
+    let rate = Rate::from_bits_per_second(4_000_000);
+    let mut changed = overloaded(50);
+    changed.links[0].rate_changes = vec![RateChange { at: MS(100), rate }];
+    let expected = finish(simulation(&changed));
+    let network = stepped(&overloaded(50), MS(10));
+    let mut run = simulation(&network);
+    let mut rates = Vec::new();
+    while let Some(seen) = step(&mut run, network.duration) {
+        rates.push((seen.links[0].throughput_bps, seen.links[0].utilization));
+        if seen.time == MS(100) {
+            run.act(Action::Rate { link: 0, rate }).expect("the link is acted on");
+        }
+    }
+    assert_eq!(finish(run), expected);
+    assert!(rates[2..10].iter().all(|&step| step == (8e6, 1.0)), "{rates:?}");
+    assert!(rates[10..].iter().all(|&step| step == (4e6, 1.0)), "{rates:?}");
+}
+
+/// In 20 ms 40 packets arrive and 20 leave, so the buffer is full at the end of each step.
+#[test]
+fn a_limit_holds_from_the_action_on() {
+    let network = stepped(&overloaded(15), MS(20));
+    let mut run = simulation(&network);
+    let mut queues = Vec::new();
+    for limit in [15, 3, 18, 7] {
+        let queue = networks::drop_tail(Limit::Packets(limit));
+        run.act(Action::Queue { link: 0, queue }).expect("the link is acted on");
+        let seen = step(&mut run, network.duration).expect("there is a step");
+        queues.push(seen.links[0].queue_packets);
+    }
+    assert_eq!(queues, [15, 3, 18, 7]);
+}
+
+/// A flow alone on a fast path of 100 ms.
+fn alone() -> Network {
+    let mut tcp = TcpSpec::new(CongestionConfig::Stepped(SteppedParams::default()));
+    tcp.initial_window = 4;
+    let link = networks::link("b", 1_000_000_000, MS(5), Limit::Packets(10_000));
+    let network = Network::new(
+        MS(2_000),
+        vec![link],
+        vec![networks::bulk("f", tcp)],
+        networks::alike(1, MS(100)),
+    );
+    stepped(&network, MS(10))
+}
+
+fn hold(window: Option<f64>, rate_bps: Option<u64>) -> Action {
+    let mut hold = SteppedParams::default();
+    (hold.window, hold.pacing_rate) = (window, rate_bps.map(BitRate::new));
+    Action::Flow { flow: 0, hold }
+}
+
+/// W packets per round trip, of 100 ms and the microseconds of their transmission.
+#[test]
+fn a_window_is_sent_once_per_round_trip() {
+    let network = alone();
+    let mut run = simulation(&network);
+    let mut delivered = 0;
+    let mut sent = Vec::new();
+    while let Some(seen) = step(&mut run, network.duration) {
+        delivered += seen.flows[0].delivered_packets;
+        sent.push(seen.flows[0].sent_packets);
+        if seen.time == MS(500) {
+            run.act(hold(Some(30.0), None)).expect("the flow is stepped");
+            assert_eq!(seen.flows[0].cwnd_packets, 4.0);
+        }
+    }
+    let per_round = |from: usize| sent[from..from + 10].iter().sum::<u64>();
+    assert_eq!((per_round(20), per_round(30)), (4, 4));
+    // The action lets the 26 packets more leave in the step after it.
+    assert_eq!(sent[50], 26 + sent[40]);
+    assert_eq!((per_round(100), per_round(150)), (30, 30));
+    assert_eq!(run.finish().expect("it balances").summary.flows[0].timeouts, 0);
+    assert!(delivered > 400);
+}
+
+/// 1,000-byte packets at 800 kbit/s: one per 10 ms. At 80 kbit/s the next one comes 100 ms after the
+/// last, and a rate that rises again does not wait for that.
+#[test]
+fn a_pacing_rate_holds_from_the_action_on() {
+    let network = alone();
+    let mut run = simulation(&network);
+    run.act(hold(Some(1_000.0), Some(800_000))).expect("the flow is stepped");
+    let mut sent = Vec::new();
+    while let Some(seen) = step(&mut run, network.duration) {
+        sent.push(seen.flows[0].sent_packets);
+        let rate = match sent.len() {
+            100 => 80_000,
+            150 => 8_000_000,
+            _ => continue,
+        };
+        run.act(hold(None, Some(rate))).expect("the flow is stepped");
+    }
+    let total = |steps: std::ops::Range<usize>| sent[steps].iter().sum::<u64>();
+    assert_eq!(total(0..100), 100);
+    assert_eq!(total(100..150), 5);
+    assert_eq!(total(150..151), 10 + 0);
+    assert_eq!(total(160..170), 100);
+}
+
+fn refusal(network: &Network, action: Action) -> BadParameter {
+    simulation(network).act(action).expect_err("the action is refused")
+}
+
+#[test]
+fn what_cannot_be_acted_on_is_refused_with_place_and_remedy() {
+    let overloaded = stepped(&overloaded(5), MS(10));
+    let mut known = overloaded.clone();
+    known.links[0].is_acted_on = false;
+    let mut scheduled = overloaded.clone();
+    let rate = Rate::from_bits_per_second(1_000);
+    scheduled.links[0].rate_changes = vec![RateChange { at: MS(10), rate }];
+    let codel = serde_json::from_str::<QueueConfig>(r#"{"kind": "codel"}"#).expect("it is valid");
+    let rate_of = |bits| Action::Rate { link: 0, rate: Rate::from_bits_per_second(bits) };
+    for (network, action, key) in [
+        (&known, rate_of(1_000), "links.b"),
+        (&overloaded, rate_of(0), "links.b.rate"),
+        (&scheduled, rate_of(1_000), "links.b.rate"),
+        (&overloaded, Action::Queue { link: 0, queue: codel }, "links.b.queue"),
+        (&overloaded, Action::Rate { link: 1, rate }, "links"),
+        (&overloaded, hold(Some(1.0), None), "flows.cbr.congestion"),
+        (&alone(), hold(Some(0.5), None), "flows.f.congestion.window"),
+        (&overloaded_without_steps(), rate_of(1_000), "run"),
+    ] {
+        let bad = refusal(network, action);
+        assert_eq!(bad.key, key, "{bad}");
+        assert!(!bad.remedy.is_empty(), "{bad}");
+    }
+}
+
+fn overloaded_without_steps() -> Network {
+    overloaded(5)
+}
+
+#[test]
+fn nothing_is_acted_on_after_the_last_step() {
+    let network = stepped(&overloaded(5), MS(150));
+    let mut run = simulation(&network);
+    let ends: Vec<Time> =
+        std::iter::from_fn(|| step(&mut run, network.duration).map(|seen| seen.time)).collect();
+    assert_eq!(ends, [MS(150), MS(200)]);
+    let rate = Rate::from_bits_per_second(1_000);
+    assert_eq!(run.act(Action::Rate { link: 0, rate }).expect_err("it is over").key, "run");
+}
+
+#[test]
+fn a_step_of_no_length_is_refused() {
+    let network = stepped(&overloaded(5), Time::ZERO);
+    let error = Simulation::new(&network).expect_err("it is refused");
+    assert!(error.to_string().starts_with("step_interval: "), "{error}");
+}

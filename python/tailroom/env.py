@@ -1,0 +1,233 @@
+"""An environment of Gymnasium in which an agent sets the pacing rate of a flow.
+
+Observation, action and reward are those of Aurora (Jay, Rotman, Godfrey, Schapira, Tamar 2019, "A
+deep reinforcement learning perspective on Internet congestion control"), with the constants of its
+published code.
+
+    import gymnasium
+    import tailroom.env
+
+    env = gymnasium.make("tailroom/Aurora-v0", scenario="scenario.toml", flow="learner")
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tailroom.errors import ArgumentError
+from tailroom.libraries import named_if_missing
+from tailroom.scenario.scenario import Scenario, ScenarioLike
+from tailroom.simulation.stepping import Simulation
+
+with named_if_missing():
+    import gymnasium
+    import numpy as np
+    from numpy.typing import NDArray
+
+from tailroom._engine import SeenFlow, quantity
+
+HISTORY = 10
+"""Intervals of an observation, in the paper and in the published code."""
+ALPHA = 0.025
+"""Factor of a change of the rate, in the paper and in the published code."""
+LOWEST_PPS, HIGHEST_PPS = 40.0, 1000.0
+"""Bounds of the rate in the published code, in packets/s."""
+REWARD_SCALE = 0.001
+"""Factor of the reward in the published code."""
+MOST_SEND_RATIO = 1000.0
+"""Largest ratio of packets sent to packets acknowledged in the published code; above, it is 1."""
+WINDOW = 5000
+"""The window, in packets: it limits no flow (the published code's `MAX_CWND`)."""
+
+Reward = Callable[[float, float, float], float]
+"""A reward from throughput in packets/s, latency in seconds, and the fraction of packets lost."""
+
+
+def aurora_reward(throughput_pps: float, latency_s: float, loss: float) -> float:
+    """Returns 10 x throughput - 1000 x latency - 2000 x loss, scaled by 0.001.
+
+    Args:
+        throughput_pps: Packets acknowledged per second.
+        latency_s: Mean RTT of the interval, in seconds; 0 without samples.
+        loss: Packets lost over packets lost or acknowledged.
+    """
+    return REWARD_SCALE * (10.0 * throughput_pps - 1000.0 * latency_s - 2000.0 * loss)
+
+
+class AuroraEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
+    """An agent that changes the pacing rate of one flow once per interval.
+
+    An observation has 30 numbers: of each of the last 10 intervals, the oldest first, the latency
+    gradient (mean RTT of the second half less that of the first, over the length of the interval),
+    the latency ratio (mean RTT over the lowest mean of an interval so far), and the send ratio
+    (packets sent over packets acknowledged). An action `a` multiplies the rate by 1 + 0.025 a, or
+    divides it by 1 - 0.025 a if it is negative. An episode is truncated at the end of the scenario;
+    it never terminates. Unlike in the published code, intervals are equally long, and a packet
+    counts as lost when a queue or a wire loses it.
+    """
+
+    metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - as Gymnasium declares it
+
+    def __init__(
+        self,
+        scenario: ScenarioLike,
+        *,
+        flow: str,
+        interval: str | float = "100 ms",
+        reward: Reward = aurora_reward,
+        rates_pps: tuple[float, float] = (LOWEST_PPS, HIGHEST_PPS),
+    ) -> None:
+        """Opens no simulation yet: `reset` does.
+
+        Args:
+            scenario: The scenario; the flow is alone in its group, with `congestion = "stepped"`.
+            flow: Name of the flow.
+            interval: Length of an interval, with its unit, or in seconds.
+            reward: The reward of an interval.
+            rates_pps: Lowest and highest rate, in packets/s.
+
+        Raises:
+            ArgumentError: There is no such flow, or an argument is out of range.
+            ScenarioError: The scenario is wrong.
+        """
+        self._scenario = Scenario.of(scenario)
+        text = interval if isinstance(interval, str) else f"{interval:.12f} s"
+        self._interval_s = quantity("positive_duration", text)
+        groups = self._scenario.resolved["flows"]
+        if flow not in groups:
+            raise ArgumentError(f"flow: there is no {flow!r}; choose one of {', '.join(groups)}")
+        self._packet_bits = 8.0 * quantity("size", groups[flow]["packet_size"])
+        self._flow, self._reward, self._rates_pps = flow, reward, rates_pps
+        self._run: Simulation | None = None
+        self._rate_pps = 0.0
+        self._lowest_s = 0.0
+        self._history: deque[tuple[float, float, float]] = deque(maxlen=HISTORY)
+        # The bounds of the published code.
+        low, high = np.array([-1.0, 0.0, 0.0]), np.array([10.0, 10_000.0, MOST_SEND_RATIO])
+        self.observation_space = gymnasium.spaces.Box(
+            np.tile(low, HISTORY).astype(np.float32), np.tile(high, HISTORY).astype(np.float32)
+        )
+        self.action_space = gymnasium.spaces.Box(-1e12, 1e12, (1,), np.float32)
+
+    def reset(
+        self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
+    ) -> tuple[NDArray[np.float32], dict[str, Any]]:
+        """Begins an episode.
+
+        Args:
+            seed: Seed of the generator that draws the seed of each run, and the rate at its start.
+            options: `rate_pps`, the rate at the start, and `set`, values that replace those of the
+                scenario.
+
+        Returns:
+            The observation before the first interval, and an empty dictionary.
+
+        Raises:
+            ArgumentError: The flow is not under the stepped control, or an option is wrong.
+            ScenarioError: A value of `set` is wrong.
+        """
+        super().reset(seed=seed, options=dict(options or {}))
+        given = dict(options or {})
+        self.close()
+        run_seed = int(self.np_random.integers(2**31))
+        drawn = float(self.np_random.uniform(*self._rates_pps))
+        self._run = Simulation(
+            self._scenario,
+            every=self._interval_s / 2,
+            seed=run_seed,
+            set=given.pop("set", None),
+        )
+        self._hold(float(given.pop("rate_pps", drawn)))
+        if given:
+            raise ArgumentError(f"options: there is no {next(iter(given))!r}; give rate_pps or set")
+        self._lowest_s = 0.0
+        self._history.extend([(0.0, 1.0, 1.0)] * HISTORY)
+        return self._observation(), {}
+
+    def step(
+        self, action: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], float, bool, bool, dict[str, Any]]:
+        """Changes the rate, and simulates an interval.
+
+        Args:
+            action: One number; 40 doubles the rate.
+
+        Returns:
+            The observation, the reward, `False`, whether the scenario has ended, and the rate, the
+            throughput, the latency and the loss of the interval.
+
+        Raises:
+            ArgumentError: The episode is over.
+        """
+        if self._run is None or self._run.is_over:
+            raise ArgumentError("the episode is over; call reset")
+        change = ALPHA * float(np.asarray(action).reshape(-1)[0])
+        rate_pps = self._rate_pps * (1 + change) if change >= 0 else self._rate_pps / (1 - change)
+        self._hold(rate_pps)
+        halves = [seen.flows[self._flow] for seen in (self._run.step(), self._run.step()) if seen]
+        sent = sum(half.sent_packets for half in halves)
+        acked = sum(half.delivered_packets for half in halves)
+        lost = sum(half.lost_packets for half in halves)
+        latency_s = _mean_rtt_s(halves)
+        self._history.append(
+            (self._gradient(halves), self._ratio(latency_s), _send_ratio(sent, acked))
+        )
+        throughput_pps = acked / self._interval_s
+        loss = lost / (lost + acked) if lost + acked else 0.0
+        told = {
+            "rate_pps": self._rate_pps,
+            "throughput_pps": throughput_pps,
+            "latency_s": latency_s,
+            "loss": loss,
+        }
+        is_over = self._run.is_over
+        return (
+            self._observation(),
+            self._reward(throughput_pps, latency_s, loss),
+            False,
+            is_over,
+            told,
+        )
+
+    def close(self) -> None:
+        """Frees the memory of the run."""
+        if self._run is not None:
+            self._run.close()
+            self._run = None
+
+    def _hold(self, rate_pps: float) -> None:
+        lowest, highest = self._rates_pps
+        self._rate_pps = min(max(rate_pps, lowest), highest)
+        bits = round(self._rate_pps * self._packet_bits)
+        if self._run is not None:
+            self._run.act(flow=self._flow, window=WINDOW, pacing_rate=bits)
+
+    def _gradient(self, halves: list[SeenFlow]) -> float:
+        first, second = halves[0].rtt_s_mean, halves[-1].rtt_s_mean
+        return 0.0 if first is None or second is None else (second - first) / self._interval_s
+
+    def _ratio(self, latency_s: float) -> float:
+        if latency_s == 0:
+            return 1.0
+        self._lowest_s = min(latency_s, self._lowest_s or latency_s)
+        return latency_s / self._lowest_s
+
+    def _observation(self) -> NDArray[np.float32]:
+        seen = np.array(self._history, np.float32).reshape(-1)
+        return np.clip(seen, self.observation_space.low, self.observation_space.high)  # type: ignore[attr-defined]
+
+
+def _mean_rtt_s(halves: list[SeenFlow]) -> float:
+    """Returns the mean RTT of the packets acknowledged; 0 without samples."""
+    samples = [(half.rtt_s_mean, half.delivered_packets) for half in halves if half.rtt_s_mean]
+    packets = sum(count for _, count in samples)
+    return sum(rtt_s * count for rtt_s, count in samples) / packets if packets else 0.0
+
+
+def _send_ratio(sent: int, acked: int) -> float:
+    return sent / acked if acked and sent < MOST_SEND_RATIO * acked else 1.0
+
+
+gymnasium.register("tailroom/Aurora-v0", entry_point="tailroom.env:AuroraEnv")

@@ -1,0 +1,102 @@
+"""The environment of Gymnasium."""
+
+from pathlib import Path
+
+import gymnasium
+import numpy as np
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import tailroom as tr
+from tailroom.env import AuroraEnv, aurora_reward
+
+SCENARIO = """
+duration = "10 s"
+[defaults]
+host = "plain"
+[links.b]
+rate = "3 Mbit/s"
+delay = "50 ms"
+queue = { kind = "drop_tail", limit = "5 packets" }
+[flows.learner]
+path = ["b"]
+congestion = "stepped"
+rtt = "100 ms"
+send_jitter = "none"
+packet_size = "1500 B"
+"""
+"""250 packets/s, within the range of the published code."""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "scenario.toml"
+    path.write_text(SCENARIO, encoding="utf-8")
+    return path
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_gymnasium_finds_no_fault(scenario: Path) -> None:
+    env = gymnasium.make("tailroom/Aurora-v0", scenario=scenario, flow="learner")
+    check_env(env.unwrapped, skip_render_check=True)
+
+
+def test_an_episode_ends_with_the_scenario(scenario: Path) -> None:
+    env = AuroraEnv(scenario, flow="learner")
+    env.reset(seed=1)
+    ends = [env.step(np.zeros(1, np.float32))[2:4] for _ in range(100)]
+    assert ends == [(False, False)] * 99 + [(False, True)]
+    with pytest.raises(tr.ArgumentError, match="reset"):
+        env.step(np.zeros(1, np.float32))
+
+
+def test_the_reward_is_that_of_the_paper() -> None:
+    # 250 packets/s, 120 ms, 2 %: 0.001 * (2500 - 120 - 40).
+    assert aurora_reward(250, 0.12, 0.02) == pytest.approx(2.34)
+
+
+def test_at_half_the_rate_of_the_link_nothing_waits(scenario: Path) -> None:
+    env = AuroraEnv(scenario, flow="learner")
+    env.reset(seed=1, options={"rate_pps": 125})
+    seen = [env.step(np.zeros(1, np.float32)) for _ in range(40)]
+    observation, reward, _, _, told = seen[-1]
+    # The RTT is the propagation and 4 ms of transmission.
+    assert told["latency_s"] == pytest.approx(0.104, abs=1e-4)
+    assert told["loss"] == 0
+    assert told["throughput_pps"] == pytest.approx(125, abs=10)
+    gradient, ratio, send_ratio = observation[-3:]
+    assert (gradient, ratio) == pytest.approx((0, 1), abs=1e-3)
+    assert send_ratio == pytest.approx(1, abs=0.1)
+    assert reward == aurora_reward(told["throughput_pps"], told["latency_s"], 0)
+
+
+def test_at_twice_the_rate_of_the_link_half_is_lost(scenario: Path) -> None:
+    env = AuroraEnv(scenario, flow="learner")
+    env.reset(seed=1, options={"rate_pps": 500})
+    lost = [env.step(np.zeros(1, np.float32))[4]["loss"] for _ in range(60)]
+    assert np.mean(lost[20:]) == pytest.approx(0.5, abs=0.05)
+
+
+def test_an_action_changes_the_rate_as_the_paper_says(scenario: Path) -> None:
+    env = AuroraEnv(scenario, flow="learner")
+    env.reset(seed=1, options={"rate_pps": 100})
+    rates = [env.step(np.array([a], np.float32))[4]["rate_pps"] for a in (4, -4, 1e9, -1e9)]
+    assert rates == pytest.approx([110, 100, 1000, 40])
+
+
+def test_same_seed_same_episode(scenario: Path) -> None:
+    env = AuroraEnv(scenario, flow="learner")
+    episodes = []
+    for seed in (5, 5, 6):
+        first, _ = env.reset(seed=seed)
+        seen = [env.step(np.array([3], np.float32))[0] for _ in range(30)]
+        episodes.append(np.stack([first, *seen]))
+    assert np.array_equal(episodes[0], episodes[1])
+    assert not np.array_equal(episodes[0], episodes[2])
+
+
+def test_wrong_arguments_are_named(scenario: Path) -> None:
+    with pytest.raises(tr.ArgumentError, match="learner"):
+        AuroraEnv(scenario, flow="nobody")
+    with pytest.raises(tr.ArgumentError, match="rate_pps or set"):
+        AuroraEnv(scenario, flow="learner").reset(options={"rate": 3})

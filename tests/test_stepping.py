@@ -1,0 +1,142 @@
+"""A run in steps gives what a run gives, repeats itself from its log, and refuses what is wrong."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tailroom as tr
+
+SCENARIO = """
+duration = "20 s"
+measure_from = "2 s"
+[defaults]
+host = "plain"
+[links.bottleneck]
+rate = "12 Mbit/s"
+delay = "5 ms"
+queue = { kind = "codel", limit = "60 packets" }
+[links.edge]
+rate = "100 Mbit/s"
+delay = "1 ms"
+queue = { kind = "drop_tail", limit = "100 packets" }
+[flows.tcp]
+count = 2
+path = ["edge", "bottleneck"]
+congestion = "cubic"
+rtt = "40 ms"
+[flows.learner]
+path = ["bottleneck"]
+congestion = { kind = "stepped", window = 20, pacing_rate = "3 Mbit/s" }
+rtt = "40 ms"
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path) -> Path:
+    path = tmp_path / "scenario.toml"
+    path.write_text(SCENARIO, encoding="utf-8")
+    return path
+
+
+def acted_on(scenario: Path, seed: int) -> tuple[tr.Result, list[float]]:
+    seen_rates = []
+    with tr.Simulation(scenario, every="50 ms", seed=seed, acts_on=["edge"]) as run:
+        for number, seen in enumerate(run):
+            learner, bottleneck = seen.flows["learner"], seen.links["bottleneck"]
+            seen_rates.append(learner.send_rate_bps)
+            if number % 7 == 0 and not run.is_over:
+                run.act(flow="learner", pacing_rate=1e6 * (1 + number % 5))
+                run.act(link="bottleneck", target=0.002 + 1e-5 * bottleneck.queue_packets)
+                run.act(link="edge", rate="50 Mbit/s", limit=10 + number % 3)
+        return run.result(), seen_rates
+
+
+def test_a_run_in_steps_without_actions_is_the_run(scenario: Path) -> None:
+    whole = tr.run(scenario, seed=3, series_samples=50)
+    with tr.Simulation(scenario, every=0.017, seed=3, series_samples=50) as run:
+        seen = list(run)
+        stepped = run.result()
+    assert stepped.actions is not None
+    assert stepped.actions.actions == ()
+    assert stepped.link_series is not None
+    assert replace(stepped, actions=None) == whole
+    assert seen[-1].time_s == 20
+    assert len(seen) == -(-20_000 // 17)
+    assert {*seen[0].links} == {"bottleneck", "edge"}
+    assert {*seen[0].flows} == {"tcp.0", "tcp.1", "learner"}
+
+
+def test_scenario_seed_and_actions_determine_the_run(scenario: Path, tmp_path: Path) -> None:
+    result, rates = acted_on(scenario, 3)
+    again, _ = acted_on(scenario, 3)
+    assert result == again
+    assert result != tr.run(scenario, seed=3)
+    result.save(tmp_path / "saved")
+    log = tr.load(tmp_path / "saved").actions
+    assert log == result.actions
+    assert log is not None
+    assert tr.Simulation.replay(scenario, log, seed=3) == result
+    assert tr.Simulation.replay(scenario, log, seed=4) != result
+    # The pacing rate holds from step to step: 5, 3, 1 ... Mbit/s, less what the window stops.
+    assert max(rates[1:]) <= 5e6 + 2 * 8 * 1500 / 0.05
+
+
+@pytest.mark.parametrize(
+    ("act", "words"),
+    [
+        ({"link": "edge", "rate": 1e6}, ["links.edge", "acted on"]),
+        ({"link": "bottleneck", "rate": 0}, ["links.bottleneck.rate", "positive"]),
+        ({"link": "bottleneck", "rate": "5 miles"}, ["links.bottleneck.rate", "unit"]),
+        ({"link": "bottleneck", "target": "1 s"}, ["links.bottleneck.queue.target", "interval"]),
+        ({"link": "bottleneck", "limt": 3}, ["links.bottleneck.queue.limt", "limit"]),
+        ({"link": "bottleneck", "kind": "red"}, ["links.bottleneck.queue.kind"]),
+        ({"link": "core", "rate": 1e6}, ["core", "bottleneck, edge"]),
+        ({"flow": "tcp.0", "window": 3}, ["flows.tcp.congestion", "cubic", "stepped"]),
+        ({"flow": "learner", "window": 0.5}, ["flows.learner.congestion.window", "1"]),
+        ({"flow": "learner", "window": "many"}, ["flows.learner.congestion.window", "number"]),
+        ({"flow": "learner", "cwnd": 3}, ["cwnd", "window or pacing_rate"]),
+        ({"flow": "nobody", "window": 3}, ["nobody", "learner"]),
+        ({"link": "edge", "flow": "learner", "window": 3}, ["one place"]),
+        ({"link": "bottleneck"}, ["no value"]),
+    ],
+)
+def test_a_wrong_action_names_place_and_remedy_and_changes_nothing(
+    scenario: Path, act: dict[str, object], words: list[str]
+) -> None:
+    with tr.Simulation(scenario, every="50 ms") as run:
+        with pytest.raises(tr.WrongInputError) as refused:
+            run.act(**act)  # type: ignore[arg-type]
+        assert all(word in str(refused.value) for word in words), refused.value
+        assert run.actions.actions == ()
+
+
+@pytest.mark.parametrize("every", [0, "0 s", -1, "10", "soon"])
+def test_a_step_without_length_is_refused(scenario: Path, every: str | float) -> None:
+    with pytest.raises(tr.ArgumentError, match="every"):
+        tr.Simulation(scenario, every=every)
+
+
+def test_a_link_to_act_on_must_exist(scenario: Path) -> None:
+    with pytest.raises(tr.ArgumentError, match="bottleneck, edge"):
+        tr.Simulation(scenario, every=1, acts_on=["core"])
+
+
+def test_nothing_can_be_done_after_the_end(scenario: Path) -> None:
+    run = tr.Simulation(scenario, every=10)
+    assert len(list(run)) == 2
+    assert run.step() is None
+    with pytest.raises(tr.ArgumentError, match="step"):
+        run.act(link="bottleneck", rate=1e6)
+    run.result()
+    for use in (run.step, run.result, lambda: run.act(flow="learner", window=3)):
+        with pytest.raises(tr.ArgumentError, match="open another"):
+            use()
+
+
+def test_numbers_of_numpy_are_numbers(scenario: Path) -> None:
+    with tr.Simulation(scenario, every="1 s") as run:
+        run.act(flow="learner", window=np.float32(7), pacing_rate=np.int64(2_000_000))
+        (action,) = run.actions.actions
+        assert action.values == {"window": 7.0, "pacing_rate": "2000000 bit/s"}
