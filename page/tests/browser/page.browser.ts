@@ -545,7 +545,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
       embedded.getByRole("link", { name: "Open in tailroom" }).click(),
     ]);
     await ended(whole);
-    expect(await whole.locator("#text").inputValue()).toContain('limit = "1 packets"');
+    expect(await whole.locator("#text").inputValue()).toContain('limit = "1 packet"');
     const wrong = await open(`${served.address}#embed=queue,pie`);
     expect(await wrong.locator("#notice").textContent()).toContain("no part pie");
     expect(complaints).toEqual([]);
