@@ -20,7 +20,7 @@ ELSEWHERE = re.compile(
 )
 PAGES = {
     "README.md": "# Start\n\n[The guide](docs/guide/a.md#a-b), [code](src/lib.rs), [all](src)\n",
-    "docs/index.md": "# I\n\n[Start](../README.md)\n",
+    "docs/index.md": "# I\n\n[Start](../README.md)\n\n![Slider](guide/p.png)\n",
     "docs/guide/a.md": (
         '# A\n\n## A & `b`\n\nWith $B_0$, `$x$` costs 5 $ or 6 $, at most 4\n% -- or "5".\n\n'
         "```math\nw^*\n```\n\n![Seen](p.png)\n\n![Other](p.png)\n\n*Ten flows.*\n\nEnd.\n"
@@ -87,6 +87,9 @@ def test_the_explorer_is_part_of_the_site_and_the_first_page_leads_to_the_docume
     assert 'href="../../explore/index.html"' in site["docs/guide/explore.html"]
     assert site["explore/index.html"] == PAGES["python/tailroom/explore/page/index.html"]
     assert "url=docs/index.html" in site["index.html"]
+    live, picture = (site["docs/index.html"].find(f"<{tag} ") for tag in ("iframe", "figure"))
+    assert 0 < live < picture
+    assert 'src="../explore/index.html#embed=' in site["docs/index.html"]
 
 
 def test_without_an_address_files_come_along_and_folders_are_text(tmp_path: Path) -> None:

@@ -6,11 +6,15 @@ import { find } from "./dom";
 import { readOpened, type OpenedScenario } from "./engine/page_scenario";
 import { startEngine, type Engine } from "./engine/pool";
 import { decodeState } from "./keep/address";
+import { embeddedOf, embedProblem, showOnly, type Embedded } from "./keep/embed";
 import { History, stateOfReload } from "./keep/history";
 import { notice, over } from "./notice";
 import { Page } from "./page";
 import { PRESETS } from "./scenario/presets";
 import { NO_TARGETS, Store, type State } from "./state";
+import { StoryView } from "./stories/story_view";
+import { storyOf } from "./stories/story";
+import { addThemeSwitch } from "./style/theme_switch";
 
 const DAMAGED =
   "This address is damaged: it holds no scenario that the page can read. The end may be missing; " +
@@ -21,15 +25,57 @@ async function start(): Promise<void> {
   const scenario = opened?.scenario ?? null;
   const engine = await startEngine(scenario?.files ?? {}, opened?.workers ?? null);
   find("engine").textContent = engineText(engine);
-  const store = new Store((await stateOfAddress()) ?? stateOfReload() ?? firstState(scenario));
-  new History(find("history"), store, stateOfAddress);
-  await new Page(engine, store, scenario).start();
+  window.addEventListener("hashchange", ({ oldURL, newURL }) => {
+    const [before, now] = [oldURL, newURL].map((address) => kindOf(new URL(address).hash));
+    if (before !== now || now === "embed") window.location.reload();
+  });
+  const { hash } = window.location;
+  const embedded = embeddedOf(hash);
+  if (storyOf(hash)) tellStories(engine);
+  else if (embedded) await embed(engine, embedded, scenario);
+  else await explore(engine, scenario);
   if (opened === null) keepForOffline();
 }
 
-/** The state that the address holds; null without one, or with one that cannot be read. */
-async function stateOfAddress(): Promise<State | null> {
-  const { hash } = window.location;
+/** What an address shows; from one kind to another the page is loaded anew. */
+function kindOf(hash: string): "story" | "embed" | "explorer" {
+  if (storyOf(hash)) return "story";
+  return embeddedOf(hash) ? "embed" : "explorer";
+}
+
+function tellStories(engine: Engine): void {
+  document.body.classList.add("telling");
+  const view = new StoryView(find("story"), engine);
+  addThemeSwitch(find("theme"), () => view.restyle());
+  view.show();
+}
+
+async function embed(
+  engine: Engine,
+  embedded: Embedded,
+  scenario: OpenedScenario | null,
+): Promise<void> {
+  const problem = embedProblem(embedded);
+  if (problem) notice("address", problem);
+  const store = new Store((await stateOf(embedded.fragment)) ?? firstState(scenario));
+  const page = new Page(engine, store, scenario);
+  showOnly(embedded, store);
+  await page.start();
+}
+
+async function explore(engine: Engine, scenario: OpenedScenario | null): Promise<void> {
+  const store = new Store((await stateOfAddress()) ?? stateOfReload() ?? firstState(scenario));
+  new History(find("history"), store, stateOfAddress);
+  await new Page(engine, store, scenario).start();
+}
+
+function stateOfAddress(): Promise<State | null> {
+  return stateOf(window.location.hash);
+}
+
+/** The state that an address holds; null without one, or with one that cannot be read. */
+async function stateOf(hash: string): Promise<State | null> {
+  if (kindOf(hash) !== "explorer") return null;
   const state = await decodeState(hash);
   const isPlace = hash.length < 2 || document.getElementById(hash.slice(1)) !== null;
   if (state || isPlace) over("address");

@@ -302,9 +302,9 @@ export class Page {
     clearTimeout(this.#idle);
     this.#idle = setTimeout(() => {
       if (this.#live.busy || this.#tradeOff.isPaused || this.#wallMs === null) return;
-      this.#study.go(this.#wallMs);
+      if (isShown("verdict", "frontier", "trade-off")) this.#study.go(this.#wallMs);
       this.#kept.go(this.#wallMs);
-      this.#disciplines.go(this.#wallMs);
+      if (isShown("frontier")) this.#disciplines.go(this.#wallMs);
     }, IDLE_MS);
   }
 
@@ -506,4 +506,9 @@ export class Page {
       void addressOf(this.#store.state).then((address) => this.#keep.showAddress(address));
     }, SETTLED_MS);
   }
+}
+
+/** Whether a part is on the page; an embedded page has some of them. */
+function isShown(...parts: string[]): boolean {
+  return parts.some((part) => find(part).offsetParent !== null);
 }

@@ -17,7 +17,8 @@ from docutils import nodes
 from latex2mathml.converter import convert
 from sphinx.addnodes import download_reference, pending_xref
 
-REPOSITORY = Path(__file__).parents[2]
+HERE = Path(__file__).parent
+REPOSITORY = HERE.parents[1]
 EXPLORER = "python/tailroom/explore/page"
 
 project = "tailroom"
@@ -69,9 +70,12 @@ def write_references(app: Any) -> None:
 
 
 def add_navigation(app: Any, page: str, source: list[str]) -> None:
-    """Adds the lists of further pages, and where the explorer is."""
+    """Adds the lists of further pages, where the explorer is, and its slider on the first page."""
     if page == root_doc:
-        source[0] += (REPOSITORY / "tools/sphinx_site/navigation.txt").read_text(encoding="utf-8")
+        source[0] += (HERE / "navigation.txt").read_text(encoding="utf-8")
+        if (app.srcdir / EXPLORER).is_dir():
+            live = (HERE / "live.html").read_text(encoding="utf-8")
+            source[0] = source[0].replace("![", f"{live}![", 1)
     elif page.endswith("/index"):
         pages = "*/report" if page == "docs/papers/index" else "*"
         source[0] += f"\n```{{toctree}}\n:hidden:\n:titlesonly:\n:glob:\n\n{pages}\n```\n"

@@ -52,21 +52,33 @@ async function visit(address: string, width = 1280, height = 900): Promise<Page>
   return open(address);
 }
 
-async function open(address: string): Promise<Page> {
+/** A new visitor of a story, which has nothing that runs by itself. */
+async function visitStory(address: string, width = 1280): Promise<Page> {
+  context = await browser.newContext({ viewport: { width, height: 900 } });
+  complaints = [];
+  return open(address, (page) => page.locator("#story .guess").waitFor());
+}
+
+function ids(elements: Element[]): string[] {
+  return elements.map(({ id }) => id);
+}
+
+async function open(address: string, ready: (page: Page) => Promise<void> = ended): Promise<Page> {
   const page = await context.newPage();
   page.on("pageerror", (error) => complaints.push(String(error)));
   page.on("console", (message) => {
     if (message.type() === "error") complaints.push(message.text());
   });
   await page.goto(address);
-  await ended(page);
+  await ready(page);
   return page;
 }
 
 /** Waits until the live run of the present scenario has ended. */
 async function ended(page: Page): Promise<void> {
-  await page.locator("#live > .numbers:not(.past)").waitFor();
-  await page.locator("#live > p.quiet").filter({ hasText: "simulated in" }).waitFor();
+  await page.locator("#live > .numbers:not(.past)").waitFor({ state: "attached" });
+  const state = page.locator("#live > p.quiet").filter({ hasText: "simulated in" });
+  await state.waitFor({ state: "attached" });
 }
 
 /** Writes a scenario into the editor, and waits for its run. */
@@ -464,6 +476,78 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     expect(await seriousFindings(page)).toEqual([]);
     await write(page, SMALL.replace("count = 2", "count = 3"));
     await expect.poll(() => part.locator("canvas").isVisible()).toBe(false);
+    expect(complaints).toEqual([]);
+  });
+
+  test("a story asks, runs and compares, by keyboard, and says what the command line says", async () => {
+    const page = await visitStory(`${served.address}#story=bufferbloat`);
+    const told = page.locator("#story");
+    const run = told.getByRole("button", { name: "Run it" });
+    expect(await run.isDisabled()).toBe(true);
+    await told.getByRole("button", { name: "buffer", exact: true }).press("Enter");
+    await told.getByText("The memory of a link for waiting packets").waitFor();
+    await told.getByRole("slider").press("Home");
+    await run.press("Enter");
+    await told.getByRole("link", { name: "Next step" }).waitFor();
+    const link = told.getByRole("link", { name: "in the explorer" });
+    const explorer = await open((await link.getAttribute("href")) ?? "");
+    const summary = commandLineSummary(await explorer.locator("#text").inputValue());
+    const wait = duration(summary.groups["voice"]?.queue_delay_s_p99 ?? Number.NaN);
+    expect(await told.locator(".numbers dd").allTextContents()).toEqual([duration(0.001), wait]);
+    for (const colours of ["light", "dark"] as const) {
+      await page.emulateMedia({ colorScheme: colours });
+      expect(await seriousFindings(page), colours).toEqual([]);
+    }
+    await told.getByRole("link", { name: "Next step" }).press("Enter");
+    await told.getByText("Step 2 of 4").waitFor();
+    expect(page.url()).toContain("#story=bufferbloat/2");
+    expect(await page.evaluate(() => document.activeElement?.textContent)).toBe("Bufferbloat");
+    await page.goBack();
+    await told.getByText("Step 1 of 4").waitFor();
+    await page.getByRole("link", { name: "The explorer" }).click();
+    await ended(page);
+    expect(complaints).toEqual([]);
+  });
+
+  test("the story of the switch fits 320 px, and its run opens in the explorer", async () => {
+    const page = await visitStory(`${served.address}#story=switch`, 320);
+    const told = page.locator("#story");
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    await told.getByRole("radio").first().check();
+    await told.getByRole("button", { name: "Run it" }).click();
+    await told.getByRole("link", { name: "Next step" }).waitFor();
+    const overflow = await page.evaluate(
+      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
+    );
+    expect(overflow).toBeLessThanOrEqual(0);
+    await told.getByRole("link", { name: "in the explorer" }).click();
+    await ended(page);
+    expect(await page.locator("#text").inputValue()).toContain("[pools.memory]");
+    expect(complaints).toEqual([]);
+  });
+
+  test("an embedded page has its parts alone, follows its slider, and leads to the whole", async () => {
+    const page = await visit(served.address);
+    await write(page, SMALL);
+    await expectSame(page, SMALL);
+    await expect.poll(() => page.url()).toContain("#1.");
+    const embedded = await open(page.url().replace("#", "#embed=slider,numbers,queue&"));
+    expect(await embedded.locator("section:visible").evaluateAll(ids)).toEqual(["see"]);
+    expect(await embedded.locator("figure:visible, #slider:visible, dl:visible").count()).toBe(3);
+    expect(await seriousFindings(embedded)).toEqual([]);
+    await embedded.getByRole("slider").press("Home");
+    await embedded
+      .locator("#slider output")
+      .getByText(/^1\spacket/)
+      .waitFor();
+    const [whole] = await Promise.all([
+      context.waitForEvent("page"),
+      embedded.getByRole("link", { name: "Open in tailroom" }).click(),
+    ]);
+    await ended(whole);
+    expect(await whole.locator("#text").inputValue()).toContain('limit = "1 packet"');
+    const wrong = await open(`${served.address}#embed=queue,pie`);
+    expect(await wrong.locator("#notice").textContent()).toContain("no part pie");
     expect(complaints).toEqual([]);
   });
 

@@ -1,0 +1,67 @@
+/** Parts of the page in another page: "#embed=PART,PART", and behind "&" the state of an address. */
+
+import { find, make } from "../dom";
+import type { Store } from "../state";
+import { addressOf } from "./address";
+
+/** What can be embedded, and where it is in the page. */
+const PARTS: Record<string, string> = {
+  verdict: "#verdict",
+  slider: "#slider",
+  numbers: "#live > .numbers",
+  queue: "figure:has(#picture-queue)",
+  windows: "figure:has(#picture-windows)",
+  delay: "figure:has(#picture-delay)",
+  utilization: "figure:has(#picture-utilization)",
+  groups: "#live > .scrolls",
+  packets: "#packets",
+  frontier: "#frontier",
+  "trade-off": "#trade-off",
+};
+
+const MARK = "#embed=";
+
+export interface Embedded {
+  parts: string[];
+  /** The state, as an address without parts holds it; "" without one. */
+  fragment: string;
+}
+
+/** The parts that an address asks for; null if it asks for the whole page. */
+export function embeddedOf(hash: string): Embedded | null {
+  if (!hash.startsWith(MARK)) return null;
+  const [parts = "", state = ""] = hash.slice(MARK.length).split("&");
+  return { parts: parts.split(","), fragment: state && `#${state}` };
+}
+
+/** What is wrong with the parts of an address; empty if nothing is. */
+export function embedProblem({ parts }: Embedded): string {
+  const unknown = parts.filter((part) => !(part in PARTS));
+  if (unknown.length === 0) return "";
+  return `The page has no part ${unknown.join(", ")}; its parts are ${Object.keys(PARTS).join(", ")}.`;
+}
+
+/** Leaves out all but the parts, and links to the whole page. */
+export function showOnly({ parts }: Embedded, store: Store): void {
+  document.body.classList.add("embedded");
+  const wanted = parts.flatMap((part) => {
+    const selector = PARTS[part];
+    return selector ? [...document.querySelectorAll(selector)] : [];
+  });
+  leaveOut(find("main"), wanted);
+  const link = make("a", { target: "_blank", rel: "noopener" }, "Open in tailroom");
+  const lead = async (): Promise<void> => {
+    link.href = await addressOf(store.state);
+  };
+  document.body.append(make("p", { class: "source" }, link));
+  store.subscribe(() => void lead());
+  void lead();
+}
+
+function leaveOut(element: Element, wanted: Element[]): void {
+  for (const child of element.children) {
+    if (wanted.includes(child)) continue;
+    if (wanted.some((one) => child.contains(one))) leaveOut(child, wanted);
+    else child.classList.add("left-out");
+  }
+}
