@@ -1,14 +1,24 @@
 """A reader that leaves, or a closed stream, costs no result; a terminal may have no width."""
 
+import os
+import shlex
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
 
+from tailroom.cli import streams
 from tailroom.cli.answer import write_and_print
+from tailroom.cli.main import app
 from tailroom.errors import OutputError
+from tailroom.scenario.scenario import Scenario
 from tailroom.storage.output import output_file
+from tailroom.studies.sweep_study.study import sweep
+from tests.conftest import SMALL, Tailroom
 
 LIMITS = "links.bottleneck.queue.limit=5 packets,9 packets"
 CAPTURE = Path(__file__).parent / "captures" / "loopback.pcap"
@@ -51,27 +61,54 @@ def shell(command: str, directory: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-@pytest.fixture
-def store(small: Path, request: pytest.FixtureRequest) -> Path:
-    """A sweep beside the scenario, for the commands that read one."""
-    directory = small.parent / "store"
-    if "store" in WRITING[request.getfixturevalue("name")][0].split():
-        made = shell(
-            f"tailroom sweep small.toml --store store --grid '{LIMITS}' --seeds 1", small.parent
-        )
-        assert made.returncode == 0
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep, for the commands that read one."""
+    directory = tmp_path_factory.mktemp("store")
+    limits = {"links.bottleneck.queue.limit": ["5 packets", "9 packets"]}
+    sweep(Scenario.from_toml(SMALL), grid=limits, seeds=1, store=directory)
     return directory
 
 
-@pytest.mark.usefixtures("store")
+@contextmanager
+def without_reader() -> Iterator[None]:
+    """Makes the streams for output a pipe whose reader has left, as a process gets them."""
+    kept = os.dup(1), os.dup(2)
+    reader, pipe = os.pipe()
+    os.close(reader)
+    os.dup2(pipe, 1)
+    os.dup2(pipe, 2)
+    os.close(pipe)
+    with (
+        open(1, "w", encoding="utf-8", closefd=False) as output,
+        open(2, "w", encoding="utf-8", closefd=False) as errors,
+        redirect_stdout(output),
+        redirect_stderr(errors),
+    ):
+        streams.prepare()
+        try:
+            yield
+            sys.stdout.flush()
+            sys.stderr.flush()
+        finally:
+            for number, descriptor in enumerate(kept, 1):
+                os.dup2(descriptor, number)
+                os.close(descriptor)
+
+
+@pytest.mark.usefixtures("quick_models")
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=[pytest.mark.slow] * (name in SLOW)) for name in WRITING]
 )
-def test_a_reader_that_leaves_costs_no_result(small: Path, name: str) -> None:
+def test_a_reader_that_leaves_costs_no_result(
+    small: Path, store: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     arguments, written = WRITING[name]
-    # `true` ends before the first line is printed.
-    ended = shell(f"tailroom {arguments} 2>&1 | true; exit ${{PIPESTATUS[0]}}", small.parent)
-    assert (ended.returncode, ended.stderr) == (0, "")
+    monkeypatch.chdir(small.parent)
+    shutil.copytree(store, "store")
+    with without_reader(), pytest.raises(SystemExit) as ended:
+        app(shlex.split(arguments), prog_name="tailroom")
+    assert ended.value.code == 0
     files = list(small.parent.glob(written))
     assert files
     assert all(file.stat().st_size for file in files)
@@ -79,9 +116,10 @@ def test_a_reader_that_leaves_costs_no_result(small: Path, name: str) -> None:
 
 
 def test_a_search_without_an_answer_keeps_its_status(small: Path) -> None:
+    # `true` ends before the first line is printed.
     size = "tailroom size small.toml --target 'utilization >= 50%' --target 'loss_fraction <= 1e-9'"
-    ended = shell(f"{size} --max-seeds 4 | true; exit ${{PIPESTATUS[0]}}", small.parent)
-    assert ended.returncode == 4
+    ended = shell(f"{size} --max-seeds 4 2>&1 | true; exit ${{PIPESTATUS[0]}}", small.parent)
+    assert (ended.returncode, ended.stderr) == (4, "")
 
 
 @NEEDS_PROC
@@ -113,10 +151,10 @@ def test_a_closed_stream_changes_nothing_else(small: Path, closing: str, command
     assert ("utilization" in ended.stdout) == (not closing.count(">&-") or closing == "2>&-")
 
 
-def test_files_do_not_take_the_place_of_closed_streams(small: Path) -> None:
-    for name, closing in (("closed", "<&- >&- 2>&-"), ("open", "")):
-        ended = shell(f"tailroom run small.toml --out {name} {closing}", small.parent)
-        assert ended.returncode == 0
+def test_files_do_not_take_the_place_of_closed_streams(small: Path, tailroom: Tailroom) -> None:
+    ended = shell("tailroom run small.toml --out closed <&- >&- 2>&-", small.parent)
+    assert ended.returncode == 0
+    assert tailroom("run", small, "--out", small.parent / "open").status == 0
     closed, open_ = (
         {file.name: file.read_bytes() for file in (small.parent / name).glob("*.[pt]*")}
         for name in ("closed", "open")
@@ -135,13 +173,22 @@ def test_a_closed_standard_input_is_an_empty_one(small: Path) -> None:
     assert ended.stderr.startswith("error: stdin: duration: is missing")
 
 
-@pytest.mark.parametrize("columns", ["0", "00", ""])
-@pytest.mark.parametrize("command", ["run small.toml", "list", "model small.toml", "atlas plan"])
+@pytest.mark.parametrize(
+    ("command", "columns"),
+    [
+        ("run small.toml", ("0", "00", "")),
+        ("list", ("0",)),
+        ("model small.toml --model sawtooth", ("0",)),
+        ("atlas plan", ("0",)),
+    ],
+)
 def test_no_columns_means_that_the_width_is_not_known(
-    small: Path, command: str, columns: str
+    small: Path, command: str, columns: tuple[str, ...]
 ) -> None:
-    unknown = shell(f"COLUMNS={columns} LINES={columns} tailroom {command}", small.parent)
-    without = shell(f"unset COLUMNS LINES; tailroom {command}", small.parent)
-    lines = [text.stdout.splitlines()[:5] for text in (unknown, without)]
-    assert lines[0] == lines[1]
-    assert any(lines[0])
+    def lines(setting: str) -> list[str]:
+        return shell(f"{setting}; tailroom {command}", small.parent).stdout.splitlines()[:5]
+
+    known = lines("unset COLUMNS LINES")
+    assert any(known)
+    for value in columns:
+        assert lines(f"export COLUMNS={value} LINES={value}") == known

@@ -11,19 +11,7 @@ from tests.conftest import Tailroom
 
 LIMIT = "links.bottleneck.queue.limit"
 
-
-def test_every_model_answers_or_says_why_not(tailroom: Tailroom, small: Path) -> None:
-    answer = json.loads(tailroom("model", small, "--json").output)
-    assert list(answer["models"]) == list(MODELS)
-    for name, said in answer["models"].items():
-        assert said["title"], name
-        assert said["source"], name
-        if said["applies"]:
-            assert said["assumptions"], name
-            for one in said["assumptions"]:
-                assert bool(one["found"]) != one["holds"], (name, one)
-        else:
-            assert said["why_not"], name
+pytestmark = pytest.mark.usefixtures("quick_models")
 
 
 def test_the_rule_of_thumb_is_one_bandwidth_delay_product(tailroom: Tailroom, small: Path) -> None:

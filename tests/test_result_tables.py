@@ -114,10 +114,16 @@ def test_every_table_is_saved_and_loaded(recorded: tr.Result, tmp_path: Path) ->
             np.testing.assert_array_equal(saved[column].to_pylist(), read[column].to_pylist())
 
 
+@pytest.fixture(scope="module")
+def reference() -> str:
+    return site_files()["docs/reference/results.md"]
+
+
 @pytest.mark.parametrize("declared", declarations(), ids=lambda table: table["name"])
-def test_the_reference_describes_every_table_and_column(declared: dict[str, Any]) -> None:
-    reference = site_files()["docs/reference/results.md"]
-    section = reference.split(f"### `{declared['name']}`\n")[1].split("\n### ")[0]
+def test_the_reference_describes_every_table_and_column(
+    declared: dict[str, Any], reference: str
+) -> None:
+    section = reference.split(f"### `{declared['name']}`\n")[1].split("\n### ", maxsplit=1)[0]
     assert declared["description"] in section
     for column in declared["columns"]:
         name = "..." if column["is_named_by_run"] else column["name"]
@@ -127,8 +133,7 @@ def test_the_reference_describes_every_table_and_column(declared: dict[str, Any]
     assert f"`{declared['name']}.parquet`" in guide
 
 
-def test_the_reference_describes_every_statistic(recorded: tr.Result) -> None:
-    reference = site_files()["docs/reference/results.md"]
+def test_the_reference_describes_every_statistic(recorded: tr.Result, reference: str) -> None:
     tables_begin = reference.index("\n## Tables\n")
     described = {
         heading.splitlines()[0]: {

@@ -51,8 +51,9 @@ def test_looks_come_early_and_end_at_the_largest_number() -> None:
     assert next_look(0, 4) == FIRST_RUNS
 
 
-@pytest.mark.parametrize("at_least", [True, False])
-@pytest.mark.parametrize("offset", [0.0, 0.1, 0.25, 0.5])
+@pytest.mark.parametrize(
+    ("offset", "at_least"), [(0.0, True), (0.1, True), (0.25, True), (0.5, True), (0.25, False)]
+)
 def test_a_wrong_verdict_comes_in_at_most_one_of_forty(offset: float, at_least: bool) -> None:
     """2.5 % on either side, and three standard errors of the estimate."""
     error = 3 * (0.025 * 0.975 / TRIALS) ** 0.5

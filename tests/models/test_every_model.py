@@ -22,6 +22,7 @@ from tailroom.models.bursts import bursts_over_background
 from tailroom.models.numerics.smallest_limit import LEAST_LIMIT
 from tailroom.models.window_laws import LAWS, law_of
 from tailroom.studies.prediction import Predictions, ask
+from tests.conftest import Tailroom
 from tests.models.links import FIXED, PACKET, dynamic, flows, link, stream
 
 DISCIPLINES = ("drop_tail", "red", "adaptive_red", "codel", "fair", "pie", "step_mark")
@@ -323,3 +324,17 @@ def test_a_larger_buffer_does_bursts_over_a_background_no_harm(load: float) -> N
     at = link(flows(), bdp=200, streams=(stream(load * 8 * PACKET * 2000),))
     used = [bursts_over_background.at_limit(at, limit).utilization for limit in (5, 20, 80, 320)]
     assert used == sorted(used)
+
+
+def test_every_model_answers_or_says_why_not(tailroom: Tailroom, small: Path) -> None:
+    answer = json.loads(tailroom("model", small, "--json").output)
+    assert list(answer["models"]) == list(MODELS)
+    for name, said in answer["models"].items():
+        assert said["title"], name
+        assert said["source"], name
+        if said["applies"]:
+            assert said["assumptions"], name
+            for one in said["assumptions"]:
+                assert bool(one["found"]) != one["holds"], (name, one)
+        else:
+            assert said["why_not"], name

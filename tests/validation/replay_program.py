@@ -13,13 +13,16 @@ PACKAGE = "tailroom-kernel-replay"
 def program() -> Path:
     """Build the program that replays, unless it is up to date, and return its path.
 
+    The package with the bindings is named because its features are then those of the engine here
+    too, which `make package` has compiled; nothing of the bindings is built.
+
     Raises:
         subprocess.CalledProcessError: It cannot be built.
     """
     built = subprocess.run(
         [
-            *("cargo", "build", "--locked", "--profile", "editable", "--package", PACKAGE),
-            *("--message-format", "json"),
+            *("cargo", "build", "--locked", "--profile", "editable", "--message-format", "json"),
+            *("--package", "tailroom-python", "--package", PACKAGE, "--bin", PACKAGE),
         ],
         capture_output=True,
         text=True,

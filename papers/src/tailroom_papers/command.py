@@ -36,14 +36,12 @@ app = typer.Typer(
 @completion.completer
 def paper_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Papers that are installed."""
-    del ctx, incomplete
     return iter(framework.names())
 
 
 @completion.completer
 def part_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Parts of the paper that is named earlier in the command."""
-    del incomplete
     papers = set(completion.named_arguments(ctx)) & set(framework.names())
     return (part.name for name in papers for part in framework.load(name).parts)
 

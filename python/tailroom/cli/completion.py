@@ -11,6 +11,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from functools import wraps
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -95,12 +96,35 @@ def _without_space(offered: list[str]) -> list[str]:
     return offered
 
 
+def names_in(collection: str, attribute: str | None = None) -> Completer:
+    """Makes the completer for names in a collection, which is imported when a shell asks.
+
+    Args:
+        collection: `MODULE:COLLECTION`.
+        attribute: The attribute of an element that is its name; the element if `None`.
+    """
+    module, _, variable = collection.partition(":")
+
+    def offer(_ctx: typer.Context, _incomplete: str) -> Iterator[str]:
+        elements = getattr(import_module(module), variable)
+        return (getattr(one, attribute) if attribute else one for one in elements)
+
+    return completer(offer)
+
+
+model_names = names_in("tailroom.models:MODELS")
+asic_names = names_in("tailroom.pfc_headroom.profiles:ASICS", "name")
+headroom_tables = names_in("tailroom.pfc_headroom.profiles:TABLES", "name")
+speed_names = names_in("tailroom.pfc_headroom.speeds:SPEEDS", "name")
+figure_kinds = names_in("tailroom.cli.figures:Kind")
+figure_formats = names_in("tailroom.cli.figures:FileFormat")
+
+
 @completer
 def scenario_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Names of shipped scenarios, TOML files and directories."""
     from tailroom.scenario.shipped import shipped_scenarios  # noqa: PLC0415 - for shells only
 
-    del ctx
     yield from (name for name in shipped_scenarios() if name.startswith(incomplete))
     yield from _paths(incomplete, ".toml")
 
@@ -108,7 +132,6 @@ def scenario_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 @completer
 def stores_and_scenarios(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Directories and TOML files."""
-    del ctx
     yield from _paths(incomplete, ".toml")
 
 
@@ -190,7 +213,6 @@ def _keys(node: "Node", prefix: str, incomplete: str) -> list[str]:
 @completer
 def link_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Links of the scenario."""
-    del incomplete
     return iter(_scenario(ctx).get("links", {}))
 
 
@@ -219,86 +241,28 @@ def _metrics(scenario: Path | None) -> list[str]:
 
 
 @completer
-def model_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
-    """Analytic models."""
-    from tailroom.models import MODELS  # noqa: PLC0415 - for shells only
-
-    del ctx, incomplete
-    return iter(MODELS)
-
-
-@completer
 def cell_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Cells of the atlas."""
     from tailroom.buffer_atlas.lookup import shipped_rows  # noqa: PLC0415 - for shells only
 
-    del ctx, incomplete
     return (row["cell"] for row in shipped_rows())
 
 
 @completer
 def control_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Congestion controls of the engine."""
-    del ctx, incomplete
     return iter(_kinds("congestion"))
 
 
 @completer
 def host_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Profiles of hosts."""
-    del ctx, incomplete
     return iter(_kinds("host"))
-
-
-@completer
-def asic_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
-    """Chips whose headroom is known."""
-    from tailroom.pfc_headroom.profiles import ASICS  # noqa: PLC0415 - for shells only
-
-    del ctx, incomplete
-    return (asic.name for asic in ASICS)
-
-
-@completer
-def headroom_tables(ctx: typer.Context, incomplete: str) -> Iterator[str]:
-    """Published tables of headrooms."""
-    from tailroom.pfc_headroom.profiles import TABLES  # noqa: PLC0415 - for shells only
-
-    del ctx, incomplete
-    return (table.name for table in TABLES)
-
-
-@completer
-def speed_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
-    """Speeds of Ethernet."""
-    from tailroom.pfc_headroom.speeds import SPEEDS  # noqa: PLC0415 - for shells only
-
-    del ctx, incomplete
-    return (speed.name for speed in SPEEDS)
-
-
-@completer
-def figure_kinds(ctx: typer.Context, incomplete: str) -> Iterator[str]:
-    """What `tailroom plot` draws."""
-    from tailroom.cli.figures import Kind  # noqa: PLC0415 - for shells only
-
-    del ctx, incomplete
-    return iter(Kind)
-
-
-@completer
-def figure_formats(ctx: typer.Context, incomplete: str) -> Iterator[str]:
-    """The formats of picture files."""
-    from tailroom.cli.figures import FileFormat  # noqa: PLC0415 - for shells only
-
-    del ctx, incomplete
-    return iter(FileFormat)
 
 
 @completer
 def component_kinds(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """What `tailroom list` lists."""
-    del ctx, incomplete
     return iter([*_components(), "scenarios"])
 
 
@@ -316,14 +280,12 @@ def _components() -> dict[str, Any]:
 @completer
 def sweep_ids(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Sweeps of the store that is named earlier in the command."""
-    del incomplete
     return (record["id"] for record in _sweeps(ctx))
 
 
 @completer
 def swept_keys(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Keys that vary in the sweeps of the store that is named earlier in the command."""
-    del incomplete
     return (key for record in _sweeps(ctx) for key in record["axes"])
 
 
