@@ -23,6 +23,15 @@ def coupled(classic: float) -> float:
     return min(COUPLING * math.sqrt(classic), 1.0)
 
 
+def classic_delay_s(rate_bps: float) -> float:
+    """Mean delay of the classic packets, which leave at this rate, if p' stays above 0.
+
+    The controller holds the age of the first packet in the queue at the target (RFC 9332 appendix
+    A.2). At an update the packet has yet to wait for half the time between two departures.
+    """
+    return TARGET_S + PACKET_BITS / rate_bps / 2
+
+
 def prague_window(p: float) -> float:
     """Packets that Prague sends in a virtual RTT if every 1/p-th packet is marked.
 
@@ -41,7 +50,7 @@ def cubic_window(p: float, rtt_s: float) -> float:
     C = 0.4 and a decrease of 0.7.
     """
     reno = math.sqrt(1.5 / p)
-    cubic = (0.4 * 3.7 / (4 * 0.3)) ** 0.25 * (rtt_s / p) ** 0.75
+    cubic = math.pow(0.4 * 3.7 / (4 * 0.3), 0.25) * math.pow(rtt_s / p, 0.75)
     return max(reno, cubic)
 
 

@@ -12,6 +12,8 @@ CONTROLS: Mapping[str, str] = {
 }
 """CUBIC and BBR are not ECN-capable, so that their packets are classic and are dropped."""
 PROBES = 10
+PROBE_BPS = PROBES * 8 * 200 / 0.01
+"""What L4S senders with one small packet in flight send, if none is lost."""
 
 
 def toml(
@@ -28,13 +30,15 @@ start = {{ uniform = ["0 s", "1 s"] }}
     return text
 
 
-def overload_toml(offered_mbps: float, rate_mbps: float, from_s: float, until_s: float) -> str:
+def overload_toml(
+    source: str, offered_mbps: float, rate_mbps: float, from_s: float, until_s: float
+) -> str:
     """Classic packets that do not react, and L4S senders with one small packet in flight each."""
     return (
         _link(rate_mbps, from_s, until_s)
         + f"""
 [flows.classic]
-source = {{ kind = "poisson", rate = "{offered_mbps} Mbit/s" }}
+source = {{ kind = "{source}", rate = "{offered_mbps} Mbit/s" }}
 [flows.l4s]
 count = {PROBES}
 host = "plain"
@@ -55,6 +59,7 @@ measure_from = "{from_s} s"
 [defaults]
 path = ["bottleneck"]
 send_burst = 1
+access_rate = "10 Gbit/s"
 [links.bottleneck]
 rate = "{rate_mbps} Mbit/s"
 delay = "0 s"

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -105,10 +106,10 @@ def ramp() -> Iterator[tuple[str, ...]]:
     """Delays while a flow more starts each second."""
     start = {"from": "0 s", "to": f"{RAMP_S} s"}
     for controls in (("prague",), ("cubic",), ("prague", "cubic")):
-        settings = {f"flows.{control}.start": start for control in controls}
+        settings: dict[str, object] = {f"flows.{control}.start": start for control in controls}
         settings |= {f"flows.{control}.count": RAMP_FLOWS // len(controls) for control in controls}
         text = scenarios.toml(RAMP_MBPS, RAMP_RTT_MS, controls, 0, RAMP_S)
-        groups = scenarios.run(text, 1, settings).groups
+        groups: Any = scenarios.run(text, 1, settings).groups
         for control in controls:
             keys = (f"queue_delay_s_{which}" for which in ("mean", "p99", "max"))
             delays = (f"{1e3 * groups[control][key]:.2f} ms" for key in keys)
