@@ -224,6 +224,7 @@ docs: package
 	$(BIN)/python tools/varying_link_pictures.py
 	$(BIN)/python tools/shared_memory_pictures.py
 	$(BIN)/python -m tests.validation.kernel_pictures
+	$(BIN)/python -m tests.validation.l4s.picture
 	$(BIN)/python -m tests.validation.tutorial_pictures
 
 clean:
