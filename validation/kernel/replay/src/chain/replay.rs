@@ -20,6 +20,7 @@ const NO_CHECKPOINTS: Checkpoints = Checkpoints {
     measure_from: Time::ZERO,
     duration: Time::NEVER,
     series_interval: Time::NEVER,
+    step_interval: Time::NEVER,
     progress_interval: Time::NEVER,
     reductions_kept: 0,
 };
