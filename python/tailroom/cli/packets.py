@@ -1,4 +1,4 @@
-"""`tailroom run --pcap` and `--packets`: the packets that arrive at links, in a file."""
+"""`tailroom run --pcap`, `--packets` and `--qlog`: packets that arrive at links, in files."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -11,7 +11,7 @@ import tailroom
 from tailroom.cli import failures
 from tailroom.cli.options import seconds_of
 from tailroom.scenario.scenario import Scenario
-from tailroom.storage.output import output_file
+from tailroom.storage.output import output_directory, output_file
 
 MOST_PACKETS = 10_000_000
 """Maximum number of packets in a file; they take 1.1 GB of memory."""
@@ -25,6 +25,7 @@ class Wanted:
 
     pcap: Path | None
     packets: Path | None
+    qlog: Path | None
     at: Sequence[str]
     start: str | None
     end: str | None
@@ -37,20 +38,26 @@ class Wanted:
         Raises:
             InputError: They do not.
         """
-        if self.pcap or self.packets:
+        if self.qlog:
+            if self.pcap or self.packets or self.at or self.every != 1:
+                raise failures.InputError(
+                    "--qlog: records every packet at the first link of its flow; leave out --at, "
+                    "--every, --pcap and --packets"
+                )
+        elif self.pcap or self.packets:
             if not self.at:
                 raise failures.InputError(
                     "--pcap and --packets: need a link; add for example --at links.bottleneck"
                 )
         elif self.at or self.start or self.end or self.flows or self.every != 1:
             raise failures.InputError(
-                "--at, --from, --to, --only-flows and --every: choose packets; add --pcap FILE or "
-                "--packets FILE"
+                "--at, --from, --to, --only-flows and --every: choose packets; add --pcap FILE, "
+                "--packets FILE or --qlog DIR"
             )
 
     def __bool__(self) -> bool:
         """Whether any packets are asked for."""
-        return bool(self.at)
+        return bool(self.at or self.qlog)
 
     def recorded_by(self, scenario: Scenario) -> Scenario:
         """Returns the scenario with a record of these packets.
@@ -69,7 +76,7 @@ class Wanted:
             )
         rates = {link["name"]: (link["rate_bps"], link["packet_bytes"]) for link in known["links"]}
         logs: dict[str, object] = {}
-        for place in self.at:
+        for place in self.at or self._first_links(scenario.handle.resolved["flows"]):
             name = place.removeprefix("links.")
             if name not in links:
                 raise failures.InputError(
@@ -86,6 +93,21 @@ class Wanted:
                 "most_packets": min(MOST_PACKETS, 4 * packets + 100_000),
             }
         return scenario.replacing(logs)
+
+    def _first_links(self, groups: dict[str, Any]) -> list[str]:
+        """The first link of each flow whose trace is written."""
+        chosen = {name for flow in self.flows for name in (flow, flow.rpartition(".")[0])}
+        paths = [
+            group["path"]
+            for name, group in groups.items()
+            if "congestion" in group and "path" in group and (not self.flows or name in chosen)
+        ]
+        if not paths:
+            raise failures.InputError(
+                "--qlog: needs a flow under congestion control with a `path`; leave out --qlog, or "
+                "choose others with --only-flows"
+            )
+        return list(dict.fromkeys(path[0] for path in paths))
 
     def _check_flows(self, groups: dict[str, Any]) -> None:
         for flow in self.flows:
@@ -123,12 +145,15 @@ class Wanted:
                 stack.enter_context(output_file(path)) if path else None
                 for path in (self.pcap, self.packets)
             )
+            traces = stack.enter_context(output_directory(self.qlog)) if self.qlog else None
 
             def write(result: tailroom.Result) -> None:
                 if pcap:
                     pcap.write(
                         lambda file: result.save_pcap(file, flows=self.flows, every=self.every)
                     )
+                if traces:
+                    traces.write(lambda place: result.save_qlog(place, flows=self.flows))
                 if packets:
                     packets.write(
                         lambda file: result.save_packets(file, flows=self.flows, every=self.every)

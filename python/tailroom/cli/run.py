@@ -51,6 +51,14 @@ def run(  # noqa: PLR0913 - each is one option
         Path | None,
         typer.Option(metavar="FILE", help="Write the same packets as a table (Parquet)."),
     ] = None,
+    qlog: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Write a trace per flow under congestion control (qlog, for qvis and others): its "
+            "packets and its window. Example: --qlog traces --only-flows reno.",
+        ),
+    ] = None,
     at: Annotated[
         list[str] | None,
         typer.Option(metavar="LINK", help="Link of --pcap and --packets. May be repeated."),
@@ -86,7 +94,7 @@ def run(  # noqa: PLR0913 - each is one option
     Several choices are compared: `tailroom run FILE --vary links.down.queue=codel,pie` and
     `tailroom run A.toml B.toml` print a table per link and per group of flows, a row per choice.
     """
-    wanted = Wanted(pcap, packets, at or (), start, end, only_flows or (), every)
+    wanted = Wanted(pcap, packets, qlog, at or (), start, end, only_flows or (), every)
     if len(scenarios) > 1 or {"vary", "metrics"} & options.keys() or options.get("seeds", 1) != 1:
         if phase_check:
             raise failures.InputError(
@@ -95,8 +103,8 @@ def run(  # noqa: PLR0913 - each is one option
             )
         if wanted:
             raise failures.InputError(
-                "--pcap and --packets: apply to a single run; leave out --vary, --metric and "
-                "--seeds, and give one FILE"
+                "--pcap, --packets and --qlog: apply to a single run; leave out --vary, --metric "
+                "and --seeds, and give one FILE"
             )
         _run_choices(scenarios, options, json=json, out=out)
         return
@@ -109,7 +117,7 @@ def run(  # noqa: PLR0913 - each is one option
     options.pop("seeds", None)
     _run_one(scenarios[0], options, wanted, json=json, out=out, phase_check=phase_check)
     if not json:
-        for file in filter(None, (pcap, packets)):
+        for file in filter(None, (pcap, packets, qlog)):
             print(f"Packets are in {file}")
 
 
@@ -160,7 +168,7 @@ def _run_one(  # noqa: PLR0913 - what `run` was asked for
             result = tailroom.run(
                 simulated,
                 progress=progress,
-                series_samples=AUTOMATIC_SAMPLES if out else None,
+                series_samples=AUTOMATIC_SAMPLES if out or wanted.qlog else None,
                 **of_run,
             )
         if phase_check:

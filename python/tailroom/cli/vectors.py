@@ -1,5 +1,6 @@
 """`tailroom vectors`: numbers that any implementation can check itself against."""
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -14,7 +15,7 @@ from tailroom.cli.lazy_commands import ending
 from tailroom.cli.terminal_text import shown
 from tailroom.scenario.named_values import nearest
 from tailroom.storage.output import output_directory
-from tailroom.vectors.judge import misses
+from tailroom.vectors.judge import Results, misses
 from tailroom.vectors.reading import read_results, read_vectors
 from tailroom.vectors.runs import results_of
 from tailroom.vectors.sets import SETS, all_vectors
@@ -70,10 +71,25 @@ def run(
     names: Names = None,
     *,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the runs.")] = 1,
+    qlog: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Also write a trace of each run of a sender (qlog), VECTOR.sqlog."
+        ),
+    ] = None,
 ) -> None:
     """Run tailroom on vectors, and print its results in the form that `check` reads."""
     with failures.reported():
-        results = {vector.id: results_of(vector, seed=seed) for vector in _chosen(names)}
+        vectors = _chosen(names)
+        results: dict[str, Results] = {}
+
+        def run_all(place: Path | None) -> None:
+            for vector in vectors:
+                trace = place / f"{vector.id}.sqlog" if place else None
+                results[vector.id] = results_of(vector, seed=seed, qlog=trace)
+
+        with output_directory(qlog) if qlog else nullcontext() as output:
+            output.write(run_all, rescue=False) if output else run_all(None)
         print(results_text(f"tailroom {tailroom.__version__}", results))
 
 

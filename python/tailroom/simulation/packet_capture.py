@@ -29,7 +29,7 @@ def write(arrivals: pa.Table, scenario: str, path: Path) -> None:
     Raises:
         OSError: The file cannot be written.
     """
-    groups = _groups(scenario)
+    groups = groups_of(scenario)
     links = arrivals["link"].unique().to_pylist()
     interfaces = {link: index for index, link in enumerate(links)}
     ordered = arrivals.sort_by("time_s") if len(links) > 1 else arrivals
@@ -55,9 +55,9 @@ def choose(arrivals: pa.Table, flows: Sequence[str] = (), every: int = 1) -> pa.
 
     if flows:
         known = arrivals["flow"].unique().to_pylist()
-        chosen = [name for name in known if {name, _group_of(name)} & set(flows)]
+        chosen = [name for name in known if {name, group_of(name)} & set(flows)]
         for flow in flows:
-            if not any(flow in (name, _group_of(name)) for name in chosen):
+            if not any(flow in (name, group_of(name)) for name in chosen):
                 raise ArgumentError(
                     f"no packet of a flow {flow!r} arrived; choose among {', '.join(known[:8])}"
                 )
@@ -66,8 +66,12 @@ def choose(arrivals: pa.Table, flows: Sequence[str] = (), every: int = 1) -> pa.
     return arrivals if every == 1 else arrivals.take(list(range(0, arrivals.num_rows, every)))
 
 
-def _groups(scenario: str) -> dict[str, headers.Group]:
-    """What is equal for all packets of each group."""
+def groups_of(scenario: str) -> dict[str, headers.Group]:
+    """Returns what is equal for all packets of each group.
+
+    Args:
+        scenario: The resolved scenario of a run.
+    """
     document = tomllib.loads(scenario)
     return {
         name: headers.Group(
@@ -84,7 +88,12 @@ def _bytes(size: str) -> int:
     return int(size.removesuffix(" B"))
 
 
-def _group_of(flow: str) -> str:
+def group_of(flow: str) -> str:
+    """Returns the group of a flow.
+
+    Args:
+        flow: Name of the flow: that of its group, with a number behind it if it has several.
+    """
     return flow.rpartition(".")[0] or flow
 
 
@@ -94,7 +103,7 @@ def _packets(
     """The blocks of some rows."""
     for row in rows:
         name = row["flow"]
-        group = groups[name] if name in groups else groups[_group_of(name)]
+        group = groups[name] if name in groups else groups[group_of(name)]
         yield pcapng.packet(
             interfaces[row["link"]],
             round(row["time_s"] * 1e9),

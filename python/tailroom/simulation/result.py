@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
 from tailroom.libraries import need
-from tailroom.simulation import packet_capture
+from tailroom.simulation import packet_capture, sender_trace
 from tailroom.simulation.action_log import ActionLog
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.result_tables import ResultTables
@@ -219,6 +219,23 @@ class Result(AnyResult, ResultTables):
         from tailroom import parquet_files  # noqa: PLC0415 - it loads Arrow
 
         parquet_files.write_table(packets, Path(path))
+
+    def save_qlog(self, directory: str | PathLike[str], *, flows: Sequence[str] = ()) -> None:
+        """Writes traces of the senders in qlog, a file `FLOW.sqlog` per flow.
+
+        A trace has the window, ssthresh and smoothed RTT at the instants of `flow_series`, and the
+        packets of `arrival_log` if it was recorded at the first link of the flow.
+
+        Args:
+            directory: An empty directory.
+            flows: Only these flows or groups; all flows under congestion control if left out.
+
+        Raises:
+            ArgumentError: No `flow_series` was recorded, or it has no such flow, or over 1,000.
+            OSError: A file cannot be written.
+        """
+        series = self._recorded("flow_series")
+        sender_trace.write(series, self.arrival_log, self.scenario, Path(directory), flows=flows)
 
     def _packets(self, flows: Sequence[str], every: int) -> pa.Table:
         if every < 1:

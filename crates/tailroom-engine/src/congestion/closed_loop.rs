@@ -197,6 +197,7 @@ fn tcp(congestion: CongestionConfig) -> TcpSpec {
         handshake: Handshake::NONE,
         initial_rto: None,
         timestamp_tick: None,
+        rack_timer_margin: None,
         forget_sack_at_timeout: false,
         undo: false,
         frto: false,

@@ -198,7 +198,7 @@ fn a_window_is_sent_once_per_round_trip() {
         sent.push(seen.flows[0].sent_packets);
         if seen.time == MS(500) {
             run.act(hold(Some(30.0), None)).expect("the flow is stepped");
-            assert_eq!(seen.flows[0].cwnd_packets, 4.0);
+            assert!((seen.flows[0].cwnd_packets - 4.0).abs() < 1e-9);
         }
     }
     let per_round = |from: usize| sent[from..from + 10].iter().sum::<u64>();
@@ -230,7 +230,7 @@ fn a_pacing_rate_holds_from_the_action_on() {
     let total = |steps: std::ops::Range<usize>| sent[steps].iter().sum::<u64>();
     assert_eq!(total(0..100), 100);
     assert_eq!(total(100..150), 5);
-    assert_eq!(total(150..151), 10 + 0);
+    assert_eq!(total(150..151), 10);
     assert_eq!(total(160..170), 100);
 }
 

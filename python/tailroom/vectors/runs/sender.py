@@ -5,8 +5,10 @@ count, so that the link loses the packet that the script names, and no other in 
 """
 
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
+from tailroom.simulation import sender_trace
 from tailroom.simulation.result import Result
 from tailroom.vectors.judge import Results
 from tailroom.vectors.runs.engine import simulated
@@ -23,17 +25,26 @@ MARKING = {"rate": 10e9, "packet": 9000, "offered": 10.1e9}
 """The link that marks is faster than the path, so that only other packets make its queue, which
 grows by 10 ms per second."""
 MARK_EARLY_S = 2e-3
+MOST_TRACED_PACKETS = 100_000
+"""The trace of a vector that may send more has no packets."""
 
 
-def results(script: SenderScript, seed: int, *, has_packets: bool) -> Results:
+def results(
+    script: SenderScript, seed: int, *, has_packets: bool, qlog: Path | None = None
+) -> Results:
     """Runs the script.
 
     Args:
         script: The script.
         seed: Seed of the run.
         has_packets: Whether the times at which packets are sent are recorded.
+        qlog: File for the trace of the run; it has the packets unless there are too many.
     """
-    result = simulated(scenario(script, has_packets=has_packets), seed)
+    has_few = qlog is not None and _most_packets(script) <= MOST_TRACED_PACKETS
+    result = simulated(scenario(script, has_packets=has_packets or has_few), seed)
+    if qlog:
+        series, packets = result.table("flow_series"), result.arrival_log
+        sender_trace.write_flow(series, packets, result.scenario, qlog, "flow", origin_s=START_S)
     events = _events(result, is_bbr=script.control == "bbr3", has_packets=has_packets)
     return Results(samples=_samples(result), events=events)
 

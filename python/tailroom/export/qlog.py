@@ -1,0 +1,69 @@
+"""Traces in qlog, as a sequence of JSON texts (RFC 7464).
+
+The fields are those of draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events, as of
+July 2026.
+"""
+
+import json
+from collections.abc import Mapping
+
+SUFFIX = ".sqlog"
+"""draft-ietf-quic-qlog-main-schema, section on JSON Text Sequences."""
+PACKET_SENT = "quic:packet_sent"
+METRICS_UPDATED = "quic:recovery_metrics_updated"
+
+
+def beginning(title: str, description: str) -> bytes:
+    """Returns the first record: a trace of the sender, with times in ms since the run began.
+
+    Args:
+        title: Name of the flow.
+        description: What the trace is of.
+    """
+    return _record(
+        {
+            "file_schema": "urn:ietf:params:qlog:file:sequential",
+            "serialization_format": "application/qlog+json-seq",
+            "title": title,
+            "trace": {
+                "description": description,
+                "common_fields": {
+                    "time_format": "relative_to_epoch",
+                    "reference_time": {"clock_type": "monotonic", "epoch": "unknown"},
+                },
+                "vantage_point": {"name": title, "type": "server"},
+                "event_schemas": ["urn:ietf:params:qlog:events:quic"],
+            },
+        }
+    )
+
+
+def packet(number: int, size: int, offset: int, payload: int) -> Mapping[str, object]:
+    """Returns the data of a `PACKET_SENT` with data of one stream.
+
+    Args:
+        number: Number of the packet, from 0, in the order of sending.
+        size: Bytes on the wire.
+        offset: Position of the first byte in the stream.
+        payload: Bytes of the stream; the packet has no frame if 0.
+    """
+    stream = {"frame_type": "stream", "stream_id": 0, "offset": offset}
+    frames = [{**stream, "raw": {"payload_length": payload}}] if payload else []
+    header = {"packet_type": "1RTT", "packet_number": number}
+    return {"header": header, "frames": frames, "raw": {"length": size}}
+
+
+def event(time_s: float, name: str, data: Mapping[str, object]) -> bytes:
+    """Returns the record of an event.
+
+    Args:
+        time_s: Time in seconds.
+        name: `PACKET_SENT` or `METRICS_UPDATED`.
+        data: What `packet` returns; or by field what has changed, `smoothed_rtt` in ms,
+            `congestion_window` and `ssthresh` in bytes.
+    """
+    return _record({"time": round(1e3 * time_s, 9), "name": name, "data": data})
+
+
+def _record(table: Mapping[str, object]) -> bytes:
+    return b"\x1e" + json.dumps(table, separators=(",", ":"), allow_nan=False).encode() + b"\n"
