@@ -90,7 +90,7 @@ def test_scenario_seed_and_actions_determine_the_run(scenario: Path, tmp_path: P
         ({"link": "bottleneck", "rate": 0}, ["links.bottleneck.rate", "positive"]),
         ({"link": "bottleneck", "rate": "5 miles"}, ["links.bottleneck.rate", "unit"]),
         ({"link": "bottleneck", "target": "1 s"}, ["links.bottleneck.queue.target", "interval"]),
-        ({"link": "bottleneck", "limt": 3}, ["links.bottleneck.queue.limt", "limit"]),
+        ({"link": "bottleneck", "limi": 3}, ["links.bottleneck.queue.limi", "limit"]),
         ({"link": "bottleneck", "kind": "red"}, ["links.bottleneck.queue.kind"]),
         ({"link": "core", "rate": 1e6}, ["core", "bottleneck, edge"]),
         ({"flow": "tcp.0", "window": 3}, ["flows.tcp.congestion", "cubic", "stepped"]),

@@ -291,7 +291,8 @@ def _pauses() -> Iterator[tuple[str, Document]]:
 
 def _lines() -> Iterator[tuple[str, Document]]:
     """Two classes of a port, by weight and by priority, with every second group in the second."""
-    for name, place in {"weight": {"weight": 3.0}, "priority": {"priority": 1}}.items():
+    places: dict[str, Document] = {"weight": {"weight": 3.0}, "priority": {"priority": 1}}
+    for name, place in places.items():
         document = dumbbell(MIX, {"line": {"name": "port"}})
         (first, link), *_ = document["links"].items()
         document["links"]["second"] = {**link, "line": {"name": "port", **place}}

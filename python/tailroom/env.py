@@ -7,7 +7,7 @@ published code.
     import gymnasium
     import tailroom.env
 
-    env = gymnasium.make("tailroom/Aurora-v0", scenario="scenario.toml", flow="learner")
+    simulated = gymnasium.make("tailroom/Aurora-v0", scenario="scenario.toml", flow="learner")
 """
 
 from __future__ import annotations

@@ -154,7 +154,7 @@ def result_of(  # noqa: PLR0913 - each is what is known of a run
     measured = json.loads(answer["summary"], object_pairs_hook=NamedValues)
     measured["warnings"] += [_of_shared_control(name) for name in shared]
     summary = _summary(measured, document, scenario.hash_of(read), wall_s)
-    tables = {
+    tables: dict[str, Any] = {
         name: None if columns is None else _table_maker(name, columns, summary)
         for name, columns in answer["tables"].items()
     }
