@@ -175,7 +175,7 @@ class Simulation:
         Args:
             link: Name of a link that is acted on.
             flow: Name of a flow, or of a group: each of its flows.
-            values: Of a link, `rate`, and the keys of its queue discipline, such as `limit` or
+            **values: Of a link, `rate`, and the keys of its queue discipline, such as `limit` or
                 `target`; of a flow, `window` in packets and `pacing_rate`.
 
         Raises:
