@@ -108,13 +108,15 @@ impl Connection {
         acknowledge(&mut self.sender, &mut self.private_path, now, ack, sink);
     }
 
-    /// Fires all timers that are due before `end`, even if the packets that they send reach a link
-    /// only after it. Called at the end of a step and of the run.
+    /// Fires all timers that change the sender before `end`, even if the packets that they send reach
+    /// a link only after it. Called at the end of a step and of the run. The timer of an ACK that
+    /// crosses a shared link waits for the data that may reach the receiver before it.
     pub fn run_out(&mut self, end: Time, sink: &mut impl NetworkSink) {
-        let last =
-            Time::from_picoseconds(end.picoseconds() - 1) + self.private_path.to_first_link();
-        while self.next_wake() <= last {
-            self.wake(last, sink);
+        let last = Time::from_picoseconds(end.picoseconds() - 1);
+        let by_link = last + self.private_path.to_first_link();
+        let acks_until = if self.private_path.has_reverse_path() { last } else { by_link };
+        while self.receiver_wake() <= acks_until || self.sender_wake() <= by_link {
+            self.fire(acks_until, by_link, sink);
         }
     }
 
@@ -164,13 +166,20 @@ impl Connection {
     /// Fires the timers whose packets or ACKs can reach a shared link by `time`, in the order of
     /// the sender's time. At equal times an ACK precedes the sender's timer. A sender that has more to
     /// send than it hands over at once is left due at the same time.
+    #[inline]
     pub fn wake(&mut self, time: Time, sink: &mut impl NetworkSink) {
+        self.fire(time, time, sink);
+    }
+
+    /// Does what [`wake`](Connection::wake) does, with an end of its own for either endpoint.
+    fn fire(&mut self, receiver_until: Time, sender_until: Time, sink: &mut impl NetworkSink) {
         loop {
             let (receiver_wake, sender_wake) = (self.receiver_wake(), self.sender_wake());
             let Connection { sender, private_path, .. } = self;
-            if receiver_wake <= time && receiver_wake <= sender_wake {
+            let is_ack_due = receiver_wake <= receiver_until;
+            if is_ack_due && (receiver_wake <= sender_wake || sender_wake > sender_until) {
                 self.send_delayed_ack(sink);
-            } else if sender_wake <= time {
+            } else if sender_wake <= sender_until {
                 let now = sender.deadline();
                 sender.on_deadline(now, &mut AccessLink { private_path, sink });
                 if sender.deadline() == now {
