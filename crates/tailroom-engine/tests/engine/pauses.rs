@@ -371,6 +371,12 @@ fn lossless(mut network: Network) -> Network {
         group.source = CbrParams::at_once(Rate::from_bits_per_second(800_000)).into();
         (group.stop, group.send_jitter) = (Some(Time::from_milliseconds(501)), None);
     }
+    // Without a reverse path, the links of the path count there and back.
+    for flow in &mut network.flows {
+        let path = &network.groups[flow.group].path;
+        let one_way = path.iter().map(|&link| network.links[link].delay.picoseconds()).sum::<u64>();
+        flow.rtt = flow.rtt.max(Time::from_picoseconds(2 * one_way));
+    }
     network.duration = Time::from_seconds(300.0);
     (network.measure_from, network.series_interval) = (Time::ZERO, None);
     network
