@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from importlib import import_module
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -67,8 +67,15 @@ def test_the_marked_tables_of_a_page_are_those_of_its_validations() -> None:
     docs = frame.ROOT / "docs"
     tables: dict[str, set[str]] = defaultdict(set)
     for name, one in PROGRAMS.items():
-        text = Path(str(import_module(name).__file__)).read_text(encoding="utf-8")
-        tables[one.page] |= set(re.findall(r'Table\(\s*"([\w-]+)"', text))
+        module = import_module(name)
+        parts = [
+            part
+            for part in vars(module).values()
+            if isinstance(part, ModuleType) and part.__name__.startswith("tests.validation.l4s.")
+        ]
+        for file in (module.__file__, *(part.__file__ for part in parts)):
+            text = Path(str(file)).read_text(encoding="utf-8")
+            tables[one.page] |= set(re.findall(r'Table\(\s*"([\w-]+)"', text))
     marked = {
         str(page.relative_to(docs)): set(re.findall(r"(?m)^<!-- table (\S+) -->\n\n\|", text))
         for page in docs.rglob("*.md")
