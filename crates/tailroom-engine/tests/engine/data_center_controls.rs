@@ -112,20 +112,26 @@ fn dcqcn_marking(rate: f64) -> f64 {
     low
 }
 
+/// DCQCN at 40 Gbit/s, whose marks are as likely as with the thresholds of Zhu et al. 2015 and go on in
+/// proportion.
+fn dcqcn(flows: u32) -> Setting<'static> {
+    Setting {
+        congestion: r#"kind = "dcqcn""#,
+        queue: r#"kind = "wred", k_min = "5 kB", k_max = "2 MB", p_max = 0.1023"#,
+        flows,
+        gigabits: 40.0,
+        packet_bytes: 1_000,
+        rtt_us: 4.0,
+    }
+}
+
 /// The queue and the rates of the fixed point, each up to a tenth, at 40 Gbit/s, if marks are as likely
 /// as with the thresholds of Zhu et al. 2015 (1 % at 200 kB) and go on in proportion. With eight flows
 /// the queue varies beyond 200 kB, where a threshold would mark every packet.
 #[test]
 fn dcqcn_has_the_queue_and_the_rates_of_its_fixed_point() {
     for flows in [2, 4, 8] {
-        let setting = Setting {
-            congestion: r#"kind = "dcqcn""#,
-            queue: r#"kind = "wred", k_min = "5 kB", k_max = "2 MB", p_max = 0.1023"#,
-            flows,
-            gigabits: 40.0,
-            packet_bytes: 1_000,
-            rtt_us: 4.0,
-        };
+        let setting = dcqcn(flows);
         let marking = dcqcn_marking(setting.packets_per_second() / f64::from(flows));
         let expected = 5.0 + 195.0 * marking / 0.01;
         let summary = setting.run(400, 300, 1);
@@ -154,14 +160,7 @@ packet_size = "1000 B"
 source = { kind = "cbr", rate = "40 Gbit/s" }
 "#;
     for flows in [2, 4] {
-        let setting = Setting {
-            congestion: r#"kind = "dcqcn""#,
-            queue: r#"kind = "wred", k_min = "5 kB", k_max = "2 MB", p_max = 0.1023"#,
-            flows,
-            gigabits: 40.0,
-            packet_bytes: 1_000,
-            rtt_us: 4.0,
-        };
+        let setting = dcqcn(flows);
         let text =
             setting.text(400, 300).replace("\n[flows.hosts]", &format!("{LOSSY}[flows.hosts]"));
         let summary = scenario_run::run(&text, 1).summary;

@@ -100,10 +100,10 @@ pub struct TcpSpec {
     /// Default: such an ACK gives no sample.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timestamp_tick: Option<PositiveDuration>,
-    /// Time that the timer of RACK's reordering window, and that of its tail loss probe if more than
-    /// one packet is in flight, wait longer than RFC 8985 says (Linux: "2 ms", `TCP_TIMEOUT_MIN_US`).
-    /// Without it probes leave in vain where delayed ACKs or a burst take longer than two round
-    /// trips. It has an effect only with `recovery = "rack"`. Default: none.
+    /// Time by which two timers run longer than in RFC 8985: that of RACK's reordering window, and that
+    /// of the tail loss probe if more than one packet is in flight (Linux: "2 ms",
+    /// `TCP_TIMEOUT_MIN_US`). Without this time, a probe leaves in vain if the ACKs of a burst take
+    /// longer than two round trips. It has an effect only with `recovery = "rack"`. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rack_timer_margin: Option<PositiveDuration>,
     /// Upper bound of the window, in packets. Default: 100,000,000, which is more than a
