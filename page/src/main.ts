@@ -55,9 +55,9 @@ async function embed(
   embedded: Embedded,
   scenario: OpenedScenario | null,
 ): Promise<void> {
+  const store = new Store((await stateOf(embedded.fragment)) ?? firstState(scenario));
   const problem = embedProblem(embedded);
   if (problem) notice("address", problem);
-  const store = new Store((await stateOf(embedded.fragment)) ?? firstState(scenario));
   const page = new Page(engine, store, scenario);
   showOnly(embedded, store);
   await page.start();

@@ -547,7 +547,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     await ended(whole);
     expect(await whole.locator("#text").inputValue()).toContain('limit = "1 packet"');
     const wrong = await open(`${served.address}#embed=queue,pie`);
-    expect(await wrong.locator("#notice").textContent()).toContain("no part pie");
+    await wrong.locator("#notice").getByText("no part pie").waitFor();
     expect(complaints).toEqual([]);
   });
 
