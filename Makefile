@@ -98,7 +98,7 @@ test-python: package
 QUINN := --manifest-path examples/quinn-link/Cargo.toml --locked
 
 test-all: package
-	cargo test --workspace --locked -- --ignored
+	PROPTEST_RNG_SEED=$$(date +%s) cargo test --workspace --locked -- --include-ignored
 	@if cargo fetch --quiet $(QUINN); then cargo test $(QUINN); \
 		else echo "examples/quinn-link is left out: its crates cannot be fetched"; fi
 	$(PYTEST) -m slow --ignore tests/kernel

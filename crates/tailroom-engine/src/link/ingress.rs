@@ -75,10 +75,12 @@ impl Pause {
         self.spec.xoff.bytes() + self.member.map_or(0, |member| member.allowance(free))
     }
 
-    /// Bytes down to which they must fall before the switch lets the sender resume.
+    /// Bytes down to which they must fall before the switch lets the sender resume: always below those at
+    /// which it asks for a pause, or both would hold at once and nothing would end the pause.
     fn xon(&self, free: Free) -> u64 {
-        let moving = self.member.map_or(0, |it| self.xoff(free).saturating_sub(it.xon_offset));
-        self.spec.xon.bytes().max(moving)
+        let xoff = self.xoff(free);
+        let moving = self.member.map_or(0, |member| xoff.saturating_sub(member.xon_offset));
+        self.spec.xon.bytes().max(moving).min(xoff.saturating_sub(1))
     }
 
     /// What may be added below the threshold, in bytes.

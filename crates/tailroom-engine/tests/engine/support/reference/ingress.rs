@@ -80,7 +80,7 @@ impl<'a> Ingress<'a> {
         let moving = spec.ingress.map(|member| threshold.saturating_sub(member.xon_offset));
         let xon = spec.pause.map_or(0, |pause| pause.xon.bytes()).max(moving.unwrap_or(0));
         let waiting = self.bytes_of(link);
-        waiting <= xon && (self.headroom[link] == 0 || waiting <= most)
+        waiting <= xon && waiting < threshold && (self.headroom[link] == 0 || waiting <= most)
     }
 
     /// Why a packet that arrived over a link is refused, if it is.
