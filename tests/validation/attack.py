@@ -69,12 +69,13 @@ def _kept(finding: Found) -> str:
     return f"{path}:\n{finding.text()}"
 
 
-def rust(test: str, count: int, _seed: int, show: Callable[[str], object]) -> bool:
+def rust(test: str, count: int, seed: int, show: Callable[[str], object]) -> bool:
     """Tries a random test of `crates/hostile-inputs`, whose failure names the input.
 
     Args:
         test: Name of the test.
         count: How many inputs.
+        seed: The seed of the first input.
         show: Gets lines of text about the result.
 
     Returns:
@@ -85,7 +86,7 @@ def rust(test: str, count: int, _seed: int, show: Callable[[str], object]) -> bo
     ended = subprocess.run(
         [*command, "--", "--exact", test],
         cwd=REPOSITORY,
-        env={**os.environ, "TAILROOM_CASES": str(cases)},
+        env={**os.environ, "TAILROOM_CASES": str(cases), "PROPTEST_RNG_SEED": str(seed)},
         capture_output=True,
         text=True,
         timeout=LONGEST_TEST_S,
