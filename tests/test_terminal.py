@@ -2,6 +2,7 @@
 
 import io
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from rich.console import Console
 
 import tailroom as tr
 from tailroom.cli import size_report
+from tailroom.studies.size_study.regression import Crossing
 from tests.conftest import Tailroom
 
 pytestmark = pytest.mark.usefixtures("quick_models")
@@ -64,3 +66,14 @@ def test_colours_are_for_terminals_and_words_for_all(
     assert (f"{green}meets all" in text.getvalue()) is is_coloured
     assert (f"{green}╭" in text.getvalue()) is is_coloured
     assert "meets all" in text.getvalue()
+
+
+def test_an_answer_whose_own_runs_miss_a_target_says_what_decides(small: Path) -> None:
+    found = tr.size(small, ["utilization >= 50%"], max_seeds=4, workers=1)
+    found = replace(found, interval=Crossing(17.0, 16.0, 18.0))
+    text = io.StringIO()
+    for bound in (0.5, 1.0):
+        target = replace(found.targets[0], metric="links.bottleneck.utilization", bound=bound)
+        one = replace(found, feasible=(replace(found.feasible[0], target=target),))
+        size_report.show(one, Console(file=text, width=200))
+    assert text.getvalue().count("what decides is the fit to all") == 1

@@ -19,6 +19,7 @@ from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.frontier import Frontier
 from tailroom.studies.size_study.search import Feasible, Tried
+from tailroom.studies.size_study.targets import Target
 
 
 def show(
@@ -122,6 +123,7 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
     for feasible in answer.feasible:
         added = " (added; --most-loss)" if feasible.target.is_default else ""
         lines.append(f"{escape(str(feasible.target))}{added}: {where_met(feasible, answer)}")
+        lines += _runs_alone(feasible.target, answer)
     for target, other in answer.conflicts:
         lines.append(f"[red]{escape(str(target))} and {escape(str(other))} conflict[/red]")
     inside = Text("\n").join(map(Text.from_markup, [*_link_lines(answer), *lines]))
@@ -167,6 +169,17 @@ def _undecided(answer: Size) -> list[str]:
             f"{answer.varied.noun}s in between"
         )
     return lines
+
+
+def _runs_alone(target: Target, answer: Size) -> list[str]:
+    """Why a target is met although the mean of the answer's own runs misses it, if it does."""
+    chosen = answer.chosen
+    if answer.interval is None or chosen is None or chosen.margin(target) >= 0:
+        return []
+    runs = len(chosen.point.keys)
+    value = _cell(answer, target.metric, chosen).replace("\n", " ")
+    every = sum(len(tried.point.keys) for tried in answer.tried)
+    return [f"  (its own {runs} runs average {value}; what decides is the fit to all {every} runs)"]
 
 
 def _choices(answer: Size) -> Any:
