@@ -71,6 +71,9 @@ fn cases() -> Vec<(&'static str, String, f64, f64)> {
         .replace("path = [\"bottleneck\"]", "path = [\"bottleneck\", \"second\"]")
         + "[links.second]\nrate = \"1 Gbit/s\"\ndelay = \"5 ms\"\n\
            queue = { kind = \"drop_tail\", limit = \"1249 packets\" }\n";
+    let pauses =
+        "[links.bottleneck]\npause = { xoff = \"600 kB\", xon = \"500 kB\", headroom = \"10 MB\" }";
+    let two_hops_paused = two_hops.replace("[links.bottleneck]", pauses);
     vec![
         ("ten_flows", ten("kind = \"drop_tail\""), 20.0, 24.0),
         ("ten_thousand_flows", many("kind = \"drop_tail\""), 1.2, 1.25),
@@ -78,6 +81,7 @@ fn cases() -> Vec<(&'static str, String, f64, f64)> {
         ("red", ten("kind = \"red\""), 20.0, 24.0),
         ("fair", many("kind = \"fair\""), 1.0, 1.05),
         ("two_hops", two_hops, 20.0, 24.0),
+        ("two_hops_paused", two_hops_paused, 20.0, 24.0),
         ("ports", ports(""), 0.5, 0.6),
         ("ports_of_a_pool", ports("pool = \"asic\""), 0.5, 0.6),
     ]

@@ -122,14 +122,8 @@ impl<T> Bottleneck<T> {
     /// # Errors
     /// The first value of `spec` that is out of range or contradicts another.
     pub fn new(spec: &LinkSpec, seed: u64) -> Result<Self, BadParameter> {
-        let info = LinkInfo {
-            name: spec.name.clone(),
-            seed,
-            rate: spec.sustained_rate(),
-            bdp_bytes: spec.bdp_bytes,
-            packet_bytes: spec.packet_bytes as u32,
-            groups: Vec::new(),
-        };
+        let mut info = LinkInfo::new(&spec.name, spec.sustained_rate(), spec.packet_bytes as u32);
+        (info.seed, info.bdp_bytes) = (seed, spec.bdp_bytes);
         Bottleneck::with_info(spec, &info)
     }
 

@@ -66,12 +66,13 @@ impl PauseSpec {
         time_of(FRAME_BYTES).saturating_add(response).saturating_add(delay)
     }
 
-    /// The headroom that a busy link with packets of at most `largest` bytes needs, in bytes: what is on
-    /// the wire when the switch decides, what is sent until the sender stops, and a packet that it has
-    /// just begun.
+    /// The headroom that a busy link with packets of at most `largest` bytes needs, in bytes: what of a
+    /// packet is above the threshold that it crosses, what is on the wire when the switch decides, what is
+    /// sent until the sender stops, and a packet that it has just begun.
     pub fn least_headroom_bytes(&self, rate: Rate, delay: Time, largest: u32) -> u64 {
         let span = self.acts_after(rate, delay).saturating_add(delay);
-        rate.bytes_in(span).saturating_add(largest.into())
+        let packet = u64::from(largest);
+        rate.bytes_in(span).saturating_add(2 * packet - packet.min(1))
     }
 }
 

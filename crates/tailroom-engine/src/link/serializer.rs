@@ -57,7 +57,7 @@ impl Serializer {
                 ..RateSchedule::default()
             };
             if let Some(period) = period {
-                schedule.period_capacity = schedule.capacity(period, period + period);
+                schedule.period_capacity = schedule.walk(period, period + period);
             }
             Box::new(schedule)
         });
@@ -247,6 +247,20 @@ impl RateSchedule {
 
     /// Bits, times 10^12, that can be carried in `[from, to)`.
     fn capacity(&self, from: Time, to: Time) -> u128 {
+        let Some(period) = self.period.filter(|period| from + *period < to) else {
+            return self.walk(from, to);
+        };
+        // The first period may differ; later ones are equal, wherever one begins to count. A link that
+        // runs for months has hundreds of millions of them.
+        let equal_from = from.max(period);
+        let periods = to.since(equal_from).picoseconds() / period.picoseconds();
+        let rest = equal_from + Time::from_picoseconds(periods * period.picoseconds());
+        let whole = u128::from(periods) * self.period_capacity;
+        self.walk(from, equal_from) + whole + self.walk(rest, to)
+    }
+
+    /// The same, from change to change.
+    fn walk(&self, from: Time, to: Time) -> u128 {
         let (mut time, mut sum) = (from, 0);
         while time < to {
             let (rate, span) = self.rate_at(time);
@@ -358,5 +372,32 @@ mod tests {
         };
         // 750 bytes a period: 1500 bytes take exactly two.
         assert_eq!(schedule.finish(Time::ZERO, 1_500), Time::from_milliseconds(2_000));
+    }
+
+    #[test]
+    fn whole_periods_have_the_capacity_of_their_changes() {
+        let changes = [(300, 5_000), (700, 0), (900, 9_000)].map(|(at, rate)| RateChange {
+            at: Time::from_milliseconds(at),
+            rate: Rate::from_bits_per_second(rate),
+        });
+        let period = Time::from_milliseconds(1_000);
+        let serializer = Serializer::new(Rate::from_bits_per_second(8_000), &changes, Some(period));
+        let schedule = serializer.schedule.expect("the rate changes");
+        for from in (0..3_500).step_by(130) {
+            for length in (0..9_000).step_by(370) {
+                let from = Time::from_milliseconds(from);
+                let to = from + Time::from_milliseconds(length);
+                assert_eq!(
+                    schedule.capacity(from, to),
+                    schedule.walk(from, to),
+                    "{from:?}, {to:?}"
+                );
+            }
+        }
+        // 300 ms at 9 kbit/s, the last rate, then 400 ms at 5 kbit/s and 100 ms at 9 kbit/s: 5,600 bits; in
+        // the first period 300 ms at 8 kbit/s.
+        let months = Time::from_milliseconds(1_000_000_000);
+        let bits = schedule.capacity(Time::ZERO, months) / u128::from(PICOSECONDS_PER_SECOND);
+        assert_eq!(bits, 5_300 + 999_999 * 5_600);
     }
 }

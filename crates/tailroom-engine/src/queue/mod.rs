@@ -31,6 +31,7 @@ use custom::{CustomParams, RunningRule};
 
 /// An arriving packet and the state of the buffer at its arrival.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct EnqueueEvent {
     /// Arrival time.
     pub now: Time,
@@ -150,6 +151,7 @@ pub trait Retune {
 
 /// The properties of a link that its queue discipline may use.
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct LinkInfo {
     /// Name of the link, after which the discipline's random stream is named.
     pub name: String,
@@ -166,6 +168,12 @@ pub struct LinkInfo {
 }
 
 impl LinkInfo {
+    /// A link that no congestion-controlled flow crosses, in a run with seed 0.
+    pub fn new(name: impl Into<String>, rate: Rate, packet_bytes: u32) -> Self {
+        let (name, groups) = (name.into(), Vec::new());
+        LinkInfo { name, seed: 0, rate, bdp_bytes: 0.0, packet_bytes, groups }
+    }
+
     /// Converts a parameter of the discipline to packets or bytes at this link.
     pub fn limit(&self, amount: QueueLimit) -> Limit {
         amount.at_link(self.rate, self.bdp_bytes)

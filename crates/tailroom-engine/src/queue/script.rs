@@ -8,14 +8,9 @@ use crate::units::{Rate, Time};
 
 /// A link with the given rate that is crossed by packets of 1,000 bytes.
 pub(super) fn link(bits_per_second: u64) -> LinkInfo {
-    LinkInfo {
-        name: "link".into(),
-        seed: 1,
-        rate: Rate::from_bits_per_second(bits_per_second),
-        bdp_bytes: 0.0,
-        packet_bytes: 1_000,
-        groups: vec![("flows".into(), 0..1_000)],
-    }
+    let rate = Rate::from_bits_per_second(bits_per_second);
+    let groups = vec![("flows".into(), 0..1_000)];
+    LinkInfo { seed: 1, groups, ..LinkInfo::new("link", rate, 1_000) }
 }
 
 /// Packet number `sequence` of `flow`, which arrives at `now`.

@@ -10,6 +10,7 @@ mod flow;
 mod flow_data;
 mod group;
 mod link;
+mod pause_warnings;
 mod pool;
 #[cfg(feature = "scenario")]
 mod schema;

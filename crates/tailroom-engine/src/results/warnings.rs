@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Named;
 use super::arithmetic::mean;
-use super::deadlock::{Deadlock, deadlock};
 use super::finished_run::FinishedRun;
+use super::pause_warnings::{deadlocks, short_headrooms, short_limits};
 use super::sharing::{Regime, sharing_summary};
 use crate::congestion::SteadyState;
 use crate::derives::{JsonSchema, Serialize};
@@ -88,10 +88,12 @@ pub enum WarningKind {
     PauseDeadlock,
     /// Headroom that is less than what arrives until a sender has stopped.
     ShortHeadroom,
+    /// A queue that is full before the switch asks for a pause.
+    ShortLimit,
 }
 
 impl Warning {
-    fn new(
+    pub(super) fn new(
         kind: WarningKind,
         place: impl Into<String>,
         values: &[(&str, f64)],
@@ -106,7 +108,7 @@ impl Warning {
 const NAMED: usize = 10;
 
 /// The places of a warning; the first few of many.
-fn list(places: &[String]) -> String {
+pub(super) fn list(places: &[String]) -> String {
     match places.len().checked_sub(NAMED) {
         None | Some(0) => places.join(", "),
         Some(others) => format!("{} and {others} more", places[..NAMED].join(", ")),
@@ -127,6 +129,7 @@ pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<Warning> {
         packets_sent_again_in_vain,
         deadlocks,
         short_headrooms,
+        short_limits,
     ];
     rules.iter().flat_map(|rule| rule(run)).collect()
 }
@@ -461,58 +464,4 @@ fn packets_sent_again_in_vain(run: &FinishedRun<'_>) -> Vec<Warning> {
         Warning::new(WarningKind::SentAgainInVain, place, &values, text)
     });
     warnings.collect()
-}
-
-/// Paused links that wait for one another and never resume.
-fn deadlocks(run: &FinishedRun<'_>) -> Vec<Warning> {
-    let warning = deadlock(run).map(|Deadlock { cycle, since, links }| {
-        let names = cycle.iter().map(|&link| format!("links.{}", run.network.links[link].name));
-        let place = list(&names.collect::<Vec<_>>());
-        let text = format!(
-            "{place}: deadlock since {}: packets of each of these {} paused links wait for the next, and \
-             those of the last for the first, so that {links} links stand still for good. Break the cycle \
-             of paths, or let a link of it send no pause frames",
-            Duration::new(since.picoseconds()),
-            cycle.len(),
-        );
-        let values = [
-            ("cycle_links", cycle.len() as f64),
-            ("stuck_links", links as f64),
-            ("since_s", since.seconds()),
-        ];
-        Warning::new(WarningKind::PauseDeadlock, place, &values, text)
-    });
-    warning.into_iter().collect()
-}
-
-/// Links whose headroom is less than what may arrive until the sender has stopped.
-fn short_headrooms(run: &FinishedRun<'_>) -> Vec<Warning> {
-    if run.network.links.iter().all(|link| link.pause.is_none()) {
-        return Vec::new();
-    }
-    let facts = run.network.link_facts();
-    let (mut places, mut shortest) = (Vec::new(), None);
-    for (link, info) in run.network.links.iter().zip(&facts) {
-        let Some(pause) = link.pause else { continue };
-        let needed = pause.least_headroom_bytes(link.rate, link.delay, info.packet_bytes);
-        let headroom = pause.headroom.bytes();
-        if headroom >= needed {
-            continue;
-        }
-        places.push(format!("links.{}.pause.headroom", link.name));
-        if shortest.is_none_or(|(_, most, _)| needed > most) {
-            shortest = Some((headroom, needed, info.packet_bytes));
-        }
-    }
-    let warning = shortest.map(|(headroom, needed, packet)| {
-        let place = list(&places);
-        let text = format!(
-            "{place}: {headroom} B, and up to {needed} B arrive from a busy link until its sender has \
-             stopped: cable both ways, pause frame, response time and a packet of {packet} B that it has \
-             just begun. Packets may be dropped in spite of the pause frames: raise it to {needed} B"
-        );
-        let values = [("headroom_bytes", headroom as f64), ("needed_bytes", needed as f64)];
-        Warning::new(WarningKind::ShortHeadroom, place, &values, text)
-    });
-    warning.into_iter().collect()
 }

@@ -191,7 +191,8 @@ proptest! {
             (link.pause_frames, link.paused_fraction, link.pause_s_max) = (None, None, None);
             (link.ingress_bytes_max, link.headroom_bytes_max) = (None, None);
         }
-        let is_about_results = |one: &Warning| one.kind != WarningKind::ShortHeadroom;
+        let of_pauses = [WarningKind::ShortHeadroom, WarningKind::ShortLimit];
+        let is_about_results = |one: &Warning| !of_pauses.contains(&one.kind);
         for summary in [&mut plain.summary, &mut paused.summary] {
             summary.warnings.retain(is_about_results);
         }

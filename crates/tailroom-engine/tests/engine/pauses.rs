@@ -218,7 +218,7 @@ fn stopped(speed_gigabits: f64, delay: &str, headroom: u64) -> String {
         rate = \"{speed_gigabits} Gbit/s\"
         delay = \"{delay}\"
         queue = {{ kind = \"drop_tail\", limit = \"100 MB\" }}
-        pause = {{ xoff = \"15000 B\", xon = \"1 B\", headroom = \"{headroom} B\" }}
+        pause = {{ xoff = \"15001 B\", xon = \"1 B\", headroom = \"{headroom} B\" }}
         [links.next]
         rate = \"1 Gbit/s\"
         delay = \"0 s\"
@@ -230,8 +230,8 @@ fn stopped(speed_gigabits: f64, delay: &str, headroom: u64) -> String {
     )
 }
 
-/// Cable both ways, pause frame, response, and a packet just begun: 2 d C + 84 B + quanta x 64 B + L. The
-/// quanta are those of IEEE 802.3, 31B.3.7.
+/// Cable both ways, pause frame, response, a packet just begun, and all but a byte of the packet that crosses
+/// the threshold: 2 d C + 84 B + quanta x 64 B + L + L - 1. The quanta are those of IEEE 802.3, 31B.3.7.
 #[test]
 fn the_headroom_of_the_standard_is_enough_and_a_packet_less_is_not() {
     for (speed, quanta, delay, meters) in [
@@ -242,12 +242,12 @@ fn the_headroom_of_the_standard_is_enough_and_a_packet_less_is_not() {
         (400.0, 905.0, "10 us", 2_000.0),
     ] {
         let on_the_way = 2.0 * meters * 5e-9 * speed * 1e9 / 8.0 + 84.0 + quanta * 64.0;
-        let needed = (on_the_way + 1_500.0) as u64;
+        let needed = (on_the_way + 1_500.0 + 1_499.0) as u64;
         let results = run(&stopped(speed, delay, needed), 1);
         let [port, next] = ["port", "next"].map(|name| link(&results.summary, name));
         let peak = port.headroom_bytes_max.expect("it is measured");
         assert_eq!(next.drops_packets, 0, "{speed}");
-        assert_eq!(peak as u64, (on_the_way / 1_500.0).ceil() as u64 * 1_500, "{speed}");
+        assert_eq!(peak as u64, (on_the_way / 1_500.0).ceil() as u64 * 1_500 + 1_499, "{speed}");
         assert_eq!(warning(&results, WarningKind::ShortHeadroom), None);
         let results = run(&stopped(speed, delay, needed - 1_501), 1);
         let next = link(&results.summary, "next");
@@ -300,6 +300,33 @@ fn ingresses_that_share_memory_stop_at_the_dynamic_threshold() {
     }
 }
 
+#[test]
+fn shared_headroom_is_too_short_if_no_link_could_stop_in_time_alone() {
+    let results = run(&shared_memory("headroom = \"1 kB\"", [None; 4]), 1);
+    let short = warning(&results, WarningKind::ShortHeadroom).expect("it is reported");
+    assert!(short.place.starts_with("links.in0.ingress.pool, links.in1.ingress.pool"), "{short:?}");
+    // 2 d C + 84 B + 60 quanta and two packets of 1,000 B less a byte.
+    let needed = 2_500.0 + 84.0 + 60.0 * 64.0 + 1_999.0;
+    assert_eq!((value(short, "headroom_bytes"), value(short, "needed_bytes")), (1_000.0, needed));
+}
+
+#[test]
+fn a_next_queue_that_is_full_before_the_pause_is_reported() {
+    for (xoff, is_short) in [("500 kB", true), ("60 kB", false)] {
+        let keys = format!("pause = {{ xoff = \"{xoff}\", xon = \"1 B\", headroom = \"20 kB\" }}");
+        let text = format!(
+            "duration = \"60 ms\"\n{}{}{}",
+            wire("fast", 10.0, &keys),
+            wire("slow", 1.0, ""),
+            stream("f", "[\"fast\", \"slow\"]", "cbr", 10.0)
+        );
+        let results = run(&text, 1);
+        let short = warning(&results, WarningKind::ShortLimit).map(|one| one.place.as_str());
+        assert_eq!(short, is_short.then_some("links.slow.queue.limit"));
+        assert_eq!(link(&results.summary, "slow").drops_packets > 0, is_short);
+    }
+}
+
 /// When two of the ports drain, the thresholds of the others rise to alpha B / (1 + 2 alpha), and their
 /// links resume although nothing has left them.
 #[test]
@@ -349,19 +376,18 @@ fn wrong_ingress_pools_are_refused_with_the_key_and_a_remedy() {
     assert_refused(&message, "line 10, links.in0.ingress", &["`pause`"]);
 }
 
-/// The same links, whose headroom is what arrives until a sender has stopped and the rest of the packet
-/// that crosses the threshold; without what else drops packets or lengthens the delay. The sources stop
-/// after half a second.
+/// The same links, whose headroom is the least that is enough; without what else drops packets or lengthens
+/// the delay. The sources stop after half a second.
 fn lossless(mut network: Network) -> Network {
     let packets: Vec<u32> = network.link_facts().iter().map(|link| link.packet_bytes).collect();
-    for (link, packet) in network.links.iter_mut().zip(packets) {
+    for (link, largest) in network.links.iter_mut().zip(packets) {
         link.queue = networks::drop_tail(Limit::Bytes(1_000_000_000));
         (link.pool, link.policer, link.jitter) = (None, None, None);
         (link.admission, link.arrival_log) = (None, None);
         (link.loss, link.delay_changes) = (LossSpec::None, Vec::new());
         if let Some(pause) = &mut link.pause {
-            let needed = pause.least_headroom_bytes(link.rate, link.delay, packet);
-            pause.headroom = Size::new(needed + u64::from(packet));
+            let needed = pause.least_headroom_bytes(link.rate, link.delay, largest);
+            pause.headroom = Size::new(needed);
         }
     }
     network.ingress_pools.iter_mut().for_each(|pool| pool.headroom = None);

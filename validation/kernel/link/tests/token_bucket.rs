@@ -45,14 +45,7 @@ fn link(rows: &[Row], parameter: impl Fn(&str) -> Option<u64>) -> (Bottleneck<()
     shaper.peak_rate = parameter("peakrate").map(BitRate::new);
     let mut spec = LinkSpec::new(line, Time::ZERO, QueueConfig::DropTail(queue));
     spec.shaper = Some(shaper);
-    let info = LinkInfo {
-        name: spec.name.clone(),
-        seed: 1,
-        rate: spec.sustained_rate(),
-        bdp_bytes: spec.bdp_bytes,
-        packet_bytes: largest,
-        groups: Vec::new(),
-    };
+    let info = LinkInfo::new(&spec.name, spec.sustained_rate(), largest);
     let packet_time = Time::from_seconds(8.0 * f64::from(largest) / value("rate") as f64);
     (Bottleneck::with_info(&spec, &info).expect("tbf took the same values"), packet_time)
 }

@@ -98,6 +98,7 @@ impl Parameters for CustomParams {
 
 /// A packet whose transmission would begin now, and the packets that wait behind it.
 #[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
 pub struct DequeueEvent {
     /// When its transmission would begin.
     pub now: Time,

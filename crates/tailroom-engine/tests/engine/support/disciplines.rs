@@ -28,13 +28,9 @@ pub(crate) fn all(limit: &str) -> Vec<QueueConfig> {
 /// Those of [`all`] whose other parameters fit the limit, whatever the size of the packets: a threshold
 /// lies below it.
 pub(crate) fn valid(limit: &str) -> Vec<QueueConfig> {
-    let info = |packet_bytes| LinkInfo {
-        name: "link".into(),
-        seed: 1,
-        rate: Rate::from_bits_per_second(8_000_000),
-        bdp_bytes: 12_345.0,
-        packet_bytes,
-        groups: Vec::new(),
+    let info = |packet_bytes| {
+        let rate = Rate::from_bits_per_second(8_000_000);
+        with!(LinkInfo::new("link", rate, packet_bytes), LinkInfo { bdp_bytes: 12_345.0 })
     };
     let fits = |config: &QueueConfig, bytes| config.parameters().check(&info(bytes)).is_ok();
     let mut configs = all(limit);
