@@ -50,6 +50,11 @@ class Profile:
     """Speed, in Mbit/s, whose ports have eight lanes."""
     eight_lanes_xon_bytes: int = 0
     """`xon_bytes` of ports with eight lanes."""
+    xon_offset_bytes: int | None = None
+    """How far the queue must be below the threshold before the peer may resume, if that is more
+    than `xon_bytes`; `None` if no source states it."""
+    reserved_bytes: int | None = None
+    """Bytes that a table reserves for a group, without headroom; xon if left out."""
     is_shared: bool = False
     """Whether ports share the headroom, so that the size of a group is its xon."""
     response_bytes: Fraction | None = None
@@ -66,6 +71,8 @@ class Profile:
     """How published rows differ from the result: the speed in Mbit/s, and a sentence."""
     fit_delay_s: Fraction | None = None
     """Delay besides frames and cable that was fitted."""
+    fitted_mbps: tuple[int, int] = (0, 0)
+    """Lowest and highest speed of the rows that were fitted."""
     is_in_kib: bool = False
     """Whether amounts are multiples of 1 KiB, as SONiC's scripts make them, and not of a cell."""
 
@@ -114,8 +121,12 @@ def _cells(name: str, words: str, cell: int, source: str = "SONiC, sonic-mgmt") 
     return Profile(name, words, f"cell: {source}", cell_bytes=cell)
 
 
-def _fit(name: str, words: str, cell: int, rows: str) -> Profile:
-    """A chip whose published rows lie near a straight line over speed and length."""
+def _fit(name: str, words: str, cell: int, rows: str, **stated: Any) -> Profile:
+    """A chip whose published rows lie near a straight line over speed and length.
+
+    `stated` is what all rows have in common. Their groups reserve two frames or less, and the pool
+    has its own amount of headroom.
+    """
     return Profile(
         name,
         words,
@@ -123,6 +134,8 @@ def _fit(name: str, words: str, cell: int, rows: str) -> Profile:
         method="fit",
         cell_bytes=cell,
         fit_delay_s=Fraction(22, 10**7),
+        is_shared=True,
+        **stated,
     )
 
 
@@ -139,8 +152,24 @@ ASICS = (
     _cells("tomahawk-2", "Broadcom Tomahawk 2", 208),
     _cells("tomahawk-3", "Broadcom Tomahawk 3", 254),
     _cells("tomahawk-4", "Broadcom Tomahawk 4", 254),
-    _fit("tomahawk-5", "Broadcom Tomahawk 5", 254, "Dell Z9864F and Micas"),
-    _fit("tomahawk-6", "Broadcom Tomahawk 6", 420, "Nexthop NH-4210"),
+    _fit(
+        "tomahawk-5",
+        "Broadcom Tomahawk 5",
+        254,
+        "Dell Z9864F and Micas",
+        reserved_bytes=18_796,
+        xon_offset_bytes=3556,
+        fitted_mbps=(100_000, 800_000),
+    ),
+    _fit(
+        "tomahawk-6",
+        "Broadcom Tomahawk 6",
+        420,
+        "Nexthop NH-4210",
+        reserved_bytes=4620,
+        xon_offset_bytes=3360,
+        fitted_mbps=(50_000, 800_000),
+    ),
     replace(_cells("tofino-1", "Intel Tofino", 80, "ns3-datacenter"), is_in_kib=True),
     replace(_cells("tofino-2", "Intel Tofino 2", 176, "SONiC, asic_table.j2"), is_in_kib=True),
     _cells("nexus-9300-fx2", "Cisco Nexus 9300-FX2", 416, "Cisco's manual"),
