@@ -118,12 +118,13 @@ def test_a_damaged_table_ends_with_status_2(tailroom: Tailroom, tmp_path: Path) 
         (("--speed", "100G"), "--cable: is missing; write for example"),
         (("--cable", "5m"), "--speed: is missing; write for example"),
         ((*LINK[1:], "--asic", "tomahawk-9"), "--asic: tomahawk-9 is not known; did you mean"),
-        ((*LINK[1:], "--table", "sn9"), "--table: sn9 is not known;"),
+        ((*LINK[1:], "--asic", "nothing"), "--asic: nothing is not known; choose standard, spec"),
+        ((*LINK[1:], "--table", "sn9"), "--table: sn9 is not known; choose msn2700, msn3700, msn"),
         ((*LINK[1:], "--table", "sn5600", "--asic", "spectrum-4"), "leave one out"),
         ((*LINK[1:], "--medium", "air"), "--medium: air is not a known medium; choose fiber or"),
         ((*LINK[1:], "--response", "5"), "--response: "),
         (
-            ("--speed", "25G", "--cable", "5m", "--asic", "tomahawk-5"),
+            ("--speed", "50G", "--cable", "5m", "--asic", "tomahawk-5"),
             "--speed: tomahawk-5 is a fit to rows at 100G to 800G",
         ),
         (

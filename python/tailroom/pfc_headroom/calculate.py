@@ -53,7 +53,8 @@ def headroom(  # noqa: PLR0913 - a parameter per term
     Args:
         speed: Speed of the port, `"1G"` to `"1.6T"`. In Python also a number of bit/s.
         cable: Length of the cable, `"1m"` to `"120km"`. In Python also a number of metres.
-        asic: Chip whose cells and formula count, such as `"spectrum-4"` or `"tomahawk-5"`.
+        asic: Chip whose cells and formula count, such as `"spectrum-4"` or `"tomahawk-5"`, or a
+            published table.
         table: Published table whose parameters count, such as `"sn5600"`.
         medium: Medium of the cable, `"fiber"` (5 ns/m) or `"copper"` (4.76 ns/m); that of the
             formula if left out.

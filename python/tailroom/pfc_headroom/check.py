@@ -136,8 +136,8 @@ def check_headroom(
 
     Args:
         files: Paths of the files.
-        asic: Chip of all files; if left out, that of the device that the path names, and without
-            a known device, cells are not checked.
+        asic: Chip of all files, or a published table, which states its chip; if left out, that
+            of the device that the path names, and without a known device, cells are not checked.
         table: Published table with whose parameters rows are computed again; the one that gives
             the most rows if left out.
 
@@ -148,7 +148,8 @@ def check_headroom(
     if not files:
         raise ArgumentError("files: there is none; give a pg_profile_lookup.ini")
     chip = None if asic is None else read_profile(asic, None)
-    published = None if table is None else read_profile(None, table)
+    published = chip if chip in TABLES else None
+    published = published if table is None else read_profile(None, table)
     return HeadroomCheck(tuple(_checked(file, chip, published) for file in files))
 
 

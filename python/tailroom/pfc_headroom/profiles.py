@@ -14,7 +14,7 @@ from typing import Any, Literal
 from tailroom.arguments import named
 from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
-from tailroom.scenario.named_values import nearest
+from tailroom.scenario.named_values import near, nearest
 
 KIB = 1024
 Method = Literal["standard", "sonic", "fit"]
@@ -236,6 +236,8 @@ TABLES = (
     ),
 )
 """Published tables of SONiC with the parameters that reproduce them."""
+PROFILES = (STANDARD, *ASICS, *TABLES)
+"""All profiles."""
 
 DEVICES = (
     (r"msn2\d{3}|sn2\d{3}", "spectrum-1"),
@@ -272,7 +274,7 @@ def read_profile(asic: str | None, table: str | None) -> Profile:
     """Returns the profile of a chip or of a published table; the standard's without either.
 
     Args:
-        asic: Name of a chip.
+        asic: Name of a chip, or of a published table, which states its chip.
         table: Name of a published table.
 
     Raises:
@@ -283,18 +285,16 @@ def read_profile(asic: str | None, table: str | None) -> Profile:
             f"{named('asic')} and {named('table')}: a table states its chip; leave one out"
         )
     if asic is not None:
-        return _named("asic", asic, (STANDARD, *ASICS))
+        return _named("asic", asic, PROFILES)
     return STANDARD if table is None else _named("table", table, TABLES)
 
 
 def _named(argument: str, name: str, profiles: Iterable[Profile]) -> Profile:
     by_name = {profile.name: profile for profile in profiles}
     if name.lower() not in by_name:
-        raise ArgumentError(
-            f"{named(argument)}: {name} is not known; {nearest(name, list(by_name))} "
-            f"Known are {', '.join(by_name)}"
-        )
+        remedy = nearest(name, by_name) if near(name, by_name) else f"choose {', '.join(by_name)}"
+        raise ArgumentError(f"{named(argument)}: {name} is not known; {remedy}")
     return by_name[name.lower()]
 
 
-_BY_NAME = {profile.name: profile for profile in (STANDARD, *ASICS, *TABLES)}
+_BY_NAME = {profile.name: profile for profile in PROFILES}
