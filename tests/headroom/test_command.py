@@ -70,6 +70,10 @@ def test_a_check_lists_reasons_and_ends_with_status_1(tailroom: Tailroom, tmp_pa
         "40m has 20,480 B (line 4)"
     ) in ended.output
     assert "2 of 6 rows in 1 of 1 files are wrong" in ended.output
+    assert ended.output.endswith(
+        "2 of 6 rows in 1 of 1 files contradict their neighbours, "
+        "or are below cable plus response\n"
+    )
 
 
 def test_explain_shows_the_terms_and_the_missing_one(tailroom: Tailroom, tmp_path: Path) -> None:

@@ -175,3 +175,11 @@ def _show_numbers(answer: HeadroomCheck, console: Console) -> None:
     for kind, words in KINDS.items():
         if numbers[kind]:
             console.print(f"  {numbers[kind]:5,}  {words}")
+    odd = answer.contradicting
+    if odd:
+        files = len({row.file for row in odd})
+        console.print(
+            f"{len(odd):,} of {rows:,} rows in {files:,} of {len(answer.tables):,} files "
+            "contradict their neighbours, or are below cable plus response",
+            soft_wrap=True,
+        )

@@ -14,7 +14,7 @@ from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
 from tailroom.pfc_headroom.arrow_table import only_table
 from tailroom.pfc_headroom.calculate import link_question
-from tailroom.pfc_headroom.faults import Fault, faults_of
+from tailroom.pfc_headroom.faults import CONTRADICTIONS, Fault, faults_of
 from tailroom.pfc_headroom.profiles import STANDARD, TABLES, Profile, asic_of_path, read_profile
 from tailroom.pfc_headroom.speeds import speed_of
 from tailroom.pfc_headroom.tables import HeadroomRow, read_table
@@ -68,6 +68,12 @@ class HeadroomCheck:
     def faults(self) -> tuple[Fault, ...]:
         """What is wrong in all files."""
         return tuple(chain.from_iterable(table.faults for table in self.tables))
+
+    @property
+    def contradicting(self) -> tuple[HeadroomRow, ...]:
+        """Rows that contradict other rows of their table, or are below cable plus response."""
+        rows = (fault.row for fault in self.faults if fault.kind in CONTRADICTIONS)
+        return tuple(dict.fromkeys(rows))
 
     @property
     def _rows(self) -> list[dict[str, Any]]:
