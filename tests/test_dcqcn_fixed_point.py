@@ -1,6 +1,6 @@
 """DCQCN against the fluid model of its authors, under the assumptions of that model."""
 
-from math import expm1, log1p
+from math import exp, expm1, log1p
 
 import pytest
 
@@ -44,8 +44,8 @@ def fixed_point_marking(rate: float) -> float:
         notifications = -expm1(-kept * interval * rate) / interval
         alpha = -expm1(-kept * timer * rate)
         growth = increase * (
-            by_timer * (1 - marking) ** (stages * timer * rate)
-            + by_counter * (1 - marking) ** (stages * counter)
+            by_timer * exp(-kept * stages * timer * rate)
+            + by_counter * exp(-kept * stages * counter)
         )
         target_less_rate = growth / notifications
         return target_less_rate / 2 * (by_timer + by_counter) - rate * alpha / 2 * notifications
