@@ -230,10 +230,11 @@ def test_profiles_of_config_db_are_read(tmp_path: Path) -> None:
     assert kinds(check) == [(line, "less_at_longer_cable"), (line, "below_response")]
 
 
-def test_what_the_command_writes_for_sonic_is_read_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("asic", ["sn5600", "tomahawk-5"])
+def test_what_the_command_writes_for_sonic_is_read_again(tmp_path: Path, asic: str) -> None:
     from tailroom.pfc_headroom.formats import sonic_profile, sonic_row  # noqa: PLC0415
 
-    result = tr.headroom("400G", "2km", table="sn5600")
+    result = tr.headroom("400G", "2km", asic=asic)
     for text, name in ((sonic_row(result), "a.ini"), (sonic_profile(result), "b.json")):
         [table] = tr.check_headroom([written(tmp_path, text, name)]).tables
         [read] = table.rows
