@@ -21,6 +21,63 @@ SN5600_C224O8 = """\
 """
 
 
+# Rows of sonic-net/sonic-buildimage 086b03b (Apache License 2.0, Copyright (C) Microsoft; that of
+# SN4700 Copyright (c) 2024 NVIDIA CORPORATION & AFFILIATES) with the faults of each.
+PUBLIC = {
+    "x86_64-mlnx_msn4700-r0/Mellanox-SN4700-O8C48": (
+        """\
+ 400000  300m 38912  38912  225280         0
+ 200000 1500m 19456  19456  427008         0
+ 400000 1500m 38912  38912  427008         0
+ 400000 2000m 38912  38912  555008         0
+""",
+        [(3, "below_response"), (4, "below_response")],
+    ),
+    "x86_64-nexthop_5010-r0/NH-5010-F-O64": (
+        """\
+400000  30m        0       0    514553     -6         1454025
+400000  50m        0       0    524707     -6         1454025
+800000  30m        0       0    244000     -6         1454025
+800000  50m        0       0    244000     -6         1454025
+""",
+        [(3, "less_at_higher_speed"), (4, "less_at_higher_speed")],
+    ),
+    "x86_64-nokia_ixr7220_h6_128-r0/Nokia-IXR7220-H6-O256": (
+        """\
+  50000  40m   8400    0     144480     0         4200
+ 100000  40m   8400    0     131880     0         4200
+""",
+        [(2, "less_at_higher_speed")],
+    ),
+    "x86_64-arista_7060x6_64pe_b/Arista-7060X6-64PE-B-P32O64": (
+        """\
+800000  5m   8636    0    724662  0         3556
+800000  40m  8636    0    833536  0         3556
+""",
+        [(2, "not_whole_cells")],
+    ),
+    "x86_64-nokia_ixr7220_h5_64d-r0/Nokia-IXR7220-H5-64D": (
+        """\
+  10000  300m 1248    2288 46176   0        2288
+  25000  300m 1248    2288 79040   0        2288
+ 800000  300m 1248    2288 929132  0        2288
+""",
+        [(1, "other_chip"), (2, "other_chip")],
+    ),
+    "x86_64-nvidia_sn5600-r0/Mellanox-SN5600-C224O8": (
+        SN5600_C224O8,
+        [
+            (6, "less_at_longer_cable"),
+            (6, "below_frame"),
+            (7, "less_at_longer_cable"),
+            (7, "below_frame"),
+        ],
+    ),
+}
+CONTRADICTING = 7
+"""Rows of `PUBLIC` below another row of their table, or below cable plus response."""
+
+
 def written(directory: Path, text: str, name: str = "pg_profile_lookup.ini") -> Path:
     path = directory / name
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -37,15 +94,26 @@ def kinds(check: tr.HeadroomCheck) -> list[tuple[int, str]]:
     return [(fault.row.line, fault.kind) for fault in check.faults]
 
 
-def test_the_published_rows_that_lack_a_frame_are_found(tmp_path: Path) -> None:
-    check = tr.check_headroom([written(tmp_path, SN5600_C224O8)])
-    assert kinds(check) == [
-        (6, "less_at_longer_cable"),
-        (6, "below_frame"),
-        (7, "less_at_longer_cable"),
-        (7, "below_frame"),
+@pytest.mark.parametrize("device", PUBLIC)
+def test_the_faults_of_public_rows_are_found(tmp_path: Path, device: str) -> None:
+    text, faults = PUBLIC[device]
+    check = tr.check_headroom([written(tmp_path, text, f"device/{device}/pg_profile_lookup.ini")])
+    assert kinds(check) == faults
+
+
+def test_a_row_with_two_faults_contradicts_once(tmp_path: Path) -> None:
+    files = [
+        written(tmp_path, text, f"device/{device}/pg_profile_lookup.ini")
+        for device, (text, _) in PUBLIC.items()
     ]
-    first = check.faults[0]
+    found = tr.check_headroom(files).contradicting
+    assert len(found) == len({(row.file, row.line) for row in found}) == CONTRADICTING
+    below = row(10_000, "40m", 200) + row(10_000, "300m", 100)
+    assert len(tr.check_headroom([written(tmp_path, below)]).contradicting) == 2
+
+
+def test_the_reason_names_the_other_row(tmp_path: Path) -> None:
+    first = tr.check_headroom([written(tmp_path, SN5600_C224O8)]).faults[0]
     assert (first.row.cable, first.row.xoff_bytes) == ("250m", 14_336)
     assert first.text == "40m has 20,480 B (line 4)"
 
@@ -61,11 +129,9 @@ def test_the_missing_term_is_named(tmp_path: Path) -> None:
     assert missing.name == "largest frame, just begun here"
 
 
-def test_less_at_a_higher_speed_is_found(tmp_path: Path) -> None:
-    """NH-5010 of Nexthop: 524,707 B at 400G and 50 m, 244,000 B at 800G."""
+def test_less_at_a_higher_speed_names_the_lower_one(tmp_path: Path) -> None:
     text = row(400_000, "50m", 524_707) + row(800_000, "50m", 244_000)
     check = tr.check_headroom([written(tmp_path, text)])
-    assert kinds(check) == [(2, "less_at_higher_speed")]
     assert check.faults[0].text == "400,000 Mbit/s has 524,707 B (line 1)"
 
 
@@ -92,6 +158,14 @@ def test_below_cable_and_response_is_found(tmp_path: Path) -> None:
 def test_the_bounds_are_exact(tmp_path: Path, xoff: int, found: list[str]) -> None:
     check = tr.check_headroom([written(tmp_path, row(100_000, "40m", xoff))])
     assert [fault.kind for fault in check.faults] == found
+
+
+def test_a_table_may_be_named_where_a_chip_is(tmp_path: Path) -> None:
+    """SN5640's parameters give more of the rows, but SN5600's are asked for."""
+    path = written(tmp_path, SN5600_C224O8)
+    [table] = tr.check_headroom([path], asic="sn5600").tables
+    assert table.asic == table.profile
+    assert table.profile.name == "sn5600"
 
 
 def test_a_value_between_cells_is_found(tmp_path: Path) -> None:
@@ -156,10 +230,11 @@ def test_profiles_of_config_db_are_read(tmp_path: Path) -> None:
     assert kinds(check) == [(line, "less_at_longer_cable"), (line, "below_response")]
 
 
-def test_what_the_command_writes_for_sonic_is_read_again(tmp_path: Path) -> None:
+@pytest.mark.parametrize("asic", ["sn5600", "tomahawk-5"])
+def test_what_the_command_writes_for_sonic_is_read_again(tmp_path: Path, asic: str) -> None:
     from tailroom.pfc_headroom.formats import sonic_profile, sonic_row  # noqa: PLC0415
 
-    result = tr.headroom("400G", "2km", table="sn5600")
+    result = tr.headroom("400G", "2km", asic=asic)
     for text, name in ((sonic_row(result), "a.ini"), (sonic_profile(result), "b.json")):
         [table] = tr.check_headroom([written(tmp_path, text, name)]).tables
         [read] = table.rows

@@ -70,6 +70,10 @@ def test_a_check_lists_reasons_and_ends_with_status_1(tailroom: Tailroom, tmp_pa
         "40m has 20,480 B (line 4)"
     ) in ended.output
     assert "2 of 6 rows in 1 of 1 files are wrong" in ended.output
+    assert ended.output.endswith(
+        "2 of 6 rows in 1 of 1 files contradict their neighbours, "
+        "or are below cable plus response\n"
+    )
 
 
 def test_explain_shows_the_terms_and_the_missing_one(tailroom: Tailroom, tmp_path: Path) -> None:
@@ -118,12 +122,13 @@ def test_a_damaged_table_ends_with_status_2(tailroom: Tailroom, tmp_path: Path) 
         (("--speed", "100G"), "--cable: is missing; write for example"),
         (("--cable", "5m"), "--speed: is missing; write for example"),
         ((*LINK[1:], "--asic", "tomahawk-9"), "--asic: tomahawk-9 is not known; did you mean"),
-        ((*LINK[1:], "--table", "sn9"), "--table: sn9 is not known;"),
+        ((*LINK[1:], "--asic", "nothing"), "--asic: nothing is not known; choose standard, spec"),
+        ((*LINK[1:], "--table", "sn9"), "--table: sn9 is not known; choose msn2700, msn3700, msn"),
         ((*LINK[1:], "--table", "sn5600", "--asic", "spectrum-4"), "leave one out"),
         ((*LINK[1:], "--medium", "air"), "--medium: air is not a known medium; choose fiber or"),
         ((*LINK[1:], "--response", "5"), "--response: "),
         (
-            ("--speed", "25G", "--cable", "5m", "--asic", "tomahawk-5"),
+            ("--speed", "50G", "--cable", "5m", "--asic", "tomahawk-5"),
             "--speed: tomahawk-5 is a fit to rows at 100G to 800G",
         ),
         (

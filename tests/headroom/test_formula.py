@@ -1,10 +1,12 @@
 """Headrooms against published tables, worked examples, and the sums of the quoted terms."""
 
+import json
 from itertools import groupby
 
 import pytest
 
 import tailroom as tr
+from tailroom.pfc_headroom.formats import sonic_profile, sonic_row
 from tailroom.pfc_headroom.profiles import ASICS, TABLES
 from tailroom.pfc_headroom.speeds import SPEEDS
 from tailroom.vectors.sets.headroom import published
@@ -121,9 +123,12 @@ def test_copper_is_faster_than_fiber() -> None:
     ("asic", "speed", "rows"),
     [
         ("tomahawk-5", "100G", (147_066, 160_274, 258_572)),
+        ("tomahawk-5", "200G", (229_362, 255_778, 452_374)),
         ("tomahawk-5", "400G", (393_192, 446_024, 839_216)),
         ("tomahawk-5", "800G", (729_488, 835_406, 1_621_536)),
+        ("tomahawk-6", "50G", (162_540, 173_460, 254_940)),
         ("tomahawk-6", "100G", (229_740, 251_580, 414_120)),
+        ("tomahawk-6", "200G", (369_180, 412_860, 737_940)),
         ("tomahawk-6", "400G", (650_160, 737_940, 1_387_680)),
         ("tomahawk-6", "800G", (1_249_080, 1_424_220, 2_724_120)),
     ],
@@ -136,6 +141,45 @@ def test_a_fit_is_within_5_percent_of_the_rows_and_says_so(
         assert result.xoff_bytes == pytest.approx(xoff_bytes, rel=0.05)
         assert result.xoff_bytes % (result.profile.cell_bytes or 0) == 0
         assert "within 5 %" in " ".join(result.assumptions)
+
+
+@pytest.mark.parametrize(
+    ("asic", "row", "two_frames"),
+    [
+        # Dell-Z9864f-O64 and NH-4210-F-P128 of sonic-buildimage (Apache License 2.0).
+        ("tomahawk-5", "18796 0 393192 0 3556", 2 * 37 * 254),
+        ("tomahawk-6", "4620 0 650160 0 3360", 2 * 22 * 420),
+    ],
+)
+def test_what_the_rows_of_a_fit_have_in_common_is_given_to_the_byte(
+    asic: str, row: str, two_frames: int
+) -> None:
+    result = tr.headroom("400G", "5m", asic=asic, ports=64)
+    size, xon, xoff, _, xon_offset = map(int, row.split())
+    assert (result.size_bytes, result.xon_bytes, result.xon_offset_bytes) == (size, xon, xon_offset)
+    assert size <= two_frames
+    assert size % (result.profile.cell_bytes or 0) == 0
+    assert "No source" not in " ".join(result.assumptions)
+    written = sonic_row(result).splitlines()
+    assert written[0].endswith("threshold xon_offset")
+    expected = row.replace(str(xoff), str(result.xoff_bytes))
+    assert written[1] == f"400000 5m {expected}"
+    [profile] = json.loads(sonic_profile(result))["BUFFER_PROFILE"].values()
+    assert (profile["xon"], profile["xon_offset"]) == ("0", str(xon_offset))
+
+
+def test_only_a_source_gives_an_xon_offset() -> None:
+    for name in ("tomahawk-4", "spectrum-4"):
+        result = tr.headroom("400G", "5m", asic=name)
+        assert result.xon_offset_bytes is None
+        assert "xon_offset" not in sonic_row(result) + sonic_profile(result)
+    assert "No source states an xon" in " ".join(
+        tr.headroom("400G", "5m", asic="tomahawk-4").assumptions
+    )
+
+
+def test_a_table_may_be_named_where_a_chip_is() -> None:
+    assert tr.headroom("400G", "5m", asic="sn5600") == tr.headroom("400G", "5m", table="sn5600")
 
 
 def test_each_small_packet_takes_whole_cells() -> None:
@@ -178,7 +222,7 @@ def test_ports_share_a_pool() -> None:
         (profile.name, speed.name)
         for profile in (*ASICS, *TABLES)
         for speed in SPEEDS
-        if profile.method != "fit" or 100_000 <= speed.mbps <= 800_000
+        if profile.method != "fit" or profile.fitted_mbps[0] <= speed.mbps <= 800_000
     ],
 )
 @pytest.mark.parametrize("cable", ["1m", "300m", "120km"])

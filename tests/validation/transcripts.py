@@ -36,6 +36,7 @@ DOCUMENTS = (
     "docs/guide/choices.md",
     "docs/guide/data-center.md",
     "docs/guide/headroom.md",
+    "docs/guide/lossless.md",
     "docs/guide/own-control.md",
     "docs/guide/own-discipline.md",
     "docs/guide/questions.md",

@@ -113,7 +113,7 @@ def names_in(collection: str, attribute: str | None = None) -> Completer:
 
 
 model_names = names_in("tailroom.models:MODELS")
-asic_names = names_in("tailroom.pfc_headroom.profiles:ASICS", "name")
+asic_names = names_in("tailroom.pfc_headroom.profiles:PROFILES", "name")
 headroom_tables = names_in("tailroom.pfc_headroom.profiles:TABLES", "name")
 speed_names = names_in("tailroom.pfc_headroom.speeds:SPEEDS", "name")
 figure_kinds = names_in("tailroom.cli.figures:Kind")

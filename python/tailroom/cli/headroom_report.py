@@ -35,7 +35,9 @@ def show(answer: Headroom, console: Console) -> None:
     _show_sources(answer.terms, console)
     cells = f" = {answer.xoff_cells:,} cells of {cell} B" if cell else ""
     console.print(f"\n[bold]xoff {answer.xoff_bytes:,} B[/bold]{cells}")
-    console.print(f"xon  {answer.xon_bytes:,} B")
+    offset = answer.xon_offset_bytes
+    below = "" if offset is None else f", or {offset:,} B below the threshold (xon_offset)"
+    console.print(f"xon  {answer.xon_bytes:,} B{below}")
     cells = f" = {answer.size_cells:,} cells" if cell else ""
     shared = ", as ports share the headroom" if answer.is_shared else ""
     console.print(f"size {answer.size_bytes:,} B{cells}{shared}")
@@ -173,3 +175,11 @@ def _show_numbers(answer: HeadroomCheck, console: Console) -> None:
     for kind, words in KINDS.items():
         if numbers[kind]:
             console.print(f"  {numbers[kind]:5,}  {words}")
+    odd = answer.contradicting
+    if odd:
+        files = len({row.file for row in odd})
+        console.print(
+            f"{len(odd):,} of {rows:,} rows in {files:,} of {len(answer.tables):,} files "
+            "contradict their neighbours, or are below cable plus response",
+            soft_wrap=True,
+        )

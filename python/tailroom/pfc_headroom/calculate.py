@@ -53,7 +53,8 @@ def headroom(  # noqa: PLR0913 - a parameter per term
     Args:
         speed: Speed of the port, `"1G"` to `"1.6T"`. In Python also a number of bit/s.
         cable: Length of the cable, `"1m"` to `"120km"`. In Python also a number of metres.
-        asic: Chip whose cells and formula count, such as `"spectrum-4"` or `"tomahawk-5"`.
+        asic: Chip whose cells and formula count, such as `"spectrum-4"` or `"tomahawk-5"`, or a
+            published table.
         table: Published table whose parameters count, such as `"sn5600"`.
         medium: Medium of the cable, `"fiber"` (5 ns/m) or `"copper"` (4.76 ns/m); that of the
             formula if left out.
@@ -70,7 +71,7 @@ def headroom(  # noqa: PLR0913 - a parameter per term
         gearbox: Delay of a gearbox, one way.
         fec: Delay of forward error correction beyond that of the interface, one way.
         macsec: Delay of MACsec, one way.
-        shared: Ports share the headroom, so that only xon is reserved per priority.
+        shared: Ports share the headroom, so that none is reserved per priority.
         ports: Number of ports, for the size of the headroom that they share.
         priorities: Number of lossless priorities per port; 2 if left out.
         oversubscription: How many times the shared headroom is too small for all priorities of all
@@ -151,8 +152,8 @@ def _assumptions(question: Question) -> Iterator[str]:
     yield from (text for mbps, text in profile.differences if mbps == question.speed.mbps)
     if profile.method == "fit":
         yield (
-            "This is a straight line through published rows, within 5 % of them, and no "
-            "specification of the vendor."
+            "xoff is a straight line through published rows, within 5 % of them, and no "
+            "specification of the vendor; xon, xon_offset and size are those of the rows."
         )
     if profile.method == "standard":
         if question.response_s is not None:
@@ -171,7 +172,7 @@ def _assumptions(question: Question) -> Iterator[str]:
         some = question.small_percent
         small = "All packets" if some == 100 else f"{some} % of the packets"
         yield f"{small} are of 64 B, and each takes whole cells of {profile.cell_bytes} B."
-    if profile.method != "sonic":
+    if not profile.xon_bytes and profile.xon_offset_bytes is None:
         yield "No source states an xon here: it is 0, so that the peer resumes at an empty queue."
     if question.speed.name == "800G" and question.response_s is None and profile.method != "fit":
         yield "The response at 800G is SONiC's, which takes 400G's 905 quanta."

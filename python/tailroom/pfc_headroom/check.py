@@ -14,7 +14,7 @@ from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
 from tailroom.pfc_headroom.arrow_table import only_table
 from tailroom.pfc_headroom.calculate import link_question
-from tailroom.pfc_headroom.faults import Fault, faults_of
+from tailroom.pfc_headroom.faults import CONTRADICTIONS, Fault, faults_of
 from tailroom.pfc_headroom.profiles import STANDARD, TABLES, Profile, asic_of_path, read_profile
 from tailroom.pfc_headroom.speeds import speed_of
 from tailroom.pfc_headroom.tables import HeadroomRow, read_table
@@ -68,6 +68,12 @@ class HeadroomCheck:
     def faults(self) -> tuple[Fault, ...]:
         """What is wrong in all files."""
         return tuple(chain.from_iterable(table.faults for table in self.tables))
+
+    @property
+    def contradicting(self) -> tuple[HeadroomRow, ...]:
+        """Rows that contradict other rows of their table, or are below cable plus response."""
+        rows = (fault.row for fault in self.faults if fault.kind in CONTRADICTIONS)
+        return tuple(dict.fromkeys(rows))
 
     @property
     def _rows(self) -> list[dict[str, Any]]:
@@ -136,8 +142,8 @@ def check_headroom(
 
     Args:
         files: Paths of the files.
-        asic: Chip of all files; if left out, that of the device that the path names, and without
-            a known device, cells are not checked.
+        asic: Chip of all files, or a published table, which states its chip; if left out, that
+            of the device that the path names, and without a known device, cells are not checked.
         table: Published table with whose parameters rows are computed again; the one that gives
             the most rows if left out.
 
@@ -148,7 +154,8 @@ def check_headroom(
     if not files:
         raise ArgumentError("files: there is none; give a pg_profile_lookup.ini")
     chip = None if asic is None else read_profile(asic, None)
-    published = None if table is None else read_profile(None, table)
+    published = chip if chip in TABLES else None
+    published = published if table is None else read_profile(None, table)
     return HeadroomCheck(tuple(_checked(file, chip, published) for file in files))
 
 

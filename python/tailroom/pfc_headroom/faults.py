@@ -22,6 +22,8 @@ KINDS = {
     "other_chip": "a multiple of another chip's cell",
 }
 """What can be wrong, by kind of fault."""
+CONTRADICTIONS = ("less_at_longer_cable", "less_at_higher_speed", "below_response")
+"""Kinds of faults that contradict other rows, or what arrives without any frame."""
 OTHER_CELLS = sorted({asic.granularity_bytes for asic in ASICS} - {KIB})
 """Cells whose multiples tell a chip; multiples of 1 KiB tell only of SONiC's scripts."""
 FEWEST_FOREIGN = 2

@@ -27,7 +27,9 @@ def sonic_row(headroom: Headroom) -> str:
     """
     amounts = (headroom.size_bytes, headroom.xon_bytes, headroom.xoff_bytes)
     row = " ".join(map(str, (headroom.speed_mbps, headroom.cable, *amounts, 0)))
-    return f"{LOOKUP_HEADING}\n{row}\n"
+    if headroom.xon_offset_bytes is None:
+        return f"{LOOKUP_HEADING}\n{row}\n"
+    return f"{LOOKUP_HEADING} xon_offset\n{row} {headroom.xon_offset_bytes}\n"
 
 
 def sonic_profile(headroom: Headroom) -> str:
@@ -43,6 +45,8 @@ def sonic_profile(headroom: Headroom) -> str:
         "xoff": str(headroom.xoff_bytes),
         "dynamic_th": "0",
     }
+    if headroom.xon_offset_bytes is not None:
+        profile["xon_offset"] = str(headroom.xon_offset_bytes)
     name = f"pg_lossless_{headroom.speed_mbps}_{headroom.cable}_profile"
     return json.dumps({"BUFFER_PROFILE": {name: profile}}, indent=2) + "\n"
 

@@ -14,7 +14,7 @@ from typing import Any, Literal
 from tailroom.arguments import named
 from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
-from tailroom.scenario.named_values import nearest
+from tailroom.scenario.named_values import near, nearest
 
 KIB = 1024
 Method = Literal["standard", "sonic", "fit"]
@@ -50,6 +50,11 @@ class Profile:
     """Speed, in Mbit/s, whose ports have eight lanes."""
     eight_lanes_xon_bytes: int = 0
     """`xon_bytes` of ports with eight lanes."""
+    xon_offset_bytes: int | None = None
+    """How far the queue must be below the threshold before the peer may resume, if that is more
+    than `xon_bytes`; `None` if no source states it."""
+    reserved_bytes: int | None = None
+    """Bytes that a table reserves for a group, without headroom; xon if left out."""
     is_shared: bool = False
     """Whether ports share the headroom, so that the size of a group is its xon."""
     response_bytes: Fraction | None = None
@@ -66,6 +71,8 @@ class Profile:
     """How published rows differ from the result: the speed in Mbit/s, and a sentence."""
     fit_delay_s: Fraction | None = None
     """Delay besides frames and cable that was fitted."""
+    fitted_mbps: tuple[int, int] = (0, 0)
+    """Lowest and highest speed of the rows that were fitted."""
     is_in_kib: bool = False
     """Whether amounts are multiples of 1 KiB, as SONiC's scripts make them, and not of a cell."""
 
@@ -114,8 +121,12 @@ def _cells(name: str, words: str, cell: int, source: str = "SONiC, sonic-mgmt") 
     return Profile(name, words, f"cell: {source}", cell_bytes=cell)
 
 
-def _fit(name: str, words: str, cell: int, rows: str) -> Profile:
-    """A chip whose published rows lie near a straight line over speed and length."""
+def _fit(name: str, words: str, cell: int, rows: str, **stated: Any) -> Profile:
+    """A chip whose published rows lie near a straight line over speed and length.
+
+    `stated` is what all rows have in common. Their groups reserve two frames or less, and the pool
+    has its own amount of headroom.
+    """
     return Profile(
         name,
         words,
@@ -123,6 +134,8 @@ def _fit(name: str, words: str, cell: int, rows: str) -> Profile:
         method="fit",
         cell_bytes=cell,
         fit_delay_s=Fraction(22, 10**7),
+        is_shared=True,
+        **stated,
     )
 
 
@@ -139,8 +152,24 @@ ASICS = (
     _cells("tomahawk-2", "Broadcom Tomahawk 2", 208),
     _cells("tomahawk-3", "Broadcom Tomahawk 3", 254),
     _cells("tomahawk-4", "Broadcom Tomahawk 4", 254),
-    _fit("tomahawk-5", "Broadcom Tomahawk 5", 254, "Dell Z9864F and Micas"),
-    _fit("tomahawk-6", "Broadcom Tomahawk 6", 420, "Nexthop NH-4210"),
+    _fit(
+        "tomahawk-5",
+        "Broadcom Tomahawk 5",
+        254,
+        "Dell Z9864F and Micas",
+        reserved_bytes=18_796,
+        xon_offset_bytes=3556,
+        fitted_mbps=(100_000, 800_000),
+    ),
+    _fit(
+        "tomahawk-6",
+        "Broadcom Tomahawk 6",
+        420,
+        "Nexthop NH-4210",
+        reserved_bytes=4620,
+        xon_offset_bytes=3360,
+        fitted_mbps=(50_000, 800_000),
+    ),
     replace(_cells("tofino-1", "Intel Tofino", 80, "ns3-datacenter"), is_in_kib=True),
     replace(_cells("tofino-2", "Intel Tofino 2", 176, "SONiC, asic_table.j2"), is_in_kib=True),
     _cells("nexus-9300-fx2", "Cisco Nexus 9300-FX2", 416, "Cisco's manual"),
@@ -207,6 +236,8 @@ TABLES = (
     ),
 )
 """Published tables of SONiC with the parameters that reproduce them."""
+PROFILES = (STANDARD, *ASICS, *TABLES)
+"""All profiles."""
 
 DEVICES = (
     (r"msn2\d{3}|sn2\d{3}", "spectrum-1"),
@@ -243,7 +274,7 @@ def read_profile(asic: str | None, table: str | None) -> Profile:
     """Returns the profile of a chip or of a published table; the standard's without either.
 
     Args:
-        asic: Name of a chip.
+        asic: Name of a chip, or of a published table, which states its chip.
         table: Name of a published table.
 
     Raises:
@@ -254,18 +285,16 @@ def read_profile(asic: str | None, table: str | None) -> Profile:
             f"{named('asic')} and {named('table')}: a table states its chip; leave one out"
         )
     if asic is not None:
-        return _named("asic", asic, (STANDARD, *ASICS))
+        return _named("asic", asic, PROFILES)
     return STANDARD if table is None else _named("table", table, TABLES)
 
 
 def _named(argument: str, name: str, profiles: Iterable[Profile]) -> Profile:
     by_name = {profile.name: profile for profile in profiles}
     if name.lower() not in by_name:
-        raise ArgumentError(
-            f"{named(argument)}: {name} is not known; {nearest(name, list(by_name))} "
-            f"Known are {', '.join(by_name)}"
-        )
+        remedy = nearest(name, by_name) if near(name, by_name) else f"choose {', '.join(by_name)}"
+        raise ArgumentError(f"{named(argument)}: {name} is not known; {remedy}")
     return by_name[name.lower()]
 
 
-_BY_NAME = {profile.name: profile for profile in (STANDARD, *ASICS, *TABLES)}
+_BY_NAME = {profile.name: profile for profile in PROFILES}

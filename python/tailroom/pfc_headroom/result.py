@@ -35,7 +35,7 @@ class Headroom:
     xon_bytes: int
     """Bytes in the queue at or below which the peer may resume."""
     is_shared: bool
-    """Whether ports share the headroom, so that `size_bytes` is `xon_bytes`."""
+    """Whether ports share the headroom, so that `size_bytes` has none."""
     ports: int | None
     """Number of ports of the pool; `None` if no pool was asked for."""
     priorities: int
@@ -51,9 +51,19 @@ class Headroom:
         return int(sum(term.exact_bytes for term in self.terms))
 
     @property
+    def xon_offset_bytes(self) -> int | None:
+        """Bytes below the threshold at which the peer may resume; `None` if no source states it."""
+        return self.profile.xon_offset_bytes
+
+    @property
     def size_bytes(self) -> int:
-        """Bytes that are reserved for the priority: xon, and the headroom if it is not shared."""
-        return self.xon_bytes + (0 if self.is_shared else self.xoff_bytes)
+        """Bytes that are reserved for the priority: xon, unless a table states another amount.
+
+        The headroom is part of them if it is not shared.
+        """
+        stated = self.profile.reserved_bytes
+        reserved = self.xon_bytes if stated is None else stated
+        return reserved + (0 if self.is_shared else self.xoff_bytes)
 
     @property
     def xoff_cells(self) -> int | None:
@@ -119,6 +129,7 @@ class Headroom:
             "method": self.profile.method,
             "source": self.profile.source,
             "xon_bytes": self.xon_bytes,
+            "xon_offset_bytes": self.xon_offset_bytes,
             "xoff_bytes": self.xoff_bytes,
             "size_bytes": self.size_bytes,
             "cell_bytes": self.profile.cell_bytes,

@@ -23,8 +23,6 @@ MAC_PHY_BYTES = Fraction(8 * KIB, 10)
 """0.8 KiB: `mac_phy_delay` of SONiC's asic_table.j2."""
 MARGIN_BYTES = 2 * KIB
 """What SONiC's script adds, and by how much a headroom is below that of small packets alone."""
-FITTED_MBPS = (100_000, 800_000)
-"""Lowest and highest speed of the rows that were fitted."""
 Role = Literal["path", "stop", "pause frame", "last frame", "memory"]
 """What happens during a term: the way there and back, the response of the peer, the pause frame, a
 frame just begun, or what the memory needs more."""
@@ -249,12 +247,11 @@ def _check_fitted(question: Question) -> None:
         ArgumentError: Rows of this speed were not fitted, or a delay is given that the fit has not
             told from the others.
     """
-    name = question.profile.name
-    low, high = FITTED_MBPS
+    name, (low, high) = question.profile.name, question.profile.fitted_mbps
     if not low <= question.speed.mbps <= high:
         raise ArgumentError(
-            f"{named('speed')}: {name} is a fit to rows at 100G to 800G; choose such a speed, or "
-            f"leave {named('asic')} out"
+            f"{named('speed')}: {name} is a fit to rows at {low // 1000}G to {high // 1000}G; "
+            f"choose such a speed, or leave {named('asic')} out"
         )
     for argument, delay in (("response", question.response_s), ("interface", question.interface_s)):
         if delay is not None:

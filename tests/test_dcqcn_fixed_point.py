@@ -1,0 +1,75 @@
+"""DCQCN against the fluid model of its authors, under the assumptions of that model."""
+
+from math import exp, expm1, log1p
+
+import pytest
+
+import tailroom as tr
+from tailroom.scenario.scenario import Scenario
+
+SCENARIO = """
+duration = "200 ms"
+measure_from = "50 ms"
+[links.port]
+rate = "40 Gbit/s"
+delay = "1 us"
+queue = {{ kind = "wred", k_min = "5 kB", k_max = "2 MB", p_max = 0.1023, limit = "20 MB" }}
+[flows.hosts]
+count = {flows}
+path = ["port"]
+congestion = {{ kind = "dcqcn", notification_interval = "1 us", fast_recovery = 6 }}
+ecn = "accurate"
+packet_size = "1000 B"
+header_size = "40 B"
+access_rate = "40 Gbit/s"
+rtt = "4 us"
+host = "data_center"
+start = {{ uniform = ["0 s", "10 ms"] }}
+"""
+
+
+def fixed_point_marking(rate: float) -> float:
+    """The marking probability of Zhu et al. 2016, "ECN or delay", Eq. 11, at a rate in packets/s.
+
+    Parameters of Zhu et al. 2015 in packets of 1000 B: notifications at most every 50 us, timers of
+    55 us, a byte counter of 10 MB, F = 5, 40 Mbit/s.
+    """
+    interval, timer, counter, stages, increase = 50e-6, 55e-6, 10_000.0, 5, 5_000.0
+
+    def excess(marking: float) -> float:
+        """By how much increases exceed reductions, per second."""
+        kept = -log1p(-marking)
+        by_timer = rate * marking / expm1(kept * timer * rate)
+        by_counter = rate * marking / expm1(kept * counter)
+        notifications = -expm1(-kept * interval * rate) / interval
+        alpha = -expm1(-kept * timer * rate)
+        growth = increase * (
+            by_timer * exp(-kept * stages * timer * rate)
+            + by_counter * exp(-kept * stages * counter)
+        )
+        target_less_rate = growth / notifications
+        return target_less_rate / 2 * (by_timer + by_counter) - rate * alpha / 2 * notifications
+
+    low, high = 1e-6, 0.5
+    for _ in range(100):
+        middle = (low * high) ** 0.5
+        low, high = (middle, high) if excess(middle) > 0 else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("flows", [4, 8])
+def test_the_published_fixed_point_holds_where_its_assumptions_do(flows: int) -> None:
+    """A notification may follow another at once, and the target grows from the sixth expiry on.
+
+    Both as in the fluid model; in the NIC of Zhu et al. 2015, nothing follows for 50 us, and the
+    target grows from the fifth expiry on. Bound: 10 %. Two flows leave the port idle at times,
+    which a fluid does not, and have a queue 16 % shorter than the model's.
+    """
+    expected = 5 + 195 * fixed_point_marking(40e9 / 8000 / flows) / 0.01
+    port = tr.run(Scenario.from_toml(SCENARIO.format(flows=flows))).links["port"]
+    assert port["queue_packets_mean"] == pytest.approx(expected, rel=0.1)
+
+
+def test_the_model_has_the_queues_that_the_guide_quotes() -> None:
+    queues = [5 + 195 * fixed_point_marking(40e9 / 8000 / flows) / 0.01 for flows in (2, 4, 8)]
+    assert [round(queue) for queue in queues] == [20, 42, 94]
