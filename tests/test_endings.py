@@ -73,6 +73,8 @@ def test_half_characters_are_refused_and_shown(small: Path) -> None:
         tr.run(small, set={"links.bottleneck.rate": "\ud800"})
     with pytest.raises(tr.ScenarioError, match=r"ud800 is not Unicode"):
         tr.run(cast("types.Scenario", {"title": "\ud800"}))
+    with pytest.raises(tr.ScenarioError, match=r"ud800 is not Unicode"):
+        tr.run("\ud800.toml")
 
 
 @pytest.mark.parametrize("name", ["run", "model", "compare"])

@@ -227,3 +227,9 @@ def test_results_have_no_such_metric(tailroom: Tailroom, store: Path, name: str)
     ended = tailroom("results", store, "--sweep", sweep, "--metric", name)
     assert ended.status == 2
     assert f"error: {name}: there is no such metric; " in ended.errors
+
+
+def test_a_message_quotes_the_start_of_a_long_key(small: Path) -> None:
+    with pytest.raises(tr.ScenarioError, match="has 87500 steps") as caught:
+        tr.sweep(small, grid={"a." * 87_499 + "b": [1]})
+    assert len(str(caught.value)) < 1_000

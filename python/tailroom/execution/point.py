@@ -15,6 +15,8 @@ from tailroom.storage.run import Row, metric_names, run_key
 
 NOT_FROM_SEED = ("key", "seed", "wall_s")
 """Columns of a run that differ between seeds even if the simulations are equal."""
+LONGEST_WORDS = 200
+"""Characters of a point in a message: a key may have as many as its author wants."""
 
 
 @with_field_docs
@@ -67,7 +69,9 @@ class Point:
                 text = text.replace(f"{named('set')} {key}", key)
             if not any(key in text for key in settings):
                 # A key of the file is wrong only beside a replaced value.
-                text = f"{text}; the point has {setting_words(settings, {})}"
+                point = setting_words(settings, {})
+                cut = f"{point[:LONGEST_WORDS]}..." if len(point) > LONGEST_WORDS else point
+                text = f"{text}; the point has {cut}"
             raise ScenarioError(text) from None
         read = source.handle
         with source.named_in_errors():

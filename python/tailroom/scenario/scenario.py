@@ -521,6 +521,9 @@ def _read(path: Path) -> str:
     try:
         with path.open("rb") as file:
             content = file.read(LARGEST_SCENARIO_BYTES + 1)
+    except UnicodeEncodeError:
+        check_unicode(str(path), str(path))
+        raise
     except OSError as error:
         reason = error.strerror or str(error)
         meant = did_you_mean(str(path), files=True) if isinstance(error, FileNotFoundError) else ""
