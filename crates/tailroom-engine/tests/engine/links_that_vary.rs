@@ -162,6 +162,14 @@ fn wrong_variations_of_the_rate_are_refused() {
     let found =
         link_message(&format!("rate_variation = {{ {rates}, every = \"1 s\" }}\n{changes}"));
     assert_refused_at(&found, "rate_variation", &["remove one of the two"]);
+    let with_trace = |rate: &str| {
+        let trace = "trace = \"good.trace\"";
+        let keys = format!("{rate}\n{trace}\nrate_variation = {{ {rates}, every = \"1 s\" }}");
+        message("rate = \"100 Mbit/s\"", &keys)
+    };
+    let found = with_trace("rate = \"100 Mbit/s\"");
+    assert_refused_at(&found, "rate", &["remove the trace", "`rate_variation`"]);
+    assert_refused_at(&with_trace(""), "rate_variation", &["remove one of the two"]);
 }
 
 /// A departure that never comes has no jitter: drawing it until then would take hours.

@@ -34,7 +34,11 @@ pub(in crate::scenario) fn resolve_link(
         }
         (Some(_), Some(_)) => {
             let problem = "the link has a rate and a trace that sets the rate";
-            return Err(Fault::new(&at.key("rate"), problem, "remove one of the two"));
+            let remedy = match link.rate_variation {
+                Some(_) => "remove the trace, or both the rate and `rate_variation`",
+                None => "remove one of the two",
+            };
+            return Err(Fault::new(&at.key("rate"), problem, remedy));
         }
     };
     let (mut rate_changes, delay_changes) = changes(link, &at.key("changes"))?;
