@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tailroom.errors import OutputError
@@ -30,10 +31,10 @@ def write_and_print(
     Raises:
         OutputError: Files could not be written; a line per file names where it is.
     """
-    writers = [*before, *([lambda: output.write(fill)] if output else [])]
-    problems = []
+    own: list[Callable[[], object]] = [partial(output.write, fill)] if output else []
+    problems: list[OutputError] = []
     try:
-        for write in writers:
+        for write in (*before, *own):
             try:
                 write()
             except OutputError as error:

@@ -105,9 +105,10 @@ class Wanted:
 
     def _first_links(self, groups: dict[str, Any], traced: set[str]) -> list[str]:
         """The first link of each flow whose trace is written."""
-        chosen = [name for name in self.flows or traced if _group_in(groups, name) in traced]
-        paths = [groups[_group_in(groups, name)]["path"] for name in chosen]
-        if not paths or len(chosen) < len(self.flows):
+        group_of = {name: _group_in(groups, name) or name for name in self.flows or traced}
+        chosen = [name for name, group in group_of.items() if group in traced]
+        paths = [groups[group_of[name]]["path"] for name in chosen]
+        if not paths or len(chosen) < len(group_of):
             others = ", ".join(name for name in groups if name in traced)
             raise failures.InputError(
                 "--qlog: needs permanent flows under congestion control with a `path`; "
