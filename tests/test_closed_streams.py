@@ -30,6 +30,11 @@ NEEDS_PROC = pytest.mark.skipif(
 WRITING = {
     "run": ("run small.toml --out written", "written/summary.json"),
     "run --json": ("run small.toml --json --out written", "written/summary.json"),
+    "packets": (
+        "run small.toml --packets x.parquet --pcap written.pcapng --at links.bottleneck",
+        "written.pcapng",
+    ),
+    "traces": ("run small.toml --qlog written", "written/*.sqlog"),
     "choices": (f"run small.toml --vary '{LIMITS}' --out written", "written/choices.json"),
     "phase check": ("run small.toml --phase-check --out written", "written/summary.json"),
     "size": (

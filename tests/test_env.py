@@ -95,6 +95,36 @@ def test_same_seed_same_episode(scenario: Path) -> None:
     assert not np.array_equal(episodes[0], episodes[2])
 
 
+@pytest.mark.parametrize("mode", ["sync", "async"])
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_several_environments_run_side_by_side_and_begin_again(scenario: Path, mode: str) -> None:
+    """Each is the environment with the next seed; after an episode the next one begins."""
+    ratio = np.array([3], np.float32)
+    vector = gymnasium.make_vec(
+        "tailroom/Aurora-v0",
+        num_envs=3,
+        vectorization_mode=mode,
+        scenario=scenario,
+        flow="learner",
+        interval="500 ms",
+    )
+    seen = [vector.reset(seed=5)[0]]
+    ends = []
+    for _ in range(25):
+        observation, _, ended, truncated, _ = vector.step(np.tile(ratio, (3, 1)))
+        seen.append(observation)
+        ends.append((ended.any(), truncated.tolist()))
+    vector.close()
+    # 20 intervals of 0.5 s; the step after the last one only resets.
+    assert [place for place, (_, over) in enumerate(ends) if any(over)] == [19]
+    assert ends[19] == (False, [True] * 3)
+    for place in range(3):
+        env = AuroraEnv(scenario, flow="learner", interval="500 ms")
+        alone = [env.reset(seed=5 + place)[0], *(env.step(ratio)[0] for _ in range(20))]
+        alone += [env.reset()[0], *(env.step(ratio)[0] for _ in range(4))]
+        assert np.array_equal(np.stack(alone), np.stack([one[place] for one in seen]))
+
+
 def test_wrong_arguments_are_named(scenario: Path) -> None:
     with pytest.raises(tr.ArgumentError, match="learner"):
         AuroraEnv(scenario, flow="nobody")

@@ -13,7 +13,7 @@ import tailroom as tr
 from tailroom.errors import MetricError
 from tailroom.simulation.metrics import find_metric, metrics_of
 from tailroom.storage.run import RunsInMemory
-from tailroom.studies.report_card.criteria import CRITERIA, EXPERIMENTS
+from tailroom.studies.report_card.criteria import CARD, CRITERIA, EXPERIMENTS
 from tailroom.studies.report_card.evaluation import Finding
 
 LIMIT = "links.bottleneck.queue.limit"
@@ -127,9 +127,7 @@ def test_a_misspelled_model_or_quantity_of_a_prediction_is_named() -> None:
 
 def test_a_misspelled_criterion_of_a_report_card_is_named() -> None:
     findings = tuple(Finding(criterion, EXPERIMENTS[0], ()) for criterion in CRITERIA)
-    card = tr.Evaluation(
-        "bic", ("reno", "cubic"), findings, pa.table({}), quick=True, kept=RunsInMemory()
-    )
+    card = tr.Evaluation("bic", CARD, findings, pa.table({}), quick=True, kept=RunsInMemory())
     assert card["utilization"].criterion.name == "utilization"
     with pytest.raises(KeyError, match=r"utilisation: .* did you mean utilization"):
         card["utilisation"]

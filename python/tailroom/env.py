@@ -26,13 +26,13 @@ with named_if_missing():
     import numpy as np
     from numpy.typing import NDArray
 
-from tailroom._engine import SeenFlow, quantity
+from tailroom._engine import Seen, SeenFlow, quantity
 
 HISTORY = 10
 """Intervals of an observation, in the paper and in the published code."""
 ALPHA = 0.025
 """Factor of a change of the rate, in the paper and in the published code."""
-LOWEST_PPS, HIGHEST_PPS = 40.0, 1000.0
+RATES_PPS = (40.0, 1000.0)
 """Bounds of the rate in the published code, in packets/s."""
 REWARD_SCALE = 0.001
 """Factor of the reward in the published code."""
@@ -56,6 +56,132 @@ def aurora_reward(throughput_pps: float, latency_s: float, loss: float) -> float
     return REWARD_SCALE * (10.0 * throughput_pps - 1000.0 * latency_s - 2000.0 * loss)
 
 
+class Learner:
+    """What an agent does and sees: it changes the pacing rate of one flow once per interval."""
+
+    def __init__(
+        self,
+        scenario: Scenario,
+        flow: str,
+        interval_s: float,
+        reward: Reward,
+        rates_pps: tuple[float, float],
+    ) -> None:
+        """Reads the packet size of the flow.
+
+        Args:
+            scenario: The scenario.
+            flow: Name of the flow, alone in its group.
+            interval_s: Length of an interval in seconds.
+            reward: The reward of an interval.
+            rates_pps: Lowest and highest rate, in packets/s.
+
+        Raises:
+            ArgumentError: There is no such flow.
+            ScenarioError: The scenario is wrong.
+        """
+        groups = scenario.resolved["flows"]
+        if flow not in groups:
+            raise ArgumentError(f"flow: there is no {flow!r}; choose one of {', '.join(groups)}")
+        self._packet_bits = 8.0 * quantity("size", groups[flow]["packet_size"])
+        self._flow, self._interval_s, self._reward = flow, interval_s, reward
+        self._rates_pps = rates_pps
+        self._rate_pps = 0.0
+        self._lowest_s = 0.0
+        self._history: deque[tuple[float, float, float]] = deque(maxlen=HISTORY)
+        # The bounds of the published code.
+        low, high = np.array([-1.0, 0.0, 0.0]), np.array([10.0, 10_000.0, MOST_SEND_RATIO])
+        self.observation_space = gymnasium.spaces.Box(
+            np.tile(low, HISTORY).astype(np.float32), np.tile(high, HISTORY).astype(np.float32)
+        )
+        self.action_space = gymnasium.spaces.Box(-1e12, 1e12, (1,), np.float32)
+
+    def begin(self, run: Simulation, rate_pps: float) -> None:
+        """Begins an episode.
+
+        Args:
+            run: The simulation, before its first step.
+            rate_pps: The rate in packets/s.
+        """
+        self._hold(run, rate_pps)
+        self._lowest_s = 0.0
+        self._history.extend([(0.0, 1.0, 1.0)] * HISTORY)
+
+    def act(self, run: Simulation, action: NDArray[np.float32]) -> None:
+        """Changes the rate.
+
+        Args:
+            run: The simulation.
+            action: One number; 40 doubles the rate.
+        """
+        change = ALPHA * float(np.asarray(action).reshape(-1)[0])
+        up, down = 1 + max(change, 0), 1 + max(-change, 0)
+        self._hold(run, self._rate_pps * up / down)
+
+    def learn(self, seen: list[Seen]) -> tuple[float, dict[str, float]]:
+        """Returns the reward of an interval, and its rate, throughput, latency and loss.
+
+        Args:
+            seen: The steps of the interval.
+        """
+        halves = [step.flows[self._flow] for step in seen]
+        sent = sum(half.sent_packets for half in halves)
+        acked = sum(half.delivered_packets for half in halves)
+        lost = sum(half.lost_packets for half in halves)
+        latency_s = _mean_rtt_s(halves)
+        self._history.append(
+            (self._gradient(halves), self._ratio(latency_s), _send_ratio(sent, acked))
+        )
+        throughput_pps = acked / self._interval_s
+        loss = lost / (lost + acked) if lost + acked else 0.0
+        told = {
+            "rate_pps": self._rate_pps,
+            "throughput_pps": throughput_pps,
+            "latency_s": latency_s,
+            "loss": loss,
+        }
+        return self._reward(throughput_pps, latency_s, loss), told
+
+    def observation(self) -> NDArray[np.float32]:
+        """Returns the observation after the last interval."""
+        seen = np.array(self._history, np.float32).reshape(-1)
+        return np.clip(seen, self.observation_space.low, self.observation_space.high)
+
+    def _hold(self, run: Simulation, rate_pps: float) -> None:
+        lowest, highest = self._rates_pps
+        self._rate_pps = min(max(rate_pps, lowest), highest)
+        bits = round(self._rate_pps * self._packet_bits)
+        run.act(flow=self._flow, window=WINDOW, pacing_rate=bits)
+
+    def _gradient(self, halves: list[SeenFlow]) -> float:
+        first, second = halves[0].rtt_s_mean, halves[-1].rtt_s_mean
+        return 0.0 if first is None or second is None else (second - first) / self._interval_s
+
+    def _ratio(self, latency_s: float) -> float:
+        if latency_s == 0:
+            return 1.0
+        self._lowest_s = min(latency_s, self._lowest_s or latency_s)
+        return latency_s / self._lowest_s
+
+
+def seconds_of_interval(interval: str | float) -> float:
+    """Returns the length of an interval in seconds.
+
+    Args:
+        interval: The length with its unit, or in seconds.
+
+    Raises:
+        ArgumentError: It is not a positive duration.
+    """
+    text = interval if isinstance(interval, str) else f"{interval:.12f} s"
+    return quantity("positive_duration", text)
+
+
+def next_interval(run: Simulation) -> list[Seen]:
+    """Simulates an interval; returns what is seen in its two steps."""
+    return [seen for seen in (run.step(), run.step()) if seen]
+
+
 class AuroraEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
     """An agent that changes the pacing rate of one flow once per interval.
 
@@ -77,7 +203,7 @@ class AuroraEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
         flow: str,
         interval: str | float = "100 ms",
         reward: Reward = aurora_reward,
-        rates_pps: tuple[float, float] = (LOWEST_PPS, HIGHEST_PPS),
+        rates_pps: tuple[float, float] = RATES_PPS,
     ) -> None:
         """Opens no simulation yet: `reset` does.
 
@@ -93,23 +219,12 @@ class AuroraEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
             ScenarioError: The scenario is wrong.
         """
         self._scenario = Scenario.of(scenario)
-        text = interval if isinstance(interval, str) else f"{interval:.12f} s"
-        self._interval_s = quantity("positive_duration", text)
-        groups = self._scenario.resolved["flows"]
-        if flow not in groups:
-            raise ArgumentError(f"flow: there is no {flow!r}; choose one of {', '.join(groups)}")
-        self._packet_bits = 8.0 * quantity("size", groups[flow]["packet_size"])
-        self._flow, self._reward, self._rates_pps = flow, reward, rates_pps
+        self._interval_s = seconds_of_interval(interval)
+        self._rates_pps = rates_pps
+        self._learner = Learner(self._scenario, flow, self._interval_s, reward, rates_pps)
         self._run: Simulation | None = None
-        self._rate_pps = 0.0
-        self._lowest_s = 0.0
-        self._history: deque[tuple[float, float, float]] = deque(maxlen=HISTORY)
-        # The bounds of the published code.
-        low, high = np.array([-1.0, 0.0, 0.0]), np.array([10.0, 10_000.0, MOST_SEND_RATIO])
-        self.observation_space = gymnasium.spaces.Box(
-            np.tile(low, HISTORY).astype(np.float32), np.tile(high, HISTORY).astype(np.float32)
-        )
-        self.action_space = gymnasium.spaces.Box(-1e12, 1e12, (1,), np.float32)
+        self.observation_space = self._learner.observation_space
+        self.action_space = self._learner.action_space
 
     def reset(
         self, *, seed: int | None = None, options: Mapping[str, Any] | None = None
@@ -139,12 +254,10 @@ class AuroraEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
             seed=run_seed,
             set=given.pop("set", None),
         )
-        self._hold(float(given.pop("rate_pps", drawn)))
+        self._learner.begin(self._run, float(given.pop("rate_pps", drawn)))
         if given:
             raise ArgumentError(f"options: there is no {next(iter(given))!r}; give rate_pps or set")
-        self._lowest_s = 0.0
-        self._history.extend([(0.0, 1.0, 1.0)] * HISTORY)
-        return self._observation(), {}
+        return self._learner.observation(), {}
 
     def step(
         self, action: NDArray[np.float32]
@@ -163,60 +276,15 @@ class AuroraEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
         """
         if self._run is None or self._run.is_over:
             raise ArgumentError("the episode is over; call reset")
-        change = ALPHA * float(np.asarray(action).reshape(-1)[0])
-        rate_pps = self._rate_pps * (1 + change) if change >= 0 else self._rate_pps / (1 - change)
-        self._hold(rate_pps)
-        halves = [seen.flows[self._flow] for seen in (self._run.step(), self._run.step()) if seen]
-        sent = sum(half.sent_packets for half in halves)
-        acked = sum(half.delivered_packets for half in halves)
-        lost = sum(half.lost_packets for half in halves)
-        latency_s = _mean_rtt_s(halves)
-        self._history.append(
-            (self._gradient(halves), self._ratio(latency_s), _send_ratio(sent, acked))
-        )
-        throughput_pps = acked / self._interval_s
-        loss = lost / (lost + acked) if lost + acked else 0.0
-        told = {
-            "rate_pps": self._rate_pps,
-            "throughput_pps": throughput_pps,
-            "latency_s": latency_s,
-            "loss": loss,
-        }
-        is_over = self._run.is_over
-        return (
-            self._observation(),
-            self._reward(throughput_pps, latency_s, loss),
-            False,
-            is_over,
-            told,
-        )
+        self._learner.act(self._run, action)
+        reward, told = self._learner.learn(next_interval(self._run))
+        return self._learner.observation(), reward, False, self._run.is_over, told
 
     def close(self) -> None:
         """Frees the memory of the run."""
         if self._run is not None:
             self._run.close()
             self._run = None
-
-    def _hold(self, rate_pps: float) -> None:
-        lowest, highest = self._rates_pps
-        self._rate_pps = min(max(rate_pps, lowest), highest)
-        bits = round(self._rate_pps * self._packet_bits)
-        if self._run is not None:
-            self._run.act(flow=self._flow, window=WINDOW, pacing_rate=bits)
-
-    def _gradient(self, halves: list[SeenFlow]) -> float:
-        first, second = halves[0].rtt_s_mean, halves[-1].rtt_s_mean
-        return 0.0 if first is None or second is None else (second - first) / self._interval_s
-
-    def _ratio(self, latency_s: float) -> float:
-        if latency_s == 0:
-            return 1.0
-        self._lowest_s = min(latency_s, self._lowest_s or latency_s)
-        return latency_s / self._lowest_s
-
-    def _observation(self) -> NDArray[np.float32]:
-        seen = np.array(self._history, np.float32).reshape(-1)
-        return np.clip(seen, self.observation_space.low, self.observation_space.high)  # type: ignore[attr-defined]
 
 
 def _mean_rtt_s(halves: list[SeenFlow]) -> float:

@@ -11,6 +11,7 @@ INSTALLED_BY = {
     "gymnasium": "'tailroom[env]'",
     "matplotlib": "'tailroom[plots]'",
     "pandas": "'tailroom[frames]'",
+    "pettingzoo": "'tailroom[env]'",
     "polars": "'tailroom[frames]'",
     "pyarrow": "'tailroom[tables]'",
     "tailroom_atlas": "tailroom-atlas",

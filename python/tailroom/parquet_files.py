@@ -6,6 +6,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tailroom.staging import new_file
+
 
 def read_table(path: Path, **options: Any) -> pa.Table:
     """Reads a whole file.
@@ -31,5 +33,5 @@ def write_table(table: pa.Table, path: Path) -> None:
     Raises:
         OSError: The file cannot be written.
     """
-    with path.open("xb") as file:
+    with new_file(path) as file:
         pq.write_table(table, file, compression="zstd")

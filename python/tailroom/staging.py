@@ -12,8 +12,10 @@ import shutil
 import signal
 import sys
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import BinaryIO
 
 
 def _host() -> str:
@@ -71,6 +73,25 @@ def publish(place: Path, target: Path) -> None:
         else:
             target.unlink()
         place.replace(target)
+
+
+@contextmanager
+def new_file(path: Path) -> Iterator[BinaryIO]:
+    """Opens a new file, which is removed if the block raises.
+
+    Args:
+        path: The file.
+
+    Raises:
+        OSError: The file exists or cannot be written.
+    """
+    file = path.open("xb")
+    try:
+        with file:
+            yield file
+    except BaseException:
+        remove(path)
+        raise
 
 
 def mark() -> str:

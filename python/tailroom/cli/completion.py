@@ -255,6 +255,12 @@ def control_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 
 
 @completer
+def evaluated_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """Congestion controls and queue disciplines of the engine."""
+    return iter([*_kinds("congestion"), *_kinds("queue")])
+
+
+@completer
 def host_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Profiles of hosts."""
     return iter(_kinds("host"))

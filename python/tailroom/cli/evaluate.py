@@ -1,4 +1,4 @@
-"""`tailroom evaluate`: a report card for a congestion control."""
+"""`tailroom evaluate`: a report card for a congestion control or a queue discipline."""
 
 import json as json_text
 from contextlib import nullcontext
@@ -30,13 +30,14 @@ COLOURS = {
 
 @options_of("evaluate")
 def evaluate_command(
-    control: Annotated[
+    subject: Annotated[
         str,
         typer.Argument(
-            metavar="CONTROL",
-            help='A congestion control of `tailroom list`, "module:Class" of your own, or a table '
+            metavar="CONTROL|DISCIPLINE",
+            help="A congestion control or a queue discipline of `tailroom list`, "
+            '"module:Class" of your own, or a table '
             "such as \"{ kind = 'aimd', increase = 2.0 }\".",
-            autocompletion=completion.control_names,
+            autocompletion=completion.evaluated_names,
         ),
     ],
     *,
@@ -49,15 +50,15 @@ def evaluate_command(
     ] = None,
     **options: Any,
 ) -> None:
-    """Compare a congestion control with Reno and CUBIC on the criteria of RFC 9743.
+    """Compare a congestion control with Reno and CUBIC, or a queue discipline with CoDel and PIE.
 
-    A verdict compares the control with the worse of the two references at each point; the report
-    states the threshold and its reason. A verdict is undecided if a 95 % confidence interval
-    contains the threshold.
+    The criteria are those of RFC 9743 for a control and of RFC 7928 for a discipline. A verdict
+    compares with the worse of the two references at each point; the report states the threshold and
+    its reason. A verdict is undecided if a 95 % confidence interval contains the threshold.
     """
     with output_directory(out) if out else nullcontext() as output:
         with runs_bar() as progress:
-            card = evaluate(control, progress=progress, **options)
+            card = evaluate(subject, progress=progress, **options)
         write_and_print(
             output,
             lambda directory: write(card, directory),
@@ -76,11 +77,13 @@ def _print(card: Evaluation, *, json: bool) -> None:
 
 def show(card: Evaluation, console: Console) -> None:
     """Prints a row per criterion: the verdict, and the values at the decisive point."""
-    title = f"{escape(card.control)} against {' and '.join(card.references)}"
-    table = report.table_of(title, "criterion, section of RFC 9743", "verdict", *card.controls)
+    title = f"{escape(card.tested)} against {' and '.join(card.card.references)}"
+    table = report.table_of(
+        title, f"criterion, section of RFC {card.card.rfc}", "verdict", *card.judged
+    )
     for finding in card.findings:
         criterion, colour = finding.criterion, COLOURS[finding.verdict]
-        values = (finding.decisive.values[name] for name in card.controls)
+        values = (finding.decisive.values[name] for name in card.judged)
         table.add_row(
             f"{criterion.title}, {criterion.section}\n"
             f"[dim]{criterion.quantity}; {escape(finding.decisive.label)}[/dim]",
@@ -91,7 +94,7 @@ def show(card: Evaluation, console: Console) -> None:
     counts = ", ".join(f"{card.count(verdict)} {verdict}" for verdict in COLOURS)
     console.print(
         f"{counts}; {card.runs.num_rows:,} runs. The values are those of the decisive point; "
-        "RFC 9743 gives no thresholds, so they are tailroom's."
+        f"RFC {card.card.rfc} gives no thresholds, so they are tailroom's."
     )
     undecided = [finding for finding in card.findings if not finding.grading.is_decided]
     if undecided:

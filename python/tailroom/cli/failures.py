@@ -67,9 +67,7 @@ def reported(
         with named_as_options(), named_if_missing():
             yield
     except ScenarioError as error:
-        # One line per problem.
-        problems = str(error).splitlines()
-        _end("\n".join(f"error: {problem}" for problem in problems), INPUT_WRONG, error)
+        _end(_per_line(error), INPUT_WRONG, error)
     except (WrongInputError, UnicodeEncodeError) as error:
         problem = _not_unicode(error) if isinstance(error, UnicodeEncodeError) else error
         _end(f"error: {problem}", INPUT_WRONG, error)
@@ -79,7 +77,7 @@ def reported(
     except (RunError, MemoryError) as error:
         _end(f"error: the run failed: {error or 'out of memory'}", RUN_FAILED, error)
     except OutputError as error:
-        _end(f"error: {error}", RUN_FAILED, error)
+        _end(_per_line(error), RUN_FAILED, error)
     except OSError as error:
         place = f"{error.filename}: " if error.filename else ""
         _end(f"error: {place}{error.strerror or error}; {_kept(error)}", RUN_FAILED, error)
@@ -107,6 +105,11 @@ def reported(
             RUN_FAILED,
             error,
         )
+
+
+def _per_line(error: Exception) -> str:
+    """The message with a problem per line."""
+    return "\n".join(f"error: {problem}" for problem in str(error).splitlines())
 
 
 def _not_unicode(error: UnicodeEncodeError) -> str:

@@ -63,7 +63,8 @@ app = LazyGroup(
         ),
         "evaluate": Subcommand(
             "tailroom.cli.evaluate:evaluate_command",
-            "Compare a congestion control with Reno and CUBIC on the criteria of RFC 9743.",
+            "Compare a congestion control with Reno and CUBIC, or a queue discipline with CoDel "
+            "and PIE.",
             "evaluate bbr3 --quick",
         ),
         "explore": Subcommand(

@@ -1,9 +1,12 @@
 """`tailroom run --pcap`, `--packets` and `--qlog`: packets that arrive at links, in files."""
 
 import json
-from collections.abc import Iterator, Sequence
+import os
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from functools import partial
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +14,13 @@ import tailroom
 from tailroom.cli import failures
 from tailroom.cli.options import seconds_of
 from tailroom.scenario.scenario import Scenario
+from tailroom.simulation.sender_trace import MOST_FLOWS
 from tailroom.storage.output import output_directory, output_file
 
 MOST_PACKETS = 10_000_000
 """Maximum number of packets in a file; they take 1.1 GB of memory."""
+Writer = Callable[[], None]
+"""Writes an output."""
 FILE_BYTES = 100
 """Bytes of a packet in a capture."""
 
@@ -63,11 +69,14 @@ class Wanted:
         """Returns the scenario with a record of these packets.
 
         Raises:
-            InputError: There is no such link, or too many packets would be recorded.
+            InputError: There is no such link or flow, a flow does not cross the links, or too many
+                packets would be recorded.
         """
         links = scenario.handle.resolved["links"]
-        self._check_flows(scenario.handle.resolved["flows"])
+        groups = scenario.handle.resolved["flows"]
+        self._check_flows(groups)
         known = json.loads(scenario.handle.model_input())
+        traced = {one["group"] for link in known["links"] for one in link["classes"]}
         start_s = self._time_s("--from", self.start, 0.0)
         end_s = self._time_s("--to", self.end, known["duration_s"])
         if not 0 <= start_s < end_s:
@@ -76,7 +85,7 @@ class Wanted:
             )
         rates = {link["name"]: (link["rate_bps"], link["packet_bytes"]) for link in known["links"]}
         logs: dict[str, object] = {}
-        for place in self.at or self._first_links(scenario.handle.resolved["flows"]):
+        for place in self.at or self._first_links(groups, traced):
             name = place.removeprefix("links.")
             if name not in links:
                 raise failures.InputError(
@@ -94,29 +103,42 @@ class Wanted:
             }
         return scenario.replacing(logs)
 
-    def _first_links(self, groups: dict[str, Any]) -> list[str]:
+    def _first_links(self, groups: dict[str, Any], traced: set[str]) -> list[str]:
         """The first link of each flow whose trace is written."""
-        chosen = {name for flow in self.flows for name in (flow, flow.rpartition(".")[0])}
-        paths = [
-            group["path"]
-            for name, group in groups.items()
-            if "congestion" in group and "path" in group and (not self.flows or name in chosen)
-        ]
-        if not paths:
+        group_of = {name: _group_in(groups, name) or name for name in self.flows or traced}
+        chosen = [name for name, group in group_of.items() if group in traced]
+        paths = [groups[group_of[name]]["path"] for name in chosen]
+        if not paths or len(chosen) < len(group_of):
+            others = ", ".join(name for name in groups if name in traced)
             raise failures.InputError(
-                "--qlog: needs a flow under congestion control with a `path`; leave out --qlog, or "
-                "choose others with --only-flows"
+                "--qlog: needs permanent flows under congestion control with a `path`; "
+                + (f"choose with --only-flows among {others}" if others else "leave out --qlog")
             )
-        return list(dict.fromkeys(path[0] for path in paths))
+        flows = sum(groups[name]["count"] if name in groups else 1 for name in chosen)
+        if flows > MOST_FLOWS:
+            raise failures.InputError(
+                f"--qlog: would write traces of {flows:,} flows, at most {MOST_FLOWS:,}; choose "
+                "others with --only-flows"
+            )
+        return sorted({path[0] for path in paths})
 
     def _check_flows(self, groups: dict[str, Any]) -> None:
+        """Checks that the flows have names and cross one of the links."""
+        links = {place.removeprefix("links.") for place in self.at}
         for flow in self.flows:
-            group, _, index = flow.rpartition(".")
-            is_flow = group in groups and index.isdecimal() and int(index) < groups[group]["count"]
-            if flow not in groups and not is_flow:
+            name = _group_in(groups, flow)
+            if name is None:
                 raise failures.InputError(
                     f"--only-flows {flow}: there is no such flow; choose a group, or a flow of it: "
-                    f"{', '.join(groups)}"
+                    f"{', '.join(map(_names, groups, groups.values()))} (flows that arrive and "
+                    "depart have the name of their group)"
+                )
+            group = groups[name]
+            crossed = [*group.get("path", links), *group.get("reverse_path", ())]
+            if links and not links.intersection(crossed):
+                raise failures.InputError(
+                    f"--only-flows {flow}: does not cross --at {', '.join(self.at)}; its links are "
+                    f"{', '.join(crossed)}"
                 )
 
     def _time_s(self, option: str, text: str | None, default_s: float) -> float:
@@ -138,8 +160,18 @@ class Wanted:
             )
 
     @contextmanager
-    def files(self) -> Iterator[Any]:
-        """Opens the files; yields a function that writes the packets of a result into them."""
+    def files(self, out: Path | None) -> Iterator[Callable[[tailroom.Result], list[Writer]]]:
+        """Opens the files; yields a function that returns for a result what writes each of them.
+
+        Args:
+            out: The directory of `--out`.
+
+        Raises:
+            InputError: Two of the outputs are the same, or one is in the other.
+            OutputDirectoryError: An output cannot be written.
+        """
+        _check_apart({"--out": out, "--pcap": self.pcap, "--packets": self.packets})
+        _check_apart({"--out": out, "--qlog": self.qlog})
         with ExitStack() as stack:
             pcap, packets = (
                 stack.enter_context(output_file(path)) if path else None
@@ -147,16 +179,38 @@ class Wanted:
             )
             traces = stack.enter_context(output_directory(self.qlog)) if self.qlog else None
 
-            def write(result: tailroom.Result) -> None:
-                if pcap:
-                    pcap.write(
-                        lambda file: result.save_pcap(file, flows=self.flows, every=self.every)
-                    )
-                if traces:
-                    traces.write(lambda place: result.save_qlog(place, flows=self.flows))
-                if packets:
-                    packets.write(
-                        lambda file: result.save_packets(file, flows=self.flows, every=self.every)
-                    )
+            def writers(result: tailroom.Result) -> list[Writer]:
+                chosen: dict[str, Any] = {"flows": self.flows, "every": self.every}
+                fills = (
+                    (pcap, partial(result.save_pcap, **chosen)),
+                    (packets, partial(result.save_packets, **chosen)),
+                    (traces, partial(result.save_qlog, flows=self.flows)),
+                )
+                return [partial(output.write, fill) for output, fill in fills if output]
 
-            yield write
+            yield writers
+
+
+def _group_in(groups: dict[str, Any], flow: str) -> str | None:
+    """The group that is meant by its name or by that of a flow; `None` if nothing is."""
+    group, _, index = flow.rpartition(".")
+    if flow in groups:
+        return flow
+    count = groups[group]["count"] if group in groups else 1
+    is_flow = count > 1 and index.isdecimal() and index == str(min(int(index), count - 1))
+    return group if is_flow else None
+
+
+def _names(name: str, group: dict[str, Any]) -> str:
+    return f"{name} ({name}.0 to {name}.{group['count'] - 1})" if group["count"] > 1 else name
+
+
+def _check_apart(outputs: dict[str, Path | None]) -> None:
+    """Checks that no output is the same as another, or in it."""
+    places = [(option, Path(os.path.abspath(path))) for option, path in outputs.items() if path]
+    for (first, one), (second, other) in combinations(places, 2):
+        if one.is_relative_to(other) or other.is_relative_to(one):
+            raise failures.InputError(
+                f"{second} {outputs[second]}: is the output of {first} or in it; give each option "
+                "a place of its own"
+            )

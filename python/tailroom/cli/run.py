@@ -162,7 +162,7 @@ def _run_one(  # noqa: PLR0913 - what `run` was asked for
         simulated = wanted.recorded_by(Scenario.of(scenario, of_run.pop("set", None)))
     with (
         output_directory(out) if out else nullcontext() as output,
-        wanted.files() as write_packets,
+        wanted.files(out) as packet_writers,
     ):
         with progress_bar() as progress:
             result = tailroom.run(
@@ -184,10 +184,9 @@ def _run_one(  # noqa: PLR0913 - what `run` was asked for
             if phase_check:
                 phases.show(spreads, Console(highlight=False))
 
-        try:
-            write_packets(result)
-        finally:
-            write_and_print(output, lambda directory: write(result, directory), show)
+        write_and_print(
+            output, lambda directory: write(result, directory), show, packet_writers(result)
+        )
     if out and not json:
         print(f"Scenario, summary, series and pictures are in {out}{_automatic(result)}")
 

@@ -1,4 +1,4 @@
-"""One page on a congestion control: a panel per criterion, the control beside the references."""
+"""One page on a control or a discipline: a panel per criterion, beside the references."""
 
 from math import nan
 from typing import TYPE_CHECKING, Any
@@ -39,7 +39,7 @@ def draw(evaluation: "Evaluation") -> Figure:
     figure = PlainTextFigure(figsize=(11.5, 2.35 * rows + 0.9), layout="constrained")
     panels = figure.subplots(rows, COLUMNS, squeeze=False).ravel()
     figure.suptitle(_heading(evaluation), fontsize="large")
-    looks = dict(zip(evaluation.controls, style.marked_line_styles(), strict=False))
+    looks = dict(zip(evaluation.compared, style.marked_line_styles(), strict=False))
     for panel, found in zip(panels, findings, strict=False):
         _draw_finding(panel, found, looks)
     for panel in panels[len(findings) :]:
@@ -50,7 +50,7 @@ def draw(evaluation: "Evaluation") -> Figure:
         names,
         handler_map={tuple: HandlerTuple(ndivide=None)},
         loc="outside lower center",
-        ncols=len(looks) + 2,
+        ncols=min(len(looks) + 2, COLUMNS + 2),
         handlelength=4,
         frameon=False,
     )
@@ -72,9 +72,11 @@ def _heading(evaluation: "Evaluation") -> str:
         f"{sum(finding.verdict == verdict for finding in evaluation.findings)} {verdict}"
         for verdict in COLOURS
     )
-    against = " and ".join(evaluation.references)
+    card = evaluation.card
+    against = " and ".join(card.references)
     quick = "; quick card" if evaluation.quick else ""
-    return f"{evaluation.control} on the criteria of RFC 9743, against {against}: {counts}{quick}"
+    criteria = f"{evaluation.tested} on the criteria of RFC {card.rfc}"
+    return f"{criteria}, against {against}: {counts}{quick}"
 
 
 def _draw_finding(panel: "Axes", found: "Finding", looks: dict[str, dict[str, Any]]) -> None:

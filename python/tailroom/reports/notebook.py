@@ -236,7 +236,7 @@ def evaluation_html(evaluation: Evaluation) -> str:
     return fragment(
         [
             Paragraph(evaluation.sentence),
-            _table(["criterion", "RFC 9743", "decided at", "verdict"], rows),
+            _table(["criterion", f"RFC {evaluation.card.rfc}", "decided at", "verdict"], rows),
             *_picture(evaluation.plot, "each criterion, beside the references"),
         ]
     )

@@ -11,7 +11,6 @@ from tailroom.studies.report_card.verdict import Grade
 
 PICTURE = "report_card.png"
 DOTS_PER_INCH = 130
-COLUMNS = ("criterion", "RFC 9743", "verdict", "at", "measured")
 COLOURS = {"pass": "good", "caution": "middling", "undecided": "open", "fail": "bad"}
 
 
@@ -36,7 +35,11 @@ def document(evaluation: Evaluation, card: Drawn) -> Document:
         _title(evaluation),
         [
             Paragraph(_summary(evaluation)),
-            Table(COLUMNS, [_row(finding) for finding in evaluation.findings], COLOURS),
+            Table(
+                ("criterion", f"RFC {evaluation.card.rfc}", "verdict", "at", "measured"),
+                [_row(finding) for finding in evaluation.findings],
+                COLOURS,
+            ),
             Picture(PICTURE, card, "One panel per criterion"),
             Heading("Experiments and thresholds"),
             Table(("criterion", "experiment", "threshold", "source"), thresholds),
@@ -67,18 +70,25 @@ def threshold(finding: Finding) -> str:
 
 
 def _title(evaluation: Evaluation) -> str:
-    return f"{evaluation.control} on the criteria of RFC 9743"
+    return f"{evaluation.tested} on the criteria of RFC {evaluation.card.rfc}"
 
 
 def _summary(evaluation: Evaluation) -> str:
     words = ", ".join(f"{evaluation.count(verdict)} {verdict}" for verdict in Grade)
+    card = evaluation.card
     quick = " A quick card has fewer points and seeds and shorter runs." if evaluation.quick else ""
     return (
-        f"{words}; compared with the worse of {' and '.join(evaluation.references)} at each point, "
-        f"{evaluation.runs.num_rows} runs.{quick} RFC 9743 gives no thresholds; these are ours. "
+        f"{words}; compared with the worse of {' and '.join(card.references)} at each point"
+        f"{_beside(card.beside)}, "
+        f"{evaluation.runs.num_rows} runs.{quick} RFC {card.rfc} gives no thresholds; "
+        "these are ours. "
         "Intervals have 95 % confidence. A criterion is undecided if an interval contains a "
         f"threshold; more runs ({named('seeds')}) may be conclusive."
     )
+
+
+def _beside(names: tuple[str, ...]) -> str:
+    return f" ({', '.join(names)} are measured too)" if names else ""
 
 
 def _row(finding: Finding) -> tuple[str, ...]:

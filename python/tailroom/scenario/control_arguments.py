@@ -48,7 +48,7 @@ def read_control(place: str, control: object) -> Control:
 
 
 def control_words(control: Control) -> str:
-    """Returns the name of a control with the parameters that it is given.
+    """Returns the name of a control or discipline with the parameters that it is given.
 
     For example "cubic", "aimd, increase 2.0", or "Mild" for a class.
     """
@@ -58,7 +58,8 @@ def control_words(control: Control) -> str:
         parameters = {key: value for key, value in control.items() if key != "kind"}
         name = str(control["kind"])
         if name == "custom":
-            name = str(parameters.pop("control", name)).rpartition(":")[2]
+            code = parameters.pop("control", parameters.pop("discipline", name))
+            name = str(code).rpartition(":")[2]
             given = parameters.pop("parameters", {})
             parameters.update(given if isinstance(given, Mapping) else {})
         return ", ".join([name, *(f"{key} {value}" for key, value in parameters.items())])

@@ -192,7 +192,7 @@ class OwnControls:
             if ":" not in name:
                 return None
             self.trust.check_control(name)
-            factory = self._load(name)
+            factory = self.load(name)
         keywords = tomllib.loads(parameters)
         _check_factory(name, factory, keywords, missing)
         return factory, keywords
@@ -224,7 +224,7 @@ class OwnControls:
 
     def gathered(self, names: Iterable[str]) -> "OwnControls":
         """Returns the same controls as objects, for machines without their files."""
-        given = {name: self.given.get(name) or self._load(name) for name in names}
+        given = {name: self.given.get(name) or self.load(name) for name in names}
         codes = {name: self.code_hash(name) for name in given}
         return dataclasses.replace(
             self, directory=self.directory.absolute(), given=given, codes=codes
@@ -242,7 +242,16 @@ class OwnControls:
             free = f"{full}-{number}"
         return free
 
-    def _load(self, name: str) -> Factory:
+    def load(self, name: str) -> Factory:
+        """Returns the class that is named as in "module:Class".
+
+        Args:
+            name: The name.
+
+        Raises:
+            ScenarioError: There is no such class; two arguments, the problem and the remedy.
+            ControlError: Its module raised an exception.
+        """
         module_name, _, path = name.partition(":")
         steps = [*module_name.split("."), *path.split(".")]
         if not all(step.isidentifier() for step in steps):

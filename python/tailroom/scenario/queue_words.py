@@ -50,7 +50,7 @@ def spell_out(
         if _is_queue(axis.key) and any(isinstance(value, str) for value in axis.values):
             varies = f"{axis.key}.limit" in keys
             limit = None if varies else source.handle.written(f"{axis.key}.limit")
-            values = tuple(_as_table(value, limit) for value in axis.values)
+            values = tuple(as_table(value, limit) for value in axis.values)
             spelled.append(replace(axis, values=values))
             kept += [] if varies else [KeptLimit(axis.key, limit)]
         else:
@@ -63,7 +63,13 @@ def _is_queue(key: str) -> bool:
     return len(parts) == 3 and parts[0] == "links" and parts[2] == "queue"
 
 
-def _as_table(value: object, limit: object | None) -> object:
+def as_table(value: object, limit: object | None) -> object:
+    """Returns a word as a table with a limit, if the discipline takes one; else the value.
+
+    Args:
+        value: A value of a queue.
+        limit: The limit; none if `None`.
+    """
     if not isinstance(value, str):
         return value
     is_code = ":" in value

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tailroom.errors import ArgumentError
 from tailroom.export import headers, pcapng
+from tailroom.staging import new_file
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,7 +34,7 @@ def write(arrivals: pa.Table, scenario: str, path: Path) -> None:
     links = arrivals["link"].unique().to_pylist()
     interfaces = {link: index for index, link in enumerate(links)}
     ordered = arrivals.sort_by("time_s") if len(links) > 1 else arrivals
-    with path.open("xb") as file:
+    with new_file(path) as file:
         file.write(pcapng.beginning(links))
         for batch in ordered.to_batches(max_chunksize=ROWS_AT_A_TIME):
             file.write(b"".join(_packets(batch.to_pylist(), groups, interfaces)))

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tailroom.errors import ArgumentError
 from tailroom.export import qlog
 from tailroom.simulation import packet_capture
+from tailroom.staging import new_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,7 +84,7 @@ def write_flow(  # noqa: PLR0913 - the tables of a run, and a choice
         is_data = (pc.field("flow") == name) & (pc.field("content") != "ack")
         is_first = pc.field("link").isin(links[:1])
         events.append(_packets(arrivals.filter(is_data & is_first), group))
-    with path.open("xb") as file:
+    with new_file(path) as file:
         file.write(qlog.beginning(name, "a sender simulated by tailroom"))
         for time_s, event, data in heapq.merge(*events, key=itemgetter(0)):
             if time_s >= origin_s:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from tailroom.errors import OutputDirectoryError, OutputError
+from tailroom.errors import OutputDirectoryError, OutputError, TailroomError
 from tailroom.staging import publish, remove, staging_place
 
 PROBE_BYTES = 1 << 16
@@ -82,7 +82,7 @@ class Output:
         except Exception as error:
             if not rescue:
                 raise
-            reason = getattr(error, "strerror", None) or f"{type(error).__name__}: {error}"
+            reason = getattr(error, "strerror", None) or _in_words(error)
             where = self._rescued(fill, partly=not isinstance(error, OSError))
             raise OutputError(f"{self._shown}: cannot be written: {reason}; {where}") from error
 
@@ -113,15 +113,22 @@ class Output:
             try:
                 fill(into)
                 return f"the results are in {into}"
-            except Exception as error:
-                if partly and not isinstance(error, OSError) and any(place.iterdir()):
+            except BaseException as error:
+                is_kept = partly and not isinstance(error, OSError) and any(place.iterdir())
+                if is_kept and isinstance(error, Exception):
                     return f"the files before it are in {place}"
                 shutil.rmtree(place, ignore_errors=True)
+                if not isinstance(error, Exception):
+                    raise
         return "nothing was kept"
 
     def discard(self) -> None:
         """Removes the temporary directory or file."""
         remove(self._staging)
+
+
+def _in_words(error: Exception) -> str:
+    return str(error) if isinstance(error, TailroomError) else f"{type(error).__name__}: {error}"
 
 
 @contextmanager
@@ -168,8 +175,14 @@ def output_file(path: str | os.PathLike[str]) -> Iterator[Output]:
         path: The file. A symbolic link is followed.
 
     Raises:
-        OutputDirectoryError: `path` is a directory, is in no directory, or cannot be written.
+        OutputDirectoryError: `path` is a directory, a pipe or a device, is in no directory, or
+            cannot be written.
     """
+    if Path(path).exists() and not (Path(path).is_file() or Path(path).is_dir()):
+        raise OutputDirectoryError(
+            f"{path}: is a pipe or a device, and a file is renamed when it is complete; give the "
+            "name of a file"
+        )
     target = _followed(Path(path), str(path))
     if target.is_dir():
         raise OutputDirectoryError(f"{path}: is a directory; give the name of a file")

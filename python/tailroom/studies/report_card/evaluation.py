@@ -1,4 +1,4 @@
-"""A report card of a congestion control on the criteria of RFC 9743."""
+"""A report card of a control or a discipline on the criteria of an RFC."""
 
 import hashlib
 import itertools
@@ -17,10 +17,9 @@ from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import Axis, value_words
-from tailroom.scenario.control_arguments import control_words, read_control
+from tailroom.scenario.control_arguments import control_words
 from tailroom.scenario.custom_controls import Control
 from tailroom.scenario.named_values import nearest
-from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.run_warnings import warn
 from tailroom.statistics.intervals import Interval, mean_interval
@@ -29,13 +28,8 @@ from tailroom.storage.run import RunsInMemory
 from tailroom.storage.run_files import table_of
 from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
-from tailroom.studies.report_card.criteria import (
-    CRITERIA,
-    EXPERIMENTS,
-    REFERENCES,
-    Criterion,
-    Experiment,
-)
+from tailroom.studies.report_card.card import Card, Criterion, Experiment
+from tailroom.studies.report_card.subject import put_into, read_subject
 from tailroom.studies.report_card.verdict import Grade, Grading, how_much_worse, judge
 from tailroom.studies.stored_warnings import warnings_of
 
@@ -46,8 +40,6 @@ SEEDS, QUICK_SEEDS = 8, 3
 """Default numbers of runs per point of a card and of a quick card."""
 QUICK_TIMES = {"duration": "30 s", "measure_from": "10 s"}
 """Simulated times of the runs of a quick card."""
-POINT_AND_KEY = ("experiment", "control", "settings", "key")
-"""Columns that name a point of the card, and the key of a run."""
 
 
 @with_field_docs
@@ -60,13 +52,13 @@ class Compared:
     label: str
     """The point in a few words."""
     values: Mapping[str, Interval | None]
-    """The quantity by control, with its 95 % interval; `None` if no run defines it."""
+    """The quantity by name, with its 95 % interval; `None` if no run defines it."""
     worst_reference: Interval | None
     """The quantity of the reference with the worse mean; `None` if no run defines it."""
     worse: float
     """Difference or ratio to this reference; larger is worse."""
     grading: Grading
-    """Whether the control keeps to the thresholds."""
+    """Whether what is tested keeps to the thresholds."""
 
     @property
     def verdict(self) -> Grade:
@@ -88,7 +80,7 @@ class Finding:
 
     @property
     def grading(self) -> Grading:
-        """Whether the control keeps to the thresholds at every point."""
+        """Whether what is tested keeps to the thresholds at every point."""
         return Grading(
             Outcome.of_all(point.grading.passes for point in self.points),
             Outcome.of_all(point.grading.is_met for point in self.points),
@@ -127,22 +119,22 @@ class Finding:
 @with_field_docs
 @dataclass(frozen=True)
 class Evaluation(AnyResult):
-    """A report card: a congestion control compared with references on the criteria of RFC 9743.
+    """A report card: a control or a discipline compared with references on criteria of an RFC.
 
-    `table` knows `criteria` (the main table), with a row per criterion, point and control, and
-    `runs`. The columns of `criteria` are `criterion`, `section`, `quantity` (with its unit),
-    `point`, `control`, `mean` and `half_width` (95 %) in this unit, `runs`, and `verdict` (null for
-    the references). The picture has one panel per criterion.
+    `table` knows `criteria` (the main table), with a row per criterion, point and control (or
+    discipline), and `runs`. The columns of `criteria` are `criterion`, `section`, `quantity` (with
+    its unit), `point`, `control` or `discipline`, `mean` and `half_width` (95 %) in this unit,
+    `runs`, and `verdict` (null for others). The picture has one panel per criterion.
     """
 
-    control: str
-    """Name of the control."""
-    references: tuple[str, ...]
-    """Names of the controls with which it is compared."""
+    tested: str
+    """Name of the control or discipline."""
+    card: Card
+    """The kind of the card, with the references."""
     findings: tuple[Finding, ...]
     """Verdict and intervals, one entry per criterion."""
     runs: pa.Table
-    """One row per run: experiment, control, settings (as JSON), seed, and every metric."""
+    """One row per run: experiment, control or discipline, settings (as JSON), seed, metrics."""
     quick: bool
     """Whether the card has fewer points and shorter runs."""
     kept: "Store | RunsInMemory" = field(repr=False)
@@ -154,15 +146,20 @@ class Evaluation(AnyResult):
 
     @property
     def sentence(self) -> str:
-        """The control, its references, and the number of criteria by verdict."""
+        """What is tested, its references, and the number of criteria by verdict."""
         counts = ", ".join(f"{self.count(verdict)} {verdict}" for verdict in Grade)
         form = "quick card" if self.quick else "card"
-        return f"{self.control} against {', '.join(self.controls[1:])} ({form}): {counts}"
+        return f"{self.tested} against {', '.join(self.judged[1:])} ({form}): {counts}"
 
     @property
-    def controls(self) -> tuple[str, ...]:
-        """The control, then the references other than itself."""
-        return tuple(dict.fromkeys((self.control, *self.references)))
+    def judged(self) -> tuple[str, ...]:
+        """What is tested, then the references other than itself."""
+        return tuple(dict.fromkeys((self.tested, *self.card.references)))
+
+    @property
+    def compared(self) -> tuple[str, ...]:
+        """What is tested, then everything else that is measured."""
+        return tuple(dict.fromkeys((*self.judged, *self.card.beside)))
 
     @property
     def store(self) -> "Store | None":
@@ -173,7 +170,9 @@ class Evaluation(AnyResult):
     def warnings(self) -> tuple["RunWarning", ...]:
         """Warnings of the first run at each point, each kind and place once."""
         first: dict[tuple[str, ...], str] = {}
-        for row in self.runs.select(POINT_AND_KEY).to_pylist():
+        for row in self.runs.select(
+            ["experiment", self.card.subject, "settings", "key"]
+        ).to_pylist():
             *point, key = row.values()
             first.setdefault(tuple(point), key)
         return warnings_of(self.kept, first.values())
@@ -189,15 +188,15 @@ class Evaluation(AnyResult):
                 "section": finding.criterion.section,
                 "quantity": finding.criterion.quantity,
                 "point": point.label,
-                "control": control,
+                self.card.subject: name,
                 "mean": value.mean if value else None,
                 "half_width": value.half_width if value else None,
                 "runs": value.count if value else 0,
-                "verdict": str(point.verdict) if control == self.control else None,
+                "verdict": str(point.verdict) if name == self.tested else None,
             }
             for finding in self.findings
             for point in finding.points
-            for control, value in point.values.items()
+            for name, value in point.values.items()
         ]
         return pa.Table.from_pylist(rows)
 
@@ -224,15 +223,17 @@ class Evaluation(AnyResult):
     def as_dict(self) -> dict[str, Any]:
         """The object that `tailroom evaluate --json` prints."""
         return {
-            "control": self.control,
-            "references": list(self.references),
+            self.card.subject: self.tested,
+            "rfc": self.card.rfc,
+            "references": list(self.card.references),
+            "beside": list(self.card.beside),
             "quick": self.quick,
             "criteria": [_as_dict(finding) for finding in self.findings],
         }
 
 
 def evaluate(  # noqa: PLR0913 - keyword arguments
-    control: Control,
+    subject: Control,
     *,
     store: str | PathLike[str] | None = None,
     quick: bool = False,
@@ -241,11 +242,13 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
     executor: "ExecutorLike | None" = None,
     progress: Callable[[RunProgress], object] | None = None,
 ) -> Evaluation:
-    """Compares a congestion control with Reno and CUBIC on the criteria of RFC 9743.
+    """Compares a congestion control with Reno and CUBIC, or a queue discipline with CoDel and PIE.
+
+    The criteria are those of RFC 9743 for a control and of RFC 7928 for a discipline.
 
     Args:
-        control: A name as in a scenario (also "module:Class"), a table with a kind and its
-            parameters, or a class of your own.
+        subject: A control or a discipline: a name as in a scenario (also "module:Class"), a table
+            with a kind and its parameters, or a class of your own.
         store: Directory of the store that keeps the runs, so that a second call needs no
             simulation; if left out, the runs stay in memory.
         quick: Use fewer points and seeds and shorter runs, for a first impression.
@@ -257,22 +260,23 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
 
     Raises:
         ArgumentError: An argument has the wrong type, or is out of range.
-        ScenarioError: There is no such control, or its parameters are wrong.
+        ScenarioError: There is no such component, or its parameters are wrong.
         StoreError: The directory is not a store.
         ClusterError: The cluster does not answer, or the cluster or the executor cannot perform
             the runs.
-        ControlError: The control raised an exception.
+        ControlError: Code of your own raised an exception.
         RunError: A run failed.
         KeyboardInterrupt: Ctrl-C; the store keeps the finished runs.
     """
     COMPARED_RUNS.check("seeds", seeds)
     WORKERS.check("workers", workers)
-    control = read_control("control", control)
-    name = control_words(control)
-    controls: dict[str, Control] = {name: control}
-    controls.update({reference: reference for reference in REFERENCES if reference != name})
+    card, tested = read_subject(subject)
+    name = control_words(tested)
+    others = [other for other in (*card.references, *card.beside) if other != name]
     count = seeds or (QUICK_SEEDS if quick else SEEDS)
-    parts = list(_parts(controls, quick=quick))
+    parts = list(
+        _parts(card, {name: tested, **dict(zip(others, others, strict=True))}, quick=quick)
+    )
     points = [point for part in parts for point in part.points]
     with Runner.opened(
         store,
@@ -282,47 +286,40 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
     ) as runner:
         runner.complete(points, count, progress=progress)
         kept = runner.store
-        for experiment in EXPERIMENTS:
+        for experiment in card.experiments:
             of_experiment = [part for part in parts if part.experiment is experiment]
-            kept.record(_record(experiment, of_experiment))
-    card = Evaluation(
-        control=name,
-        references=REFERENCES,
-        findings=tuple(_finding(criterion, parts) for criterion in CRITERIA),
-        runs=_runs(parts),
+            kept.record(_record(card, experiment, of_experiment))
+    evaluation = Evaluation(
+        tested=name,
+        card=card,
+        findings=tuple(_finding(card, criterion, parts) for criterion in card.criteria),
+        runs=_runs(card, parts),
         quick=quick,
         kept=kept,
     )
-    warn(card.warnings)
-    return card
+    warn(evaluation.warnings)
+    return evaluation
 
 
 @dataclass
 class _Part:
-    """An experiment with one control."""
+    """An experiment with one control or discipline."""
 
     experiment: Experiment
-    control: str
+    name: str
     points: list[Point] = field(default_factory=list)
 
 
-def _parts(controls: Mapping[str, Control], *, quick: bool) -> list[_Part]:
-    """Every experiment with every control."""
+def _parts(card: Card, subjects: Mapping[str, Control], *, quick: bool) -> list[_Part]:
+    """Every experiment with everything that is compared."""
     parts = []
-    for experiment in EXPERIMENTS:
-        for name, control in controls.items():
-            source = _source(experiment, control, quick=quick)
+    for experiment in card.experiments:
+        times = QUICK_TIMES if quick and not experiment.is_long else {}
+        for name, subject in subjects.items():
+            source = put_into(card, experiment, subject, times)
             points = [Point.of(source, each) for each in _settings(experiment, quick=quick)]
             parts.append(_Part(experiment, name, points))
     return parts
-
-
-def _source(experiment: Experiment, control: Control, *, quick: bool) -> Scenario:
-    overrides: dict[str, object] = {}
-    if quick and not experiment.is_long:
-        overrides.update(QUICK_TIMES)
-    scenario: Any = experiment.scenario
-    return Scenario.of(scenario, overrides, dict.fromkeys(experiment.groups, control))
 
 
 def _settings(experiment: Experiment, *, quick: bool) -> list[dict[str, object]]:
@@ -330,10 +327,10 @@ def _settings(experiment: Experiment, *, quick: bool) -> list[dict[str, object]]
     return [dict(zip(axes, values, strict=True)) for values in itertools.product(*axes.values())]
 
 
-def _record(experiment: Experiment, parts: Sequence[_Part]) -> SweepRecord:
-    """The experiment as a sweep over controls, for `tailroom results` and `tailroom plot`."""
+def _record(card: Card, experiment: Experiment, parts: Sequence[_Part]) -> SweepRecord:
+    """The experiment as a sweep over all compared, for `tailroom results` and `tailroom plot`."""
     points: list[dict[str, Any]] = [
-        {"settings": {"control": part.control, **point.settings}, "runs": point.keys}
+        {"settings": {card.subject: part.name, **point.settings}, "runs": point.keys}
         for part in parts
         for point in part.points
     ]
@@ -341,7 +338,7 @@ def _record(experiment: Experiment, parts: Sequence[_Part]) -> SweepRecord:
     axes = {key: _distinct([point["settings"][key] for point in points]) for key in keys}
     text = json.dumps([parts[0].points[0].source.text, axes], default=str)
     return SweepRecord(
-        id=f"evaluate-{experiment.name}-{hashlib.sha256(text.encode()).hexdigest()[:8]}",
+        id=f"evaluate-{experiment.name.rpartition('/')[2]}-{hashlib.sha256(text.encode()).hexdigest()[:8]}",
         title=experiment.title,
         scenario="scenario",
         axes=axes,
@@ -353,19 +350,19 @@ def _distinct(values: Sequence[Any]) -> list[Any]:
     return [value for place, value in enumerate(values) if value not in values[:place]]
 
 
-def _finding(criterion: Criterion, parts: Sequence[_Part]) -> Finding:
-    by_control = [part for part in parts if part.experiment.name == criterion.experiment]
-    tested = by_control[0]
+def _finding(card: Card, criterion: Criterion, parts: Sequence[_Part]) -> Finding:
+    by_name = [part for part in parts if part.experiment.name == criterion.experiment]
+    tested = by_name[0]
     compared = []
     for place, point in enumerate(tested.points):
-        values = {part.control: _value(criterion, part.points[place]) for part in by_control}
-        worst, reference = _worst(criterion, {name: values[name] for name in REFERENCES})
-        if worst == tested.control:
-            grading = Grading(Outcome.YES, Outcome.YES)  # The control is the reference.
+        values = {part.name: _value(criterion, part.points[place]) for part in by_name}
+        worst, reference = _worst(criterion, {name: values[name] for name in card.references})
+        if worst == tested.name:
+            grading = Grading(Outcome.YES, Outcome.YES)  # The tested one is the reference.
         else:
-            grading = judge(criterion, values[tested.control], reference)
+            grading = judge(criterion, values[tested.name], reference)
         label = _label(point.settings, [other.settings for other in tested.points])
-        worse = how_much_worse(criterion, values[tested.control], reference)
+        worse = how_much_worse(criterion, values[tested.name], reference)
         compared.append(Compared(point.settings, label, values, reference, worse, grading))
     return Finding(criterion, tested.experiment, tuple(compared))
 
@@ -402,15 +399,15 @@ def _label(settings: Mapping[str, object], among: Sequence[Mapping[str, object]]
     return ", ".join(words)
 
 
-def _runs(parts: Sequence[_Part]) -> pa.Table:
+def _runs(card: Card, parts: Sequence[_Part]) -> pa.Table:
     rows = []
     for part in parts:
         for point in part.points:
             for key in point.keys:
                 row = table_of([point.rows[key]])
                 given = {
-                    "experiment": part.experiment.name,
-                    "control": part.control,
+                    "experiment": part.experiment.name.rpartition("/")[2],
+                    card.subject: part.name,
                     "settings": json.dumps(point.settings),
                 }
                 for place, (name, value) in enumerate(given.items()):

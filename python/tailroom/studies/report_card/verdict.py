@@ -8,7 +8,7 @@ from tailroom.field_docs import with_field_docs
 from tailroom.statistics.bound import Bound
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.outcome import Outcome
-from tailroom.studies.report_card.criteria import Criterion
+from tailroom.studies.report_card.card import Criterion
 
 
 class Grade(StrEnum):
@@ -33,7 +33,7 @@ WITHIN = Bound(high=0.0)
 @with_field_docs
 @dataclass(frozen=True)
 class Grading:
-    """Whether a control keeps to both thresholds of a criterion, and the grade that follows."""
+    """Whether both thresholds of a criterion are kept, and the grade that follows."""
 
     passes: Outcome
     """Whether it is not worse than the references by more than the threshold of a caution."""
@@ -78,8 +78,8 @@ def judge(criterion: Criterion, value: Interval | None, reference: Interval | No
 
     Args:
         criterion: The criterion with its thresholds.
-        value: The quantity of the control over its runs; `None` if no run defines it, which fails
-            unless the references do not define it either.
+        value: The quantity of what is tested over its runs; `None` if no run defines it, which
+            fails unless the references do not define it either.
         reference: The quantity of the worse reference; `None` if no run defines it.
     """
     if value is None or reference is None:
