@@ -2,7 +2,9 @@
 
 import type { Column, Series } from "../engine/engine";
 import type { Line, Mark, Picture, Shade } from "../pictures/picture";
-import type { Bottleneck } from "../rules/bottleneck";
+import { limitPackets, type Bottleneck } from "../rules/bottleneck";
+import { wholePackets } from "../rules/buffer_units";
+import { isLimitedByPool, type Place } from "../scenario/place";
 import { duration, percent, plain } from "../scenario/quantities";
 
 /** Readers cannot tell more lines apart. */
@@ -52,13 +54,25 @@ function beforeStatistics(span: Span): Shade[] {
   return [{ axis: "x", from: 0, to: span.measuredFromS, kind: "unmeasured" }];
 }
 
+/** What a queue cannot exceed: its own limit, or the memory of its pool. */
+export interface Limit {
+  packets: number;
+  name: string;
+}
+
+/** The limit of a link in a scenario's text. */
+export function limitOf(link: Bottleneck, place: Place, text: string): Limit {
+  const name = isLimitedByPool(text, place) ? "memory of the pool" : "limit";
+  return { packets: wholePackets(limitPackets(link)), name };
+}
+
 /** The number of waiting packets at a link over time, under its limit. */
-export function queuePicture(series: Series, link: string, limit: number, span: Span): Picture {
+export function queuePicture(series: Series, link: string, limit: Limit, span: Span): Picture {
   const at = series.names.links.indexOf(link);
   const rows = rowsOf(column(series.link_series, "link"), at);
   const queue = pick(column(series.link_series, "queue_packets"), rows);
-  const marks: Mark[] = Number.isFinite(limit)
-    ? [{ axis: "y", at: limit, label: "limit", kind: "limit" }]
+  const marks: Mark[] = Number.isFinite(limit.packets)
+    ? [{ axis: "y", at: limit.packets, label: limit.name, kind: "limit" }]
     : [];
   return {
     name: "queue",
