@@ -5,7 +5,7 @@ import type { Line, Mark, Picture, Shade } from "../pictures/picture";
 import { limitPackets, type Bottleneck } from "../rules/bottleneck";
 import { wholePackets } from "../rules/buffer_units";
 import { isLimitedByPool, type Place } from "../scenario/place";
-import { duration, percent, plain } from "../scenario/quantities";
+import { bytes, duration, percent, plain } from "../scenario/quantities";
 
 /** Readers cannot tell more lines apart. */
 const MOST_LINES = 10;
@@ -62,8 +62,9 @@ export interface Limit {
 
 /** The limit of a link in a scenario's text. */
 export function limitOf(link: Bottleneck, place: Place, text: string): Limit {
-  const name = isLimitedByPool(text, place) ? "memory of the pool" : "limit";
-  return { packets: wholePackets(limitPackets(link)), name };
+  const packets = wholePackets(limitPackets(link));
+  const memory = `memory of the pool: ${bytes(limitPackets(link) * link.packet_bytes)}`;
+  return { packets, name: isLimitedByPool(text, place) ? memory : "limit" };
 }
 
 /** The number of waiting packets at a link over time, under its limit. */
