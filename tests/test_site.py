@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
+from atlas_form import form_data
 from generate import site_files
 from tailroom.buffer_atlas.data import UTILIZATIONS
 from tailroom.buffer_atlas.kinds import KINDS
@@ -128,9 +129,6 @@ def test_what_is_loaded_from_elsewhere_is_found(element: str) -> None:
 
 def test_the_form_of_the_atlas_has_its_answers_and_scenarios() -> None:
     """The answers are those of `tailroom atlas near`, the addresses hold scenarios with them."""
-    sys.path.insert(0, str(REPOSITORY / "tools" / "sphinx_site"))
-    from atlas_form import form_data  # noqa: PLC0415 - found on the line above
-
     links = form_data()["links"]
     assert len(links) == sum(len(kind.sites) for kind in KINDS)
     assert len({(link["kind"], link["rate"], link["flows"]) for link in links}) == len(links)

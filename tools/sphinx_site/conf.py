@@ -165,7 +165,7 @@ def finish(app: Any, failure: Exception | None) -> None:
         if (app.srcdir / EXPLORER).is_dir():
             shutil.copytree(app.srcdir / EXPLORER, app.outdir / "explore", dirs_exist_ok=True)
         if (app.srcdir / f"{ATLAS}.md").is_file():
-            sys.path.insert(0, str(HERE))
+            sys.path.insert(0, str(REPOSITORY / "tools"))
             from atlas_form import form_data  # noqa: PLC0415 - found on the line above
 
             data = app.outdir / "_static" / "atlas.json"
