@@ -1,14 +1,22 @@
 """The site of the documentation, as Sphinx builds it with `tools/sphinx_site/conf.py`."""
 
+import json
 import os
 import re
 import subprocess
 import sys
+import zlib
+from base64 import urlsafe_b64decode
 from pathlib import Path
 
 import pytest
 
+import tailroom as tr
+from atlas_form import form_data
 from generate import site_files
+from tailroom.buffer_atlas.data import UTILIZATIONS
+from tailroom.buffer_atlas.kinds import KINDS
+from tailroom.buffer_atlas.lookup import shipped_rows
 
 pytest.importorskip("sphinx", reason="make site installs it")
 pytestmark = pytest.mark.slow
@@ -117,3 +125,23 @@ def test_the_whole_site_has_every_page_and_loads_nothing_from_elsewhere(tmp_path
 def test_what_is_loaded_from_elsewhere_is_found(element: str) -> None:
     assert ELSEWHERE.search(element)
     assert not ELSEWHERE.search('<a href="https://a.org/"><img src="a.png">')
+
+
+def test_the_form_of_the_atlas_has_its_answers_and_scenarios() -> None:
+    """The answers are those of `tailroom atlas near`, the addresses hold scenarios with them."""
+    links = form_data()["links"]
+    assert len(links) == sum(len(kind.sites) for kind in KINDS)
+    assert len({(link["kind"], link["rate"], link["flows"]) for link in links}) == len(links)
+    rows = {(row["cell"], row["target_utilization"]): row["value"] for row in shipped_rows()}
+    for link in links:
+        values = [rows[link["cell"], utilization] for utilization in UTILIZATIONS]
+        assert [answer["value"] for answer in link["answers"]] == values
+        if link["how"] == "scaled":
+            assert link["address"] is None
+            continue
+        code = link["address"].removeprefix("1.")
+        padded = code + "=" * (-len(code) % 4)
+        state = json.loads(zlib.decompress(urlsafe_b64decode(padded), wbits=-zlib.MAX_WBITS))
+        scenario = tr.Scenario.from_toml(state["text"]).resolved
+        assert link["cell"] in state["text"]
+        assert scenario["links"][state["link"]]["queue"]["limit"] == f"{values[1]:.0f} packets"

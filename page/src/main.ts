@@ -14,13 +14,14 @@ import { PRESETS } from "./scenario/presets";
 import { NO_TARGETS, Store, type State } from "./state";
 import { StoryView } from "./stories/story_view";
 import { storyOf } from "./stories/story";
-import { addThemeSwitch } from "./style/theme_switch";
+import { addThemeSwitch, followEmbeddingPage } from "./style/theme_switch";
 
 const DAMAGED =
   "This address is damaged: it holds no scenario that the page can read. The end may be missing; " +
   "copy the whole address. What stands below is another scenario.";
 
 async function start(): Promise<void> {
+  followEmbeddingPage();
   const opened = await readOpened();
   const scenario = opened?.scenario ?? null;
   const engine = await startEngine(scenario?.files ?? {}, opened?.workers ?? null);

@@ -22,6 +22,7 @@ import { subjectOf } from "./packets/span";
 import { limitTexts, limitToml } from "./rules/buffer_units";
 import { adviceFor, requirementOf, type Advice } from "./rules/rules";
 import { ruleMarks, RulesView } from "./rules/rules_view";
+import { placeOf, queueKey, setKeyOfLink, type Place } from "./scenario/place";
 import { PRESETS } from "./scenario/presets";
 import {
   linkOf,
@@ -31,10 +32,10 @@ import {
   seedOfScenario,
   type Reading,
 } from "./scenario/reading";
-import { setKey, TextError } from "./scenario/text";
+import { TextError } from "./scenario/text";
 import { BufferSlider, largestLimit } from "./see/buffer_slider";
 import { Live } from "./see/live";
-import { seriesInterval } from "./see/live_pictures";
+import { limitOf, seriesInterval } from "./see/live_pictures";
 import { LiveView } from "./see/live_view";
 import type { State, Store, Targets } from "./state";
 import { addThemeSwitch } from "./style/theme_switch";
@@ -121,7 +122,7 @@ export class Page {
       (link) => store.change({ link }),
     );
     this.#slider = new BufferSlider(find("slider"), (limit) => this.#setLimit(limit));
-    this.#view = new LiveView(find("live"));
+    this.#view = new LiveView(find("live"), (link) => store.change({ link }));
     this.#packets = new PacketsView(find("packets"), engine);
     this.#verdict = new VerdictView(find("verdict-text"), {
       onLimit: (limit) => this.#setLimit(limit),
@@ -227,9 +228,15 @@ export class Page {
     this.#editor.complain([]);
     this.#controls.show(reading, chosen);
     if (!link) return;
-    this.#slider.show(link);
+    const place = placeOf(reading.scenario, link.name);
+    this.#slider.show(link, place, reading);
     const { measure_from_s: measuredFromS, duration_s: durationS } = reading.input;
-    this.#view.about(link, { measuredFromS, durationS }, seedOfScenario(reading));
+    this.#view.about(
+      link,
+      limitOf(link, place, reading.text),
+      { measuredFromS, durationS },
+      seedOfScenario(reading),
+    );
     const completing = new Set(link.dynamic.map(({ group }) => group));
     this.#targets.about(
       groupNames(reading).map((name) => ({ name, completes: completing.has(name) })),
@@ -311,12 +318,18 @@ export class Page {
   #aboutStudy(reading: Reading, link: Bottleneck): void {
     this.#advice = adviceFor(link, requirementOf(this.#store.state.targets));
     this.#rules.show(this.#advice);
+    const place = placeOf(reading.scenario, link.name);
+    const largest = largestLimit(link, place, reading.scenario);
     const limit = wholeLimit(link);
-    const also = [limit, Math.max(1, Math.round(limit / 2)), 2 * limit].filter(Number.isFinite);
+    const most = place.pool === null ? Infinity : largest;
+    const also = [limit, Math.max(1, Math.round(limit / 2)), 2 * limit].filter(
+      (one) => Number.isFinite(one) && one <= most,
+    );
     const subject = {
       text: reading.text,
       link: link.name,
-      largest: largestLimit(link),
+      queue: queueKey(place),
+      largest,
       seed: seedOfScenario(reading),
       effort: { also, isCoarse: false },
     };
@@ -416,23 +429,23 @@ export class Page {
   }
 
   #setLimit(limit: number): void {
-    const link = this.#link();
-    if (!link) return;
+    const place = this.#place();
+    if (!place) return;
     this.#sliding = limit;
-    this.#edit(["links", link.name, "queue", "limit"], limitToml(limit));
+    this.#edit(queueKey(place, "limit"), limitToml(limit));
     this.#sliding = null;
   }
 
   /** Takes a point of the frontier as the setting. */
   #choose(axis: Axis, value: number): void {
-    const link = this.#link();
-    if (!link) return;
+    const place = this.#place();
+    if (!place) return;
     if (axis.kind === null) this.#setLimit(value);
-    else this.#change((text) => withValue(text, link.name, axis, value));
+    else this.#change((text) => withValue(text, queueKey(place), axis, value));
   }
 
   #edit(path: string[], value: string): void {
-    this.#change((text) => setKey(text, path, value));
+    this.#change((text) => setKeyOfLink(text, path, value));
   }
 
   #change(edit: (text: string) => string): void {
@@ -463,6 +476,11 @@ export class Page {
   #link(): Bottleneck | null {
     const link = this.#reading && linkOf(this.#reading, this.#store.state.link);
     return link && this.#slid !== null ? withLimit(link, this.#slid) : link;
+  }
+
+  #place(): Place | null {
+    const link = this.#link();
+    return this.#reading && link && placeOf(this.#reading.scenario, link.name);
   }
 
   /** The interval of the series; before a first reading, of an ordinary scenario. */

@@ -2,7 +2,8 @@ import { expect, test } from "vitest";
 import type { ModelInput } from "../src/engine/engine";
 import { adviceFor, DEFAULT_REQUIREMENT, equivalents } from "../src/rules/rules";
 import { PRESETS } from "../src/scenario/presets";
-import { removeKey, setKey, TextError } from "../src/scenario/text";
+import { placeOf, queueKey } from "../src/scenario/place";
+import { parseToml, removeKey, setKey, TextError } from "../src/scenario/text";
 import { studyText } from "../src/study/study";
 import { wasm } from "./engine_here";
 
@@ -22,7 +23,8 @@ test(
     const none = new Files("{}");
     for (const { name, text } of PRESETS) {
       const input = JSON.parse(model_input(text, "{}", undefined, none)) as ModelInput;
-      const another = studyText({ text, link: input.busiest }, 123_456);
+      const queue = queueKey(placeOf(parseToml(text) ?? {}, input.busiest));
+      const another = studyText({ text, queue }, 123_456);
       const changed = JSON.parse(resolve(another, "{}", undefined, none)) as { scenario: string };
       expect(changed.scenario, name).toContain("123456 packets");
     }

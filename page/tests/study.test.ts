@@ -178,7 +178,10 @@ test("the lower end of a study is the smallest limit that the queue accepts", as
 test.each([65, 300])("a study with a threshold of %i tries no refused limit", async (threshold) => {
   const engine = new Threshold(threshold);
   const study = new Study(engine as unknown as Engine, () => undefined);
-  study.about({ text: "[links.l]\n", link: "l", largest: 200, seed: 1n }, []);
+  study.about(
+    { text: "[links.l]\n", link: "l", queue: ["links", "l", "queue"], largest: 200, seed: 1n },
+    [],
+  );
   study.go(1);
   await expect.poll(() => study.state.running).toBe(false);
   expect(study.state.smallest).toBe(threshold < 200 ? threshold + 1 : null);

@@ -3,6 +3,7 @@ import type { Component, ModelInput, Question, Summary } from "../src/engine/eng
 import type { Engine } from "../src/engine/pool";
 import { Disciplines } from "../src/frontier/disciplines";
 import { choicesOf, frontierPicture, spotAt } from "../src/frontier/frontier_picture";
+import { placeOf, queueKey } from "../src/scenario/place";
 import { PRESETS } from "../src/scenario/presets";
 import type { Reading } from "../src/scenario/reading";
 import { parseToml } from "../src/scenario/text";
@@ -166,10 +167,12 @@ test("each discipline of the frontier is asked for values that the engine accept
     },
   };
   const disciplines = new Disciplines(engine as unknown as Engine, () => undefined);
-  const { text, input } = readingOf("home-router");
+  const { text, scenario, input } = readingOf("home-router");
   const [link] = input.links;
   if (!link) throw new Error("no link");
-  const subject = { text, link: link.name, largest: largestLimit(link), seed: 1n };
+  const place = placeOf(scenario, link.name);
+  const largest = largestLimit(link, place, scenario);
+  const subject = { text, link: link.name, queue: queueKey(place), largest, seed: 1n };
   disciplines.about(subject, "drop_tail");
   expect(disciplines.curves.map(({ kind }) => kind)).toEqual(["pie", "codel", "fq_codel"]);
   disciplines.go(1);

@@ -3,9 +3,11 @@
 Its pages are the Markdown files that GitHub shows, where they lie. Sphinx fails on a link or an
 anchor that leads nowhere, and on a page that the navigation lacks. Added are the navigation, the
 references that are not in git (`site_files` in tools/generate.py), captions, formulas as MathML,
-links to the code, and the page of `tailroom explore` if it is built.
+links to the code, a form on the page of the atlas, and the page of `tailroom explore` if it is
+built.
 """
 
+import json
 import os
 import shutil
 import sys
@@ -20,6 +22,7 @@ from sphinx.addnodes import download_reference, pending_xref
 HERE = Path(__file__).parent
 REPOSITORY = HERE.parents[1]
 EXPLORER = "python/tailroom/explore/page"
+ATLAS = "docs/atlas/index"
 
 project = "tailroom"
 copyright = "the tailroom developers, MIT license"  # noqa: A001 - Sphinx's name
@@ -77,6 +80,12 @@ def add_navigation(app: Any, page: str, source: list[str]) -> None:
             live = (HERE / "live.html").read_text(encoding="utf-8")
             source[0] = source[0].replace("![", f"{live}![", 1)
     elif page.endswith("/index"):
+        if page == ATLAS:
+            has_explorer = (app.srcdir / EXPLORER).is_dir()
+            explorer = "../../explore/index.html" if has_explorer else ""
+            form = (HERE / "atlas_form.html").read_text(encoding="utf-8")
+            form = form.replace("<form", f'<form data-explorer="{explorer}"', 1)
+            source[0] = source[0].replace("\n\n", f"\n\n{form}\n", 1)
         pages = "*/report" if page == "docs/papers/index" else "*"
         source[0] += f"\n```{{toctree}}\n:hidden:\n:titlesonly:\n:glob:\n\n{pages}\n```\n"
     elif "/" in page and not page.startswith("docs/"):
@@ -149,12 +158,18 @@ def draw_block(writer: Any, formula: nodes.math_block) -> None:
 
 
 def finish(app: Any, failure: Exception | None) -> None:
-    """Adds the explorer, and a first page that leads to the documentation."""
+    """Adds the explorer, the data of the atlas, and a first page that leads to the others."""
     if failure is None:
         start = f'<meta http-equiv="refresh" content="0; url={root_doc}.html">\n'
         (app.outdir / "index.html").write_text(start, encoding="utf-8")
         if (app.srcdir / EXPLORER).is_dir():
             shutil.copytree(app.srcdir / EXPLORER, app.outdir / "explore", dirs_exist_ok=True)
+        if (app.srcdir / f"{ATLAS}.md").is_file():
+            sys.path.insert(0, str(REPOSITORY / "tools"))
+            from atlas_form import form_data  # noqa: PLC0415 - found on the line above
+
+            data = app.outdir / "_static" / "atlas.json"
+            data.write_text(json.dumps(form_data(), separators=(",", ":")), encoding="utf-8")
 
 
 def setup(app: Any) -> None:

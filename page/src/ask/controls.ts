@@ -2,6 +2,7 @@
 
 import { labelled, make } from "../dom";
 import type { Component, Components, Problem } from "../engine/engine";
+import { placeOf, queueKey, type Place } from "../scenario/place";
 import { linkOf, type Reading } from "../scenario/reading";
 import { inlineToml, valueAt, type Table } from "../scenario/text";
 import {
@@ -19,6 +20,19 @@ const MOST_GROUPS = 40;
 
 /** Names of the kinds that only `tailroom explore FILE` offers. */
 const ONLY_LOCAL = new Set(["custom"]);
+
+/** The link of the form, and whether its pool has an alpha. */
+interface ShownLink {
+  link: string;
+  place: Place;
+  hasAlpha: boolean;
+}
+
+function shownLink(scenario: Table, link: string): ShownLink {
+  const place = placeOf(scenario, link);
+  const alpha = place.pool && valueAt(scenario, [...place.pool, "policy", "alpha"]);
+  return { link, place, hasAlpha: typeof alpha === "number" };
+}
 
 export class Controls {
   readonly #host: HTMLElement;
@@ -42,14 +56,15 @@ export class Controls {
   }
 
   show(reading: Reading, chosen: string | null): void {
-    const link = linkOf(reading, chosen)?.name ?? null;
     const links = reading.input.crossed;
     const { scenario } = reading;
+    const link = linkOf(reading, chosen)?.name;
+    const shown = link === undefined ? null : shownLink(scenario, link);
     const groups = groupShapes(reading);
-    const shape = JSON.stringify([link, links, groups]);
+    const shape = JSON.stringify([shown, links, groups]);
     if (shape !== this.#shape) {
       this.#shape = shape;
-      this.#build(link, links, groups);
+      this.#build(shown, links, groups);
     }
     for (const field of this.#fields) field.show(scenario);
     this.complain([]);
@@ -59,10 +74,10 @@ export class Controls {
     for (const field of this.#fields) field.complain(problems);
   }
 
-  #build(link: string | null, links: string[], groups: [string, string[]][]): void {
+  #build(shown: ShownLink | null, links: string[], groups: [string, string[]][]): void {
     this.#fields = [];
     const parts: Node[] = [];
-    if (link !== null) parts.push(this.#linkPart(link, links));
+    if (shown) parts.push(this.#linkPart(shown, links));
     for (const [group, keys] of groups.slice(0, MOST_GROUPS)) {
       parts.push(this.#groupPart(group, keys));
     }
@@ -86,27 +101,32 @@ export class Controls {
     return make("fieldset", {}, make("legend", {}, title), ...before, ...elements);
   }
 
-  #linkPart(link: string, links: string[]): HTMLElement {
-    const at = ["links", link];
+  #linkPart({ link, place, hasAlpha }: ShownLink, links: string[]): HTMLElement {
+    const { table, rate, delay, pool, words } = place;
     const fields = [
-      quantityField("Rate", [...at, "rate"], this.#edit),
-      quantityField("Delay, one way", [...at, "delay"], this.#edit),
+      quantityField("Rate", [...table, rate], this.#edit),
+      quantityField("Delay, one way", [...table, delay], this.#edit),
       kindField(
         "Queue",
-        [...at, "queue"],
+        queueKey(place),
         this.#components.queue.filter(isOffered),
-        queueValue(at),
+        queueValue(place),
         this.#edit,
       ),
-      quantityField("Limit", [...at, "queue", "limit"], this.#edit),
+      quantityField("Limit", queueKey(place, "limit"), this.#edit),
     ];
-    if (links.length < 2) return this.#part(`Link ${link}`, fields);
+    if (pool) fields.push(quantityField("Memory of the pool", [...pool, "size"], this.#edit));
+    if (pool && hasAlpha) {
+      fields.push(numberField("Alpha of the pool", [...pool, "policy", "alpha"], this.#edit));
+    }
+    const title = words === link ? `Link ${link}` : words.replace(/^e/, "E");
+    if (links.length < 2) return this.#part(title, fields);
     const options = links.map((name) =>
       make("option", { value: name, selected: name === link }, name),
     );
     const select = make("select", {}, ...options);
     select.addEventListener("change", () => this.#choose(select.value));
-    return this.#part(`Link ${link}`, fields, labelled("Which link", select));
+    return this.#part(title, fields, labelled("Which link", select));
   }
 
   #groupPart(group: string, keys: string[]): HTMLElement {
@@ -158,10 +178,11 @@ function groupShapes({ scenario, input }: Reading): [string, string[]][] {
   ]);
 }
 
-/** A queue of another kind keeps the limit. */
-function queueValue(at: string[]): (kind: string, scenario: Table) => string {
+/** A queue of another kind keeps the limit, unless it is the memory of the pool. */
+function queueValue(place: Place): (kind: string, scenario: Table) => string {
   return (kind, scenario) => {
-    const limit = valueAt(scenario, [...at, "queue", "limit"]);
-    return inlineToml(limit === undefined ? { kind } : { kind, limit });
+    const limit = valueAt(scenario, queueKey(place, "limit"));
+    const memory = place.pool && valueAt(scenario, [...place.pool, "size"]);
+    return inlineToml(limit === undefined || limit === memory ? { kind } : { kind, limit });
   };
 }

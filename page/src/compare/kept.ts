@@ -4,6 +4,7 @@ import { isAbort, type Answer } from "../engine/engine";
 import type { Engine } from "../engine/pool";
 import type { Bottleneck } from "../rules/bottleneck";
 import { linkOf, questionOf, seedOfScenario, type Reading } from "../scenario/reading";
+import { placeOf, queueKey } from "../scenario/place";
 import { parseToml } from "../scenario/text";
 import { largestLimit } from "../see/buffer_slider";
 import type { Kept } from "../state";
@@ -92,10 +93,12 @@ export class KeptSettings {
       if (!link) return;
       compared.link = link;
       const seed = seedOfScenario(reading);
+      const place = placeOf(scenario, link.name);
       const subject = {
         text: compared.kept.text,
         link: link.name,
-        largest: largestLimit(link),
+        queue: queueKey(place),
+        largest: largestLimit(link, place, scenario),
         seed,
       };
       compared.study.about(subject, targets);

@@ -317,7 +317,8 @@ function drawMarks(plot: uPlot, picture: Picture, theme: Theme): void {
       ctx.lineTo(bbox.left + bbox.width, at);
     }
     ctx.stroke();
-    const hasRoom = plot.width >= NARROW || mark.kind === "answer";
+    // A mark at a height has the width of the picture for its label.
+    const hasRoom = plot.width >= NARROW || mark.kind === "answer" || mark.axis === "y";
     const label = hasRoom ? mark.label : mark.key;
     if (label === undefined) continue;
     const width = ctx.measureText(label).width;

@@ -49,12 +49,7 @@ function namesFiles(text: string): boolean {
   return /\b(file|trace)\s*=\s*["']/.test(text);
 }
 
-/** Whether the scenario has links of its own; the page cannot change those of switches. */
-function hasLinks(text: string): boolean {
-  return /^\[links\./m.test(text);
-}
-
 export const PRESETS: Preset[] = Object.entries(FILES)
-  .filter(([, text]) => !namesFiles(text) && hasLinks(text))
+  .filter(([, text]) => !namesFiles(text))
   .map(([path, text]) => presetOf(path, text))
   .sort((a, b) => rank(a) - rank(b) || a.name.localeCompare(b.name, "en"));

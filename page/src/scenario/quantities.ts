@@ -2,6 +2,7 @@
 
 /** Prefixes of units: 1 Mbit/s is 10^6 bit/s. */
 const RATES: Record<string, number> = { bit: 1, kbit: 1e3, Mbit: 1e6, Gbit: 1e9, Tbit: 1e12 };
+const SIZES: Record<string, number> = { B: 1, kB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 };
 const SECONDS: Record<string, number> = {
   ps: 1e-12,
   ns: 1e-9,
@@ -101,6 +102,12 @@ function split(text: string): [number, string] {
 export function secondsOf(text: string): number {
   const [number, unit] = split(text);
   return number * (SECONDS[unit] ?? Number.NaN);
+}
+
+/** Bytes of a size such as "1 MB"; NaN if the text is not a size. */
+export function bytesOf(text: string): number {
+  const [number, unit] = split(text);
+  return number * (SIZES[unit] ?? Number.NaN);
 }
 
 /** Bits per second of a rate such as "100 Mbit/s"; NaN if the text is not a rate. */

@@ -9,6 +9,7 @@ import {
 } from "../engine/engine";
 import type { Engine } from "../engine/pool";
 import type { Bottleneck } from "../rules/bottleneck";
+import { placeOf } from "./place";
 import { parseToml, type Table } from "./text";
 
 export interface Reading {
@@ -89,7 +90,18 @@ export function problemsOf(error: unknown): Problem[] {
 
 /** The link of a reading that the page asks about: the chosen one if there is such a link. */
 export function linkOf(reading: Reading, chosen: string | null): Bottleneck | null {
-  const { links, crossed, busiest } = reading.input;
-  const name = chosen !== null && crossed.includes(chosen) ? chosen : busiest;
-  return links.find((link) => link.name === name) ?? null;
+  const { crossed } = reading.input;
+  const name = chosen !== null && crossed.includes(chosen) ? chosen : defaultLink(reading);
+  return reading.input.links.find((link) => link.name === name) ?? null;
+}
+
+/** The busiest link; in place of a host's interface, whose queue is long, the first port as fast. */
+function defaultLink({ scenario, input: { links, crossed, busiest } }: Reading): string {
+  if (!placeOf(scenario, busiest).isInterface) return busiest;
+  const rateOf = (name: string): number | undefined =>
+    links.find((link) => link.name === name)?.rate_bps;
+  const rate = rateOf(busiest);
+  const isPort = (name: string): boolean =>
+    rateOf(name) === rate && !placeOf(scenario, name).isInterface;
+  return crossed.find(isPort) ?? busiest;
 }

@@ -2,8 +2,10 @@
 
 import type { Column, Series } from "../engine/engine";
 import type { Line, Mark, Picture, Shade } from "../pictures/picture";
-import type { Bottleneck } from "../rules/bottleneck";
-import { duration, percent, plain } from "../scenario/quantities";
+import { limitPackets, type Bottleneck } from "../rules/bottleneck";
+import { wholePackets } from "../rules/buffer_units";
+import { isLimitedByPool, type Place } from "../scenario/place";
+import { bytes, duration, percent, plain } from "../scenario/quantities";
 
 /** Readers cannot tell more lines apart. */
 const MOST_LINES = 10;
@@ -52,13 +54,26 @@ function beforeStatistics(span: Span): Shade[] {
   return [{ axis: "x", from: 0, to: span.measuredFromS, kind: "unmeasured" }];
 }
 
+/** What a queue cannot exceed: its own limit, or the memory of its pool. */
+export interface Limit {
+  packets: number;
+  name: string;
+}
+
+/** The limit of a link in a scenario's text. */
+export function limitOf(link: Bottleneck, place: Place, text: string): Limit {
+  const packets = wholePackets(limitPackets(link));
+  const memory = `memory of the pool: ${bytes(limitPackets(link) * link.packet_bytes)}`;
+  return { packets, name: isLimitedByPool(text, place) ? memory : "limit" };
+}
+
 /** The number of waiting packets at a link over time, under its limit. */
-export function queuePicture(series: Series, link: string, limit: number, span: Span): Picture {
+export function queuePicture(series: Series, link: string, limit: Limit, span: Span): Picture {
   const at = series.names.links.indexOf(link);
   const rows = rowsOf(column(series.link_series, "link"), at);
   const queue = pick(column(series.link_series, "queue_packets"), rows);
-  const marks: Mark[] = Number.isFinite(limit)
-    ? [{ axis: "y", at: limit, label: "limit", kind: "limit" }]
+  const marks: Mark[] = Number.isFinite(limit.packets)
+    ? [{ axis: "y", at: limit.packets, label: limit.name, kind: "limit" }]
     : [];
   return {
     name: "queue",

@@ -1,15 +1,15 @@
 /** The live pictures and numbers of the scenario that is asked. */
 
 import { make, table } from "../dom";
-import type { Answer, Progress, Series, Summary } from "../engine/engine";
+import type { Answer, LinkSummary, Progress, Series, Summary } from "../engine/engine";
 import { Chart } from "../pictures/chart";
-import type { Picture } from "../pictures/picture";
+import { isEmpty, type Picture } from "../pictures/picture";
 import { gradeOf } from "../verdict/grade";
-import { limitPackets, type Bottleneck } from "../rules/bottleneck";
-import { wholePackets } from "../rules/buffer_units";
+import type { Bottleneck } from "../rules/bottleneck";
 import { duration, loss, percent, plain, rate } from "../scenario/quantities";
 import {
   delayPicture,
+  type Limit,
   queuePicture,
   soFar,
   utilizationPicture,
@@ -19,22 +19,44 @@ import {
 
 const NAMES = ["Utilization", "Loss", "Mean queueing delay", "99th percentile", "Mean queue"];
 
+/** Links in the table; the command line prints as many. */
+const MOST_LINKS = 20;
+
+/** The links with the largest loss, then the longest delay, in the order of the scenario. */
+function mostOfInterest(links: Summary["links"]): [string, LinkSummary][] {
+  const all = Object.entries(links);
+  const lossOf = ({ loss_fraction: fraction }: LinkSummary): number => fraction ?? 0;
+  const delayOf = ({ queue_delay_s_p99: delay }: LinkSummary): number => delay ?? 0;
+  const shown = new Set(
+    [...all]
+      .sort(([, a], [, b]) => lossOf(b) - lossOf(a) || delayOf(b) - delayOf(a))
+      .slice(0, MOST_LINKS),
+  );
+  return all.filter((entry) => shown.has(entry));
+}
+
+function scrolling(id: string, label: string): HTMLElement {
+  return make("div", { id, class: "scrolls", tabindex: "0", role: "region", "aria-label": label });
+}
+
 export class LiveView {
   readonly #charts: Chart[] = [];
   readonly #titles: HTMLElement[] = [];
   readonly #numbers = make("dl", { class: "numbers" });
-  readonly #groups = make("div", { class: "scrolls", tabindex: "0", role: "region" });
+  readonly #groups = scrolling("groups", "Groups of flows");
+  readonly #links = scrolling("links", "Links");
+  readonly #onLink: (link: string) => void;
   readonly #state = make("p", { class: "quiet" });
   #link: Bottleneck | null = null;
-  #limit = Number.NaN;
+  #limit: Limit = { packets: Number.NaN, name: "" };
   #seed = 1n;
   #span: Span = { measuredFromS: 0, durationS: 1 };
   #series: Series | null = null;
   #summary: Summary | null = null;
   #table: string[][] = [];
 
-  constructor(host: HTMLElement) {
-    this.#groups.setAttribute("aria-label", "Groups of flows");
+  constructor(host: HTMLElement, onLink: (link: string) => void) {
+    this.#onLink = onLink;
     const pictures = ["queue", "windows", "delay", "utilization"].map((name) => {
       const title = make("figcaption", {});
       const place = make("div", { class: "chart", id: `picture-${name}` });
@@ -43,7 +65,7 @@ export class LiveView {
       return make("figure", {}, title, place);
     });
     const grid = make("div", { class: "pictures" }, ...pictures);
-    host.append(this.#state, this.#numbers, grid, this.#groups);
+    host.append(this.#state, this.#numbers, grid, this.#groups, this.#links);
   }
 
   /** What the charts show. */
@@ -56,10 +78,10 @@ export class LiveView {
   }
 
   /** Sets the link and the times that the pictures are about. */
-  about(link: Bottleneck, span: Span, seed: bigint): void {
+  about(link: Bottleneck, limit: Limit, span: Span, seed: bigint): void {
     this.#link = link;
     this.#seed = seed;
-    this.#limit = limitPackets(link);
+    this.#limit = limit;
     this.#span = span;
     if (this.#summary) this.#showNumbers(this.#summary, link.name);
     if (this.#series) this.#pictures(this.#series, this.#summary);
@@ -67,7 +89,7 @@ export class LiveView {
 
   /** Sets the limit of a buffer that is being moved, for the pictures that follow. */
   limit(packets: number): void {
-    this.#limit = packets;
+    this.#limit = { packets, name: "limit" };
   }
 
   /** The groups of flows: head and rows. */
@@ -79,6 +101,7 @@ export class LiveView {
   past(): void {
     this.#numbers.classList.add("past");
     this.#groups.classList.add("past");
+    this.#links.classList.add("past");
   }
 
   /** Another scenario: no number of the one before is left. */
@@ -87,6 +110,7 @@ export class LiveView {
     this.#series = null;
     this.#numbersOf([]);
     this.#groups.replaceChildren();
+    this.#links.replaceChildren();
     this.#table = [];
   }
 
@@ -114,8 +138,10 @@ export class LiveView {
       `${plain(speed)} million packets per second, seed ${this.#seed}; the numbers are of this one run`;
     this.#numbers.classList.remove("past");
     this.#groups.classList.remove("past");
+    this.#links.classList.remove("past");
     if (this.#link) this.#showNumbers(summary, this.#link.name);
     this.#showGroups(summary);
+    this.#showLinks(summary);
     if (series) this.#pictures(series, summary);
   }
 
@@ -138,7 +164,7 @@ export class LiveView {
     if (!link) return;
     const p99 = summary?.links[link.name]?.queue_delay_s_p99 ?? null;
     const pictures: Picture[] = [
-      queuePicture(series, link.name, wholePackets(this.#limit), this.#span),
+      queuePicture(series, link.name, this.#limit, this.#span),
       windowsPicture(series, this.#span),
       delayPicture(series, link.name, link.capacity_pps, this.#span, p99),
       utilizationPicture(series, link.name, this.#span),
@@ -146,6 +172,7 @@ export class LiveView {
     pictures.forEach((picture, place) => {
       const title = this.#titles[place];
       if (title && title.textContent !== picture.title) title.textContent = picture.title;
+      if (title?.parentElement) title.parentElement.hidden = summary !== null && isEmpty(picture);
       this.#charts[place]?.show(picture);
     });
   }
@@ -171,6 +198,29 @@ export class LiveView {
         make("div", {}, make("dt", {}, label), make("dd", {}, value)),
       ),
     );
+  }
+
+  /** The queues of a network side by side; a press on a link makes the page ask about it. */
+  #showLinks({ links }: Summary): void {
+    const names = Object.keys(links);
+    this.#links.hidden = names.length < 2;
+    if (this.#links.hidden) return;
+    const rows = mostOfInterest(links).map(([name, link]) => [
+      make("button", { type: "button", click: () => this.#onLink(name) }, name),
+      link.discipline,
+      percent(link.utilization),
+      loss(link.loss_fraction),
+      duration(link.queue_delay_s_mean),
+      duration(link.queue_delay_s_p99),
+      `${plain(link.queue_packets_mean)} packets`,
+      String(link.marks_packets),
+    ]);
+    const head = ["link", "queue", "used", "loss", "delay, mean", "delay, 99 %", "mean", "marks"];
+    const all =
+      rows.length === names.length
+        ? "all links"
+        : `the ${rows.length} of ${names.length} links with most loss and delay`;
+    this.#links.replaceChildren(table(`Where packets wait: ${all}`, head, rows));
   }
 
   #showGroups(summary: Summary): void {

@@ -6,10 +6,16 @@ import type { Engine } from "../engine/pool";
 import { addressOf } from "../keep/address";
 import { Chart } from "../pictures/chart";
 import type { Picture } from "../pictures/picture";
-import { limitPackets } from "../rules/bottleneck";
-import { wholePackets } from "../rules/buffer_units";
+import { placeOf } from "../scenario/place";
 import { questionOf } from "../scenario/reading";
-import { delayPicture, queuePicture, seriesInterval, windowsPicture } from "../see/live_pictures";
+import { parseToml } from "../scenario/text";
+import {
+  delayPicture,
+  limitOf,
+  queuePicture,
+  seriesInterval,
+  windowsPicture,
+} from "../see/live_pictures";
 import { NO_TARGETS } from "../state";
 import { Guess } from "./guess";
 import { prose, referencesOf } from "./prose";
@@ -84,6 +90,7 @@ export class StoryView {
     part.append(state, pictures);
     const draw = this.#pictures(
       story,
+      scenario,
       await this.#engine.modelInput(questionOf(scenario)),
       pictures,
     );
@@ -138,7 +145,7 @@ export class StoryView {
   }
 
   /** Makes the charts of a step. */
-  #pictures({ pictures }: Story, input: ModelInput, host: HTMLElement): Draw {
+  #pictures({ pictures }: Story, scenario: string, input: ModelInput, host: HTMLElement): Draw {
     const draws = pictures.map((name): Draw => {
       const title = make("figcaption", {});
       const place = make("div", { class: "chart" });
@@ -146,7 +153,7 @@ export class StoryView {
       const chart = new Chart(place);
       this.#charts.push(chart);
       return (series, answer) => {
-        const picture = pictureOf(name, series, input, answer);
+        const picture = pictureOf(name, scenario, series, input, answer);
         title.textContent = picture.title;
         chart.show(picture);
       };
@@ -163,6 +170,7 @@ function stepAt({ name, steps }: Story, at: number): Step {
 
 function pictureOf(
   name: string,
+  text: string,
   series: Series,
   input: ModelInput,
   answer: Answer | null,
@@ -172,7 +180,8 @@ function pictureOf(
   const link = input.links.find((one) => one.name === of);
   if (!link) return windowsPicture(series, span);
   if (kind === "queue") {
-    return queuePicture(series, link.name, wholePackets(limitPackets(link)), span);
+    const place = placeOf(parseToml(text) ?? {}, link.name);
+    return queuePicture(series, link.name, limitOf(link, place, text), span);
   }
   const p99 = answer?.summary.links[link.name]?.queue_delay_s_p99 ?? null;
   return delayPicture(series, link.name, link.capacity_pps, span, p99);

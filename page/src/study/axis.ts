@@ -1,6 +1,7 @@
 /** What a study varies: the key of a queue that decides how many packets wait. */
 
-import { inlineToml, setKey } from "../scenario/text";
+import { setKeyOfLink } from "../scenario/place";
+import { inlineToml } from "../scenario/text";
 
 export interface Axis {
   /** Kind of the queue that takes the place of the scenario's; null for the scenario's own. */
@@ -11,11 +12,13 @@ export interface Axis {
 
 export const LIMIT: Axis = { kind: null, key: "limit", unit: "packets" };
 
-/** Returns the scenario with a value of the axis: whole packets, or whole microseconds. */
-export function withValue(text: string, link: string, axis: Axis, value: number): string {
+/** Returns the scenario with a value of the axis: whole packets, or whole microseconds.
+ *
+ * @param queue - Path of the queue.
+ */
+export function withValue(text: string, queue: string[], axis: Axis, value: number): string {
   const quantity = `${value} ${axis.unit}`;
-  const path = ["links", link, "queue"];
   return axis.kind === null
-    ? setKey(text, [...path, axis.key], JSON.stringify(quantity))
-    : setKey(text, path, inlineToml({ kind: axis.kind, [axis.key]: quantity }));
+    ? setKeyOfLink(text, [...queue, axis.key], JSON.stringify(quantity))
+    : setKeyOfLink(text, queue, inlineToml({ kind: axis.kind, [axis.key]: quantity }));
 }

@@ -22,6 +22,8 @@ const LONG_RUN_MS = 20_000;
 export interface Subject {
   text: string;
   link: string;
+  /** Path of the link's queue in the text. */
+  queue: string[];
   /** What is varied; the limit, if left out. */
   axis?: Axis;
   /** Smallest value, where it needs not be found. */
@@ -59,10 +61,10 @@ interface Known {
 
 /** The text of a run of a study: another value of its axis, and no time series. */
 export function studyText(
-  { text, link, axis = LIMIT }: Pick<Subject, "text" | "link" | "axis">,
+  { text, queue, axis = LIMIT }: Pick<Subject, "text" | "queue" | "axis">,
   value: number,
 ): string {
-  return withValue(removeKey(text, ["series"]), link, axis, value);
+  return withValue(removeKey(text, ["series"]), queue, axis, value);
 }
 
 export class Study {

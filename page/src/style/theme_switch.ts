@@ -26,6 +26,19 @@ function apply(theme: string): void {
   else delete document.documentElement.dataset["theme"];
 }
 
+/** What a page that embeds this one asks for, in place of what is stored. */
+let asked: string | null = null;
+
+/** Follows the theme of an embedding page, which posts `{ theme: "dark" }`. */
+export function followEmbeddingPage(): void {
+  window.addEventListener("message", ({ data }: MessageEvent<unknown>) => {
+    const theme = (data as { theme?: unknown } | null)?.theme;
+    if (typeof theme !== "string") return;
+    asked = theme;
+    apply(theme);
+  });
+}
+
 export function addThemeSwitch(host: HTMLElement, onChange: () => void): void {
   const themes = [
     ["system", "as the system"],
@@ -37,11 +50,13 @@ export function addThemeSwitch(host: HTMLElement, onChange: () => void): void {
     make("option", { value, selected: value === chosen }, text),
   );
   const select = make("select", {}, ...options);
-  apply(chosen);
+  apply(asked ?? chosen);
   select.addEventListener("change", () => {
     store(select.value);
     apply(select.value);
-    onChange();
+  });
+  new MutationObserver(onChange).observe(document.documentElement, {
+    attributeFilter: ["data-theme"],
   });
   window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", onChange);
   host.append(labelled("Colours", select));

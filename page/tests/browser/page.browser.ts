@@ -26,6 +26,21 @@ path = ["bottleneck"]
 congestion = "reno"
 rtt = "40 ms"
 `;
+const SWITCH = `title = "Incast"
+duration = "0.1 s"
+
+[switches.tor]
+hosts = 5
+rate = "1 Gbit/s"
+delay = "25 us"
+queue = { kind = "drop_tail", limit = "50 packets" }
+
+[flows.queries]
+from = "tor"
+to = "tor.h0"
+congestion = "cubic"
+source = { kind = "incast", fan_in = 4, size = "50 kB", period = "10 ms" }
+`;
 /** About 10^9 packets. */
 const ENDLESS = SMALL.replace("10 s", "12000 s").replace("10 Mbit/s", "1 Gbit/s");
 
@@ -57,6 +72,10 @@ async function visitStory(address: string, width = 1280): Promise<Page> {
   context = await browser.newContext({ viewport: { width, height: 900 } });
   complaints = [];
   return open(address, (page) => page.locator("#story .guess").waitFor());
+}
+
+async function expectText(page: Page, part: string): Promise<void> {
+  await expect.poll(() => page.locator("#text").inputValue()).toContain(part);
 }
 
 function ids(elements: Element[]): string[] {
@@ -546,8 +565,30 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     ]);
     await ended(whole);
     expect(await whole.locator("#text").inputValue()).toContain('limit = "1 packet"');
+    await embedded.evaluate(() => window.postMessage({ theme: "dark" }, "*"));
+    await embedded.locator("html[data-theme=dark]").waitFor();
     const wrong = await open(`${served.address}#embed=queue,pie`);
     await wrong.locator("#notice").getByText("no part pie").waitFor();
+    expect(complaints).toEqual([]);
+  });
+
+  test("the slider of a switch sets the limit of all its ports, or of all interfaces", async () => {
+    const page = await visit(served.address);
+    await write(page, SWITCH);
+    const slider = page.getByRole("slider", { name: /^Buffer of/ });
+    await page.getByText("Buffer of every port of switch tor").waitFor();
+    await page.locator("#links").getByRole("button", { name: "tor-switch-h0" }).waitFor();
+    await slider.press("Home");
+    await expectText(page, 'queue = { kind = "drop_tail", limit = "1 packet" }');
+    await page.locator("#links").getByRole("button", { name: "tor-h1-switch" }).click();
+    await page.getByText("Buffer of every host's interface of switch tor").waitFor();
+    await slider.press("Home");
+    await expectText(page, 'nic_queue = { kind = "drop_tail", limit = "1 packet" }');
+    await page
+      .locator("#trade-off")
+      .getByText(/rest on [1-9]/)
+      .waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
     expect(complaints).toEqual([]);
   });
 
