@@ -21,6 +21,7 @@ mod series_json;
 mod sharing;
 pub mod tables;
 mod waiting;
+mod warning;
 mod warnings;
 
 use finished_run::FinishedRun;
@@ -44,8 +45,8 @@ pub use tables::{
     PoolSeries, Tables,
 };
 pub use waiting::WaitingInSwitch;
+pub use warning::{Warning, WarningKind};
 use warnings::warnings;
-pub use warnings::{Warning, WarningKind};
 
 use crate::derives::{JsonSchema, Serialize};
 use crate::flow::Endpoints;

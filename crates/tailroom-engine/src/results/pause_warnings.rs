@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use super::deadlock::{Deadlock, deadlock};
 use super::finished_run::FinishedRun;
-use super::warnings::{Warning, WarningKind, list};
-use crate::quantity::Duration;
+use super::warning::{Warning, WarningKind, list};
 use crate::quantity::limit::Limit;
+use crate::quantity::{Duration, Size};
 use crate::queue::LinkInfo;
 
 /// Paused links that wait for one another and never resume.
@@ -42,7 +42,7 @@ pub(super) fn short_headrooms(run: &FinishedRun<'_>) -> Vec<Warning> {
         let Some(pause) = link.pause else { continue };
         let needed = pause.least_headroom_bytes(link.rate, link.delay, info.packet_bytes);
         let pool = link.ingress.and_then(|it| run.network.ingress_pools[it.pool].headroom);
-        let shared = pool.map_or(u64::MAX, |size| size.bytes());
+        let shared = pool.map_or(u64::MAX, Size::bytes);
         let headroom = pause.headroom.bytes().min(shared);
         if headroom >= needed {
             continue;

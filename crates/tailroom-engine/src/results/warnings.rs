@@ -1,15 +1,14 @@
-//! Warnings: what a user should know before trusting the results of a run. Each rule is a function,
-//! whose message names the place, the measurement and the key to change.
+//! The rules of warnings. Each is a function whose message names the place, the measurement and the key
+//! to change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Named;
 use super::arithmetic::mean;
 use super::finished_run::FinishedRun;
 use super::pause_warnings::{deadlocks, short_headrooms, short_limits};
 use super::sharing::{Regime, sharing_summary};
+use super::warning::{Warning, WarningKind, list};
 use crate::congestion::SteadyState;
-use crate::derives::{JsonSchema, Serialize};
 use crate::distribution::Distribution;
 use crate::network::{FlowSpec, GroupSpec, Network};
 use crate::probe::flow::FlowCounters;
@@ -43,77 +42,6 @@ const FEW_TIMEOUTS: u64 = 10;
 const SENT_AGAIN_IN_VAIN: f64 = 0.1;
 /// Fewer packets than this in a group say nothing of a share.
 const FEW_IN_VAIN: u64 = 100;
-
-/// What a reader of results should know before trusting them. Runs with other seeds have the same
-/// warning if kind and place are the same.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-#[schemars(rename = "RunWarning")]
-pub struct Warning {
-    /// What it is about, as in `few_reductions`.
-    #[schemars(with = "String")]
-    pub kind: WarningKind,
-    /// The keys of the scenario that it concerns, as in `flows.web`, separated by commas; empty if it
-    /// concerns the whole run.
-    pub place: String,
-    /// Its measurements, by name. The last word of a name is its unit.
-    pub values: Named<f64>,
-    /// The warning in words, with the place and a remedy.
-    pub text: String,
-}
-
-/// The kinds of [`Warning`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum WarningKind {
-    /// Too few window reductions for a steady state.
-    FewReductions,
-    /// Reductions that were not kept.
-    ForgottenReductions,
-    /// Flows that may be phase-locked with a queue.
-    PhaseEffects,
-    /// Flows whose packets arrive in one instant.
-    SimultaneousStarts,
-    /// Two-way traffic without a place of its propagation delay.
-    OpenSenderSide,
-    /// Bursts that keep a delay above the target of a discipline.
-    BurstsAboveTarget,
-    /// A load that no buffer can carry.
-    Overload,
-    /// Timeouts that decide the results.
-    Timeouts,
-    /// Packets that were sent again though they had arrived.
-    SentAgainInVain,
-    /// Paused links that wait for one another.
-    PauseDeadlock,
-    /// Headroom that is less than what arrives until a sender has stopped.
-    ShortHeadroom,
-    /// A queue that is full before the switch asks for a pause.
-    ShortLimit,
-}
-
-impl Warning {
-    pub(super) fn new(
-        kind: WarningKind,
-        place: impl Into<String>,
-        values: &[(&str, f64)],
-        text: String,
-    ) -> Self {
-        let values = values.iter().map(|(name, value)| ((*name).to_owned(), *value));
-        Warning { kind, place: place.into(), values: Named(values.collect()), text }
-    }
-}
-
-/// Largest number of places that a warning names.
-const NAMED: usize = 10;
-
-/// The places of a warning; the first few of many.
-pub(super) fn list(places: &[String]) -> String {
-    match places.len().checked_sub(NAMED) {
-        None | Some(0) => places.join(", "),
-        Some(others) => format!("{} and {others} more", places[..NAMED].join(", ")),
-    }
-}
 
 /// Every warning that applies to a finished run.
 pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<Warning> {
