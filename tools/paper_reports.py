@@ -35,8 +35,8 @@ studies of this project in the same form, as `tailroom papers run NAME` reproduc
 form ([guide](../guide/papers.md)). Each
 report contains the pictures, and for each claim the verdict, the paper's numbers and the measured
 numbers with their confidence intervals. The runs' metrics and the numbers of every picture are in
-the folder `data` next to the report, as Parquet. `tailroom papers run NAME --check
-docs/papers/NAME` judges the claims anew from them; with `--out DIR` it also writes the whole
+the folder `data` next to the report, as Parquet; counts above 512 are rounded there to within
+0.2 %, except for `dctcp-2010`. `tailroom papers run NAME --check docs/papers/NAME` judges the claims anew from them; with `--out DIR` it also writes the whole
 report, with explanations and variations. `make papers` writes these pages anew."""
 
 

@@ -2,6 +2,8 @@
 
 import json
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from matplotlib.figure import Figure
 
@@ -21,6 +23,19 @@ def test_the_report_in_the_repository_follows_from_the_claims(name: str) -> None
         assert sentence.replace("|", "\\|") in text
         for check in claim["checks"]:
             assert f" {check['here']} |" in text
+
+
+@pytest.mark.parametrize("name", framework.names())
+def test_rates_in_the_data_have_every_digit(name: str) -> None:
+    files = list((paper_reports.DOCS / name / "data").glob("*.parquet"))
+    rates = [
+        field
+        for file in files
+        for field in pq.read_schema(file)
+        if field.name.endswith("capacity_bps")
+    ]
+    assert rates
+    assert all(field.type == pa.float64() for field in rates)
 
 
 @pytest.mark.parametrize(
