@@ -30,14 +30,15 @@ LARGEST_DATA_BYTES = 5_000_000
 REFINEMENTS = 3
 """Rounds in which the colours move to the means of their pixels."""
 INTRODUCTION = """\
-Every figure, table and claim of three papers, the figures on queue and incast of a fourth, and two
-studies of this project in the same form, as `tailroom papers run NAME` reproduces them in the full
-form ([guide](../guide/papers.md)). Each
-report contains the pictures, and for each claim the verdict, the paper's numbers and the measured
-numbers with their confidence intervals. The runs' metrics and the numbers of every picture are in
-the folder `data` next to the report, as Parquet; counts above 512 are rounded there to within
-0.2 %, except for `dctcp-2010`. `tailroom papers run NAME --check docs/papers/NAME` judges the claims anew from them; with `--out DIR` it also writes the whole
-report, with explanations and variations. `make papers` writes these pages anew."""
+Every figure, table and claim of three papers, the figures on queue and incast of a fourth, and
+two studies of this project in the same form, as `tailroom papers run NAME` reproduces them in
+the full form ([guide](../guide/papers.md)). Each report contains the pictures, and for each
+claim the verdict, the paper's numbers and the measured numbers with their confidence intervals.
+The runs' metrics and the numbers of every picture are in the folder `data` next to the report,
+as Parquet; counts above 512 are rounded there to within 0.2 %, except for `dctcp-2010`.
+`tailroom papers run NAME --check docs/papers/NAME` judges the claims anew from them; with
+`--out DIR` it also writes the whole report, with explanations and variations. `make papers`
+writes these pages anew."""
 
 
 def write(name: str) -> None:
