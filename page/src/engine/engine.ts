@@ -108,7 +108,7 @@ export interface Summary {
   seed: number;
   measured_from_s: number;
   measured_to_s: number;
-  warnings: unknown[];
+  warnings: { text: string }[];
   links: Record<string, LinkSummary>;
   flows: FlowSummary[];
   groups: Record<string, GroupSummary>;

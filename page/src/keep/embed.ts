@@ -8,7 +8,7 @@ import { addressOf } from "./address";
 const PARTS: Record<string, string> = {
   verdict: "#verdict",
   slider: "#slider",
-  numbers: "#live > .numbers",
+  numbers: "#live > :is(.numbers, .warnings)",
   queue: "figure:has(#picture-queue)",
   windows: "figure:has(#picture-windows)",
   delay: "figure:has(#picture-delay)",

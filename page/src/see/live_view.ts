@@ -43,6 +43,7 @@ export class LiveView {
   readonly #charts: Chart[] = [];
   readonly #titles: HTMLElement[] = [];
   readonly #numbers = make("dl", { class: "numbers" });
+  readonly #warnings = make("details", { class: "warnings" });
   readonly #groups = scrolling("groups", "Groups of flows");
   readonly #links = scrolling("links", "Links");
   readonly #onLink: (link: string) => void;
@@ -65,7 +66,7 @@ export class LiveView {
       return make("figure", {}, title, place);
     });
     const grid = make("div", { class: "pictures" }, ...pictures);
-    host.append(this.#state, this.#numbers, grid, this.#groups, this.#links);
+    host.append(this.#state, this.#numbers, this.#warnings, grid, this.#groups, this.#links);
   }
 
   /** What the charts show. */
@@ -100,6 +101,7 @@ export class LiveView {
   /** The numbers are not those of the setting at the slider any more. */
   past(): void {
     this.#numbers.classList.add("past");
+    this.#warnings.classList.add("past");
     this.#groups.classList.add("past");
     this.#links.classList.add("past");
   }
@@ -109,6 +111,7 @@ export class LiveView {
     this.#summary = null;
     this.#series = null;
     this.#numbersOf([]);
+    this.#warnings.replaceChildren();
     this.#groups.replaceChildren();
     this.#links.replaceChildren();
     this.#table = [];
@@ -137,9 +140,11 @@ export class LiveView {
       `${plain(this.#span.durationS)} s simulated in ${duration(wallMs / 1000)}, ` +
       `${plain(speed)} million packets per second, seed ${this.#seed}; the numbers are of this one run`;
     this.#numbers.classList.remove("past");
+    this.#warnings.classList.remove("past");
     this.#groups.classList.remove("past");
     this.#links.classList.remove("past");
     if (this.#link) this.#showNumbers(summary, this.#link.name);
+    this.#showWarnings(summary);
     this.#showGroups(summary);
     this.#showLinks(summary);
     if (series) this.#pictures(series, summary);
@@ -198,6 +203,14 @@ export class LiveView {
         make("div", {}, make("dt", {}, label), make("dd", {}, value)),
       ),
     );
+  }
+
+  /** What a reader should know before trusting the numbers; its line stays where there is nothing. */
+  #showWarnings({ warnings }: Summary): void {
+    const count = warnings.length === 1 ? "1 warning" : `${warnings.length} warnings`;
+    const texts = warnings.map(({ text }) => make("p", {}, text));
+    const head = make("summary", {}, `${count} about this run`);
+    this.#warnings.replaceChildren(...(texts.length > 0 ? [head, ...texts] : []));
   }
 
   /** The queues of a network side by side; a press on a link makes the page ask about it. */

@@ -592,6 +592,23 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     expect(complaints).toEqual([]);
   });
 
+  test("the warnings about a run stand beside its numbers, in the words of the command line", async () => {
+    const page = await visit(served.address);
+    const short = SMALL.replace("10 s", "4 s");
+    await write(page, short);
+    await expectSame(page, short);
+    const { warnings } = commandLineSummary(short);
+    expect(warnings).not.toEqual([]);
+    await page.getByText("about this run").click();
+    const texts = page.locator("#live > .warnings > p");
+    expect(await texts.allTextContents()).toEqual(warnings.map(({ text }) => text));
+    expect(await seriousFindings(page)).toEqual([]);
+    const long = SMALL.replace("10 s", "100 s");
+    await write(page, long);
+    await expectSame(page, long);
+    expect(await texts.count()).toBe(commandLineSummary(long).warnings.length);
+  });
+
   test("two tabs do not disturb each other", async () => {
     const first = await visit(served.address);
     const second = await open(served.address);

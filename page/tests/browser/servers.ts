@@ -59,6 +59,7 @@ export async function serveExplore(file: string): Promise<Served> {
 }
 
 export interface Summary {
+  warnings: { text: string }[];
   scenario_hash: string;
   groups: Record<string, { queue_delay_s_p99: number | null }>;
   links: Record<string, { utilization: number; loss_fraction: number; queue_packets_mean: number }>;
