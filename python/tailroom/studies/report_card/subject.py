@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 from tailroom import _engine
+from tailroom.arguments import check_unicode
 from tailroom.errors import ScenarioError
 from tailroom.scenario.control_arguments import read_control
 from tailroom.scenario.custom_controls import Control, OwnControls
@@ -57,6 +58,7 @@ def _is_of_queue(name: str) -> bool:
     Raises:
         ScenarioError: It is neither.
     """
+    check_unicode("evaluate", name)
     components = json.loads(_engine.components())
     controls, queues = (
         [component["kind"] for component in components[kind]] for kind in ("congestion", "queue")
