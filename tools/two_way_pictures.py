@@ -123,7 +123,7 @@ def _two_queues(results: dict[str, tr.Result]) -> Figure:
 
 
 def _remedies(results: dict[str, tr.Result]) -> Figure:
-    """The same second of the download's queue under what removes or weakens the effect."""
+    """The same second of the download queue, once per remedy."""
     figure = Figure(figsize=(9, 5.4), layout="constrained")
     panels = figure.subplots(2, 2, sharex=True, sharey=True)
     for panel, (title, result) in zip(panels.flat, results.items(), strict=True):

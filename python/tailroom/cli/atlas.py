@@ -199,8 +199,8 @@ def near(  # noqa: PLR0913 - one argument an option
             )
             print(f"  whatever is lost, {words}, where {_loss(loss)} of the packets are lost")
         print(
-            "away: x 2 where only the rate, mean RTT or number of flows is twice as large; the "
-            "width of the range of RTTs counts half."
+            "Distance: x 2 means that the rate, the mean RTT or the number of flows differs by a "
+            "factor of 2. The spread of the RTTs counts half."
         )
         if shares:
             print(shares)

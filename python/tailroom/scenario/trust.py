@@ -38,7 +38,7 @@ class Trust:
         return Trust(self.code or other.code, self.files or other.files, self.named | other.named)
 
     def naming(self, values: object) -> "Trust":
-        """Returns the same trust, extended to what the caller names in some values.
+        """Returns a copy that also allows the names in `values`.
 
         Args:
             values: Values of keys, as text, numbers, lists or tables.

@@ -1,8 +1,8 @@
-"""New directories and files of results: checked before the work, and whole or not there after it.
+"""Atomic output: the location is checked first, and the result appears complete or not at all.
 
-A command opens its output before the work begins and writes it in the end. What can be known is
-refused in between: a place that is taken, that cannot be written, or that is full. If writing fails
-in the end all the same, the results are written to another place, and the error names that place.
+A command opens its output before the work begins and writes it at the end. A location that is
+taken, full or not writable is refused before the work. If writing fails at the end, the results are
+written next to the location, and the error names the place.
 """
 
 import os

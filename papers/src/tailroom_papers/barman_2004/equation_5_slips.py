@@ -152,7 +152,7 @@ def utilization(given: Evaluation, fraction: float) -> float:
 
 
 def buffer_divisor(fraction: float, wanted: float) -> float:
-    """By how much K must be smaller for a utilization.
+    """Returns the factor by which K must shrink to reach a utilization.
 
     Args:
         fraction: Buffer as a fraction of 12,500 packets.
