@@ -1,4 +1,4 @@
-"""CPU time per packet-hop: the engine beside the least that an engine of its kind must do.
+"""CPU time per packet-hop: the engine compared with the least that an engine of its kind must do.
 
 python benchmarks/against_limit.py [--rounds 5] [--only TEXT]
 

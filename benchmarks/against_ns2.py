@@ -1,4 +1,4 @@
-"""Time per bottleneck packet: tailroom beside ns-2 on the same scenario, in turn, on one core.
+"""Time per bottleneck packet: tailroom and ns-2 on the same scenario, in turn, on one core.
 
 python benchmarks/against_ns2.py [--seconds 40] [--runs 3]
 

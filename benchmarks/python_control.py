@@ -1,4 +1,4 @@
-"""How many ACKs a second a congestion control in Python takes, beside the built-in `reno`.
+"""How many ACKs a second a congestion control in Python takes, compared with the built-in `reno`.
 
     .venv/bin/python benchmarks/python_control.py
 

@@ -125,7 +125,7 @@ def shipped_atlas(
 
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
-    """Writes a module beside the scenario and gives its name."""
+    """Writes a module next to the scenario and gives its name."""
     monkeypatch.setattr(sys, "path", list(sys.path))
     known = set(sys.modules)
 

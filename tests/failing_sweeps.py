@@ -28,7 +28,7 @@ def build(directory: Path) -> Path:
 def sweep(
     scenario: Path, store: Path, library: Path, failing: int
 ) -> subprocess.CompletedProcess[str]:
-    """Sweeps with a call that fails; counts the calls beside the store."""
+    """Sweeps with a call that fails; counts the calls next to the store."""
     environment = {
         **os.environ,
         "LD_PRELOAD": str(library),

@@ -79,7 +79,7 @@ def test_a_control_that_starves_others_fails(card: Card) -> None:
     harm = greedy["harm_to_others"]
     assert harm.verdict is Grade.FAIL
     assert harm.decisive.values["Greedy"] is not None
-    # Half of what they keep beside one another is the threshold.
+    # Half of what they keep alongside one another is the threshold.
     for point in harm.points:
         values = {name: one.mean for name, one in point.values.items() if one}
         assert values["Greedy"] < 0.5 * min(values["reno"], values["cubic"])
@@ -194,7 +194,7 @@ def sure(value: float | None) -> Interval | None:
         # The review's case: 1.36 +- 0.74 is within 2 of 0.9 by its mean only.
         ("collapse", (1.36, 0.74), (0.9, 0.0), "undecided (pass or caution)"),
         ("collapse", (1.36, 0.4), (0.9, 0.0), "pass"),
-        # The uncertainty of the reference counts as well: 2 x 0.2, beside 0.4.
+        # The uncertainty of the reference counts as well: 2 x 0.2 and 0.4.
         ("collapse", (1.36, 0.4), (0.9, 0.2), "undecided (pass or caution)"),
         ("collapse", (3.0, 0.5), (1.0, 0.0), "caution"),
         ("collapse", (3.0, 1.5), (1.0, 0.0), "undecided (pass or caution or fail)"),
@@ -288,7 +288,7 @@ def test_quantities_are_in_their_units() -> None:
 
 
 def test_criteria_name_sections_of_the_rfc_and_experiments() -> None:
-    # RFC 9743: sec. 5.1 and 5.2 hold the criteria, 6 and 7 the paths and cases to look at beside.
+    # RFC 9743: sec. 5.1 and 5.2 hold the criteria, 6 and 7 the paths and cases to look at as well.
     required = {f"5.1.{number}" for number in range(1, 6)} | {"5.2.1", "5.2.2", "5.2.3"}
     used = {part for one in CRITERIA for part in one.section.split(", ")}
     assert required <= used

@@ -53,7 +53,7 @@ def rows_of(text: str) -> Rows:
 
 
 def without_directions(errors: str) -> str:
-    """What an import says beside how many flows go each way."""
+    """What an import says in addition to how many flows go each way."""
     return re.sub(r"note: flows go both ways: .*\n", "", errors)
 
 

@@ -1,4 +1,4 @@
-"""The guard of the engine's speed: instructions per packet-hop beside recorded counts."""
+"""The guard of the engine's speed: instructions per packet-hop compared with recorded counts."""
 
 import dataclasses
 import re

@@ -1,4 +1,4 @@
-"""The formulas of L4S's curves beside published values, and short forms of each comparison."""
+"""The formulas of L4S's curves against published values, and short forms of each comparison."""
 
 import csv
 

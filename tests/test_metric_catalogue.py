@@ -49,7 +49,7 @@ def produced() -> set[str]:
     found: set[str] = set()
     scenario: Any
     for name, scenario in recorded_scenarios().items():
-        # A trace is a file beside the scenario; it brings no metric of its own.
+        # A trace is a file next to the scenario; it brings no metric of its own.
         if name.startswith(("shipped/", "queue/", "network/", "pool/")) and "/trace_" not in name:
             names = expected_names(Scenario.of(scenario, {}))
             assert names is not None or name == f"shipped/{TOO_LONG}", name

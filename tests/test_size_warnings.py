@@ -24,7 +24,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def mixed(store: Path, *targets: str, **more: Any) -> tr.Size:
-    """The smallest buffer for CUBIC beside BBRv1."""
+    """The smallest buffer for CUBIC alongside BBRv1."""
     return tr.size(
         None,
         [UTILIZATION, *targets],

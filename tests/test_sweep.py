@@ -338,7 +338,7 @@ def test_a_file_that_changes_while_a_sweep_goes_on_fails_its_run(
 
 @pytest.fixture
 def own(scenario: Path) -> Callable[[str], str]:
-    """Writes a module beside the scenario."""
+    """Writes a module next to the scenario."""
 
     def write(text: str) -> str:
         name = f"control_of_{scenario.parent.name}"

@@ -131,7 +131,7 @@ def test_words_are_drawn_side_by_side(swept: tr.SweepResult) -> None:
     assert ticks == CONTROLS
     assert legend(figure)[:4] == [f"buffer {limit} packets" for limit in LIMITS]
     points = [line for line in figure.axes[0].lines if line.get_marker() in style.MARKERS]
-    # Nothing lies between two words: no lines, and the settings stand beside one another.
+    # Nothing lies between two words: no lines, and the settings stand next to one another.
     assert all(line.get_linestyle() == "None" for line in points)
     assert xy(points[0])[0] == pytest.approx([-0.225, 0.775])
     assert xy(points[3])[0] == pytest.approx([0.225, 1.225])

@@ -42,7 +42,7 @@ def nothing_allowed(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def named(small: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A scenario file that names a control beside it."""
+    """A scenario file that names a control next to it."""
     monkeypatch.delitem(sys.modules, "somebodys", raising=False)
     monkeypatch.setattr(sys, "path", list(sys.path))
     (small.parent / "somebodys.py").write_text(CONTROL, encoding="utf-8")

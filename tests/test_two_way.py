@@ -1,4 +1,4 @@
-"""Two-way traffic beside ns-2 and a second simulator, and what a scenario may say about it."""
+"""Two-way traffic against ns-2 and a second simulator, and what a scenario may say about it."""
 
 from dataclasses import replace
 

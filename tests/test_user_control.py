@@ -420,8 +420,8 @@ def test_a_control_that_fails_ends_the_command(
 @pytest.mark.parametrize(
     ("control", "status", "named"),
     [
-        ("no_such_module:Reno", 2, ["no module no_such_module", "beside the scenario"]),
-        ("no_such.module:Reno", 2, ["no module no_such", "beside the scenario"]),
+        ("no_such_module:Reno", 2, ["no module no_such_module", "next to the scenario"]),
+        ("no_such.module:Reno", 2, ["no module no_such", "next to the scenario"]),
         ("json:JSONDecoder", 2, ["no method on_ack"]),
         ("json:", 2, ["mymodule:MyControl"]),
         (":Reno", 2, ["mymodule:MyControl"]),

@@ -9,7 +9,7 @@ The check reads `use` and `pub use` with groups, and paths inside code (`crate::
 test may build its scene from any module. `lib.rs` declares the modules and is not checked.
 
 The files of a folder may use the names of its `mod.rs`, and `mod.rs` may use its files: a trait
-stands beside the registry of its implementations.
+stands next to the registry of its implementations.
 
     python tools/import_order.py            check the engine
     python tools/import_order.py CRATE      check another crate that has an import_order.txt

@@ -226,7 +226,7 @@ GROUPS: dict[str, dict[str, Document]] = {
 
 
 def source_scenarios(components: list[Document]) -> Iterator[tuple[str, Document]]:
-    """Each source beside one Reno flow."""
+    """Each source alongside one Reno flow."""
     for component in components:
         kind = component["kind"]
         groups = GROUPS.get(kind, {"": {"source": {"kind": kind}}})

@@ -32,7 +32,7 @@ export interface Kept {
 /** Characters of the name of a kept setting. */
 export const LONGEST_NAME = 80;
 
-/** Settings that are kept beside the one that is asked. */
+/** Settings that are kept next to the one that is asked. */
 export const MOST_KEPT = 2;
 
 export interface State {

@@ -66,7 +66,7 @@ SEED = Limits(0, LARGEST_SEED)
 RUNS = Limits(1)
 """Runs per point or choice, and runs altogether."""
 SIMULATED = Limits(0)
-"""Runs per value beside the predictions of models."""
+"""Runs per value next to the predictions of models."""
 COMPARED_RUNS = Limits(2)
 """Runs whose spread is asked for."""
 WORKERS = Limits(1)

@@ -22,7 +22,7 @@ with named_if_missing():
 
 Seen = dict[str, NDArray[np.float32]]
 Told = dict[str, dict[str, Any]]
-"""Observations, and what is told beside them, by agent."""
+"""Observations, and what is told in addition, by agent."""
 
 
 class ParallelAuroraEnv(ParallelEnv[str, NDArray[np.float32], NDArray[np.float32]]):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""Temporary places beside what is written: their names, and those that dead processes left.
+"""Temporary places next to what is written: their names, and those that dead processes left.
 
 A process that is killed leaves its temporary place. The next one that writes into the directory
 removes it, if the process was one of this machine and of this process namespace: machines and

@@ -35,7 +35,7 @@ FILES = {
     FLOW_LIST: "start_s,bytes\n0.001,1000\n0.002,30000\n0.01,1\n",
     SIZES: "100,0.5\n1000,0.9\n20000,1\n",
 }
-"""Files that lie beside a generated scenario, by name."""
+"""Files that lie next to a generated scenario, by name."""
 UNCONTROLLED = ("poisson", "cbr", "on_off", "streaming")
 ARRIVALS = ("load", "arrivals_per_second", "period", "arrivals")
 """Keys of which a source of flows has one."""

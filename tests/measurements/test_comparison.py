@@ -1,4 +1,4 @@
-"""`tailroom compare --measured`: a measurement beside a simulation."""
+"""`tailroom compare --measured`: a measurement compared with a simulation."""
 
 import json
 import re

@@ -155,7 +155,7 @@ def test_events_of_two_flows_are_shared_within_a_round_trip() -> None:
     other[3] = True
     found = reductions.of_events([one, other], round_trip=1)
     assert found is not None
-    # The event at 2 has one beside it at 3, and 3 has 2: two of three.
+    # The event at 2 has one next to it at 3, and 3 has 2: two of three.
     assert found.shared == pytest.approx(2 / 3)
     # One flow's events lie where 3 of 10 intervals are near; the other's where 6 of 10 are.
     assert found.by_chance == pytest.approx((2 * 0.3 + 1 * 0.6) / 3)

@@ -1,4 +1,4 @@
-"""Our models beside Barman et al. 2004: partial synchronization, and Eq. 5 with slips."""
+"""Our models compared with Barman et al. 2004: partial synchronization, and Eq. 5 with slips."""
 
 from math import log
 

@@ -94,6 +94,6 @@ def test_verdicts_that_differ_under_other_conditions_stand_beside_those_of_the_r
     assert "| 1 | The edge | holds | **holds in part** with “B”, “C” |" in shown
     assert "The slope" not in shown
     assert shown.endswith("\n“A”: why\n")
-    # The engine of runs that were added to a report is named beside that of the others.
+    # The engine of runs that were added to a report is named next to that of the others.
     runs = "1,200 runs of tailroom (engine 0.1.0+aaaaaa), seeds from 1."
     assert f"{runs} 1,100 more runs with “A” (engine 0.1.0+bbbbbb)." in text

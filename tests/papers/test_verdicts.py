@@ -1,4 +1,4 @@
-"""Verdicts: tests of sides, Holm's adjustment, bounds, variations, and the data beside a report."""
+"""Verdicts: tests of sides, Holm's adjustment, bounds, variations, and the data of a report."""
 
 import json
 import shutil
@@ -107,7 +107,7 @@ def test_holms_adjustment_is_that_of_r() -> None:
 
 
 def test_sides_are_adjusted_for_the_number_of_all_sides_of_a_paper() -> None:
-    # t = 3.5 with 9 degrees of freedom: p = 0.0067, decided alone and beside 6 others, not 7.
+    # t = 3.5 with 9 degrees of freedom: p = 0.0067, decided alone and alongside 6 others, not 7.
     half_width = 2.262157 / 3.5
     side = above("", Interval(1.0, half_width, 10), 0.0)
     certain = below("certain", Interval(1.0, 0.0, 10), 2.0)

@@ -1,4 +1,4 @@
-"""The buffer rules of the literature beside simulations of what they are about.
+"""The buffer rules of the literature compared with simulations of what they are about.
 
 python -m tests.validation.buffer_rules [--write]
 """
@@ -161,7 +161,7 @@ def slow_start() -> Iterator[Item]:
 
 
 def bbr() -> Iterator[Item]:
-    """The queue of four BBRv1 flows, and the share of one beside CUBIC."""
+    """The queue of four BBRv1 flows, and the share of one alongside CUBIC."""
     rows, checks = [], []
     for times in (0.5, 1.0, 1.5, 2.0):
         scenario = case(bulk("bbr1", 4), drop_tail(times * BDP), seconds=(20, 60))
@@ -182,7 +182,7 @@ def bbr() -> Iterator[Item]:
             row.append(f"{goodput['bbr1'] / sum(goodput.values()):.2f}")
             said = frame.predict("bbr_buffer", scenario)
         shares.append((times, f"{said.details['bbr_share_less_probing_fraction']:.2f}", *row))
-    heads = ("predicted, less probing", "beside 1 CUBIC", "beside 4 CUBIC")
+    heads = ("predicted, less probing", "with 1 CUBIC", "with 4 CUBIC")
     yield Table("bbr-share", ("B / BDP", *heads), shares)
     yield Claim("several BBRv1 flows keep one BDP queued, within 15 %", checks)
 

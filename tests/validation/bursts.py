@@ -1,6 +1,6 @@
-"""The model of bursts over a background beside simulation, and two simpler ones.
+"""The model of bursts over a background compared with simulation, and two simpler ones.
 
-One flow beside a Poisson background, as in scenarios/auge-roberts-2006/fifo.toml but for the number
+One flow over a Poisson background, as in scenarios/auge-roberts-2006/fifo.toml but for the number
 of flows. docs/models/bursts-over-background.md has the figures.
 
     python -m tests.validation.bursts [--picture FILE]

@@ -1,6 +1,6 @@
 """FHSTCP (Su, Pan, Lv, Ping 2005) against other controls, on the path of the ns-2 runs.
 
-Three flows under one control with round trip times of 80, 140 and 200 ms, beside four Reno flows,
+Three flows under one control with round trip times of 80, 140 and 200 ms, with four Reno flows,
 over 100 Mbit/s: scenarios/su-2005-fhstcp/rtt-fairness.toml. docs/validation/fhstcp.md has the
 figures and the statements; the report on the paper has its claims.
 

@@ -1,8 +1,8 @@
-"""The Linux kernel's TCP beside tailroom's, on the same links.
+"""The Linux kernel's TCP compared with tailroom's, on the same links.
 
 `validation/kernel/recorded` holds what `python -m validation.kernel.matrix` has recorded: the TCP
 of a Linux kernel between two hosts, whose packets pass tailroom's queue disciplines. tailroom runs
-the same scenarios with `host = "linux"`, and each statistic is set beside the kernel's.
+the same scenarios with `host = "linux"`, and each statistic is compared with the kernel's.
 
     python -m tests.validation.kernel [--only TEXT] [--set KEY=VALUE]... [--recorded DIRECTORY]
         [--write]

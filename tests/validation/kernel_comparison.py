@@ -1,4 +1,4 @@
-"""A statistic of the Linux kernel's runs beside tailroom's, and how far apart they may be."""
+"""A statistic of the Linux kernel's runs against tailroom's, and how far apart they may be."""
 
 import statistics
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Draws the Linux kernel's TCP beside tailroom's, from the recorded experiments.
+"""Draws the Linux kernel's TCP compared with tailroom's, from the recorded experiments.
 
 python -m tests.validation.kernel_pictures
 

@@ -145,7 +145,7 @@ def repeated(published: Iterable[Row]) -> Iterator[tuple[Row, Pair]]:
 
 @dataclass(frozen=True)
 class Comparison:
-    """A row beside the runs of its scenario."""
+    """A row with the runs of its scenario."""
 
     row: Row
     runs: list[Pair]

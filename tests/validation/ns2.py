@@ -1,4 +1,4 @@
-"""Our results beside ns-2.35's on the same scenarios and as many seeds.
+"""Our results compared with ns-2.35's on the same scenarios and as many seeds.
 
 `tailroom_papers.reference.NS2` holds means and sample standard deviations of ns-2 runs made for
 this comparison (Debian's ns2 2.35): S1 and S2 are Barman et al. 2004, Figures 3 and 4, S3 their
@@ -275,7 +275,7 @@ def small_buffer_cases() -> Iterator[tuple[str, Case]]:
 
 
 def auge_cases() -> Iterator[tuple[str, Case]]:
-    """S6: a few flows beside Poisson packets that take half of 50 Mbit/s."""
+    """S6: a few flows alongside Poisson packets that take half of 50 Mbit/s."""
     yield "S6 20 newreno", S6
     yield "S6 100 newreno", replace(S6, buffer=100)
     yield (

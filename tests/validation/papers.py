@@ -2,7 +2,7 @@
 
 `docs/papers/NAME/quick.json` holds the verdicts of the quick form. The same seeds give the same
 bytes on any machine, so that every verdict must be the recorded one. `--write` records them anew.
-The verdicts of the full form must follow from the data beside its report.
+The verdicts of the full form must follow from the data next to its report.
 
     python -m tests.validation.papers [--write] [NAME ...]
 """

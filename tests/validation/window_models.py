@@ -1,7 +1,7 @@
-"""Window laws and sawtooth models beside simulations; the tables of docs/models.
+"""Window laws and sawtooth models compared with simulations; the tables of docs/models.
 
 `python -m tests.validation.window_models PART` prints one part: laws, single, several, barman or
-beside.
+shared.
 """
 
 import sys
@@ -76,7 +76,7 @@ def barman() -> Iterator[str]:
 
 
 def other_traffic() -> Iterator[str]:
-    """A flow beside half a link of other traffic."""
+    """A flow alongside half a link of other traffic."""
     for kind in ("cbr", "poisson"):
         for limit in (20, 100, 312, 625):
             text = scenario(limit, long_flows("reno"), uncontrolled("25 Mbit/s", kind))
@@ -88,7 +88,7 @@ PARTS = {
     "single": single,
     "several": several,
     "barman": barman,
-    "beside": other_traffic,
+    "shared": other_traffic,
 }
 
 if __name__ == "__main__":

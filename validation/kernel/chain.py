@@ -1,4 +1,4 @@
-"""Records what the kernel's sender is fed with, beside every callback of its congestion control.
+"""Records what the kernel's sender is fed with, with every callback of its congestion control.
 
 python -m validation.kernel.chain [--only TEXT] [--out DIRECTORY]
 

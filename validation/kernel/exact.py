@@ -119,13 +119,13 @@ class Case:
 FAST: dict[str, Any] = {"rate": "100 Mbit/s", "buffer_packets": 120, "duration_s": 5}
 COUNTS_PARTS: dict[str, Any] = {"source": "delay", "count_unit": 2**-16, "duration_s": 6}
 # Whole packets must be equal where the kernel computes with whole numbers only. The window that
-# the engine has is a fraction w beside the kernel's W. Both add a(w) / w per packet, but the
+# the engine has is a fraction w, the kernel's a whole W. Both add a(w) / w per packet, but the
 # kernel divides by W until it has counted a packet, so that w stays behind by (W - W0) / 2W < 1/2
 # of a packet after a growth from W0, and is ahead by the fraction that the kernel still counts,
 # less than 1: |w - W| < 1. Congestion keeps 1 - b of this, and the kernel rounds its answer down:
 # less than 2.
 #
-# CUBIC of the kernel, beside tailroom's variant in whole numbers, which counts by itself: the
+# CUBIC of the kernel, and tailroom's variant in whole numbers, which counts by itself: the
 # kernel's clock ticks every 4 ms, and its cube root is wrong by 0.2 % (9 ms of K = 4.3 s). 13 ms at
 # the steepest slope, 3 C K^2 = 22 packets/s, are 0.3 packets, so that a window is early or late by
 # a packet.

@@ -122,7 +122,7 @@ def _alone() -> Iterator[Experiment]:
 
 
 def _beside_bbr() -> Iterator[Experiment]:
-    """CUBIC beside BBR, from a tenth of a bandwidth-delay product to eight."""
+    """CUBIC alongside BBR, from a tenth of a bandwidth-delay product to eight."""
     for limit in (1, 0.25, 4, 0.5, 2, 8, 0.1):
         yield _experiment(
             f"cubic-beside-bbr-{limit}-bdp",
@@ -239,7 +239,7 @@ def _lossy() -> Iterator[Experiment]:
 
 
 def _many() -> Iterator[Experiment]:
-    """Four and ten flows behind small buffers, and four BBR beside four CUBIC flows.
+    """Four and ten flows behind small buffers, and four BBR alongside four CUBIC flows.
 
     Four CUBIC flows behind a tenth of a bandwidth-delay product are left out: it holds what they
     send in 4 ms, and a sender that the machine holds up for so long sends it in one burst.

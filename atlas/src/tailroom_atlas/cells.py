@@ -1,9 +1,9 @@
 """The rule that chooses the cells of the atlas.
 
-A cell is a link with its long flows (a site of `kinds.py`), the traffic beside them, the congestion
+A cell is a link with its long flows (a site of `kinds.py`), other traffic, the congestion
 control, and the queue discipline. In a sentence: *every site has cells behind DropTail with long
-flows under CUBIC, BBRv3 and half of each, and with short flows at 30 % of the link beside CUBIC
-and beside half of each; the typical sites of a kind also have CUBIC that the hosts pace, FQ-CoDel
+flows under CUBIC, BBRv3 and half of each, and with short flows at 30 % of the link with CUBIC
+and with half of each; the typical sites of a kind also have CUBIC that the hosts pace, FQ-CoDel
 and PIE under CUBIC, BBRv3 and half of each, and DualPI2 under Prague and under half CUBIC, half
 Prague.* (BBRv3 is left out inside data centres.) What no affordable run shows is scaled from
 smaller links of the same share per flow (`scaling.py`).
@@ -38,7 +38,7 @@ class Cell:
     site: Site
     """The link and its long flows."""
     traffic: Traffic
-    """Traffic beside the long flows."""
+    """Traffic in addition to the long flows."""
     control: str
     """Name in `CONTROLS`."""
     queue: Queue

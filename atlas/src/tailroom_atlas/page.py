@@ -112,8 +112,8 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         "",
         "**Which links.** Every *site* (a kind of link, a rate, a range of RTTs, a number of long "
         "flows) has cells behind DropTail with long flows under CUBIC, under BBRv3 and under half "
-        f"of each, and with short flows that offer {_words(SHORT_LOAD)} of the link beside CUBIC "
-        "and beside half of each. Typical sites also have CUBIC that the hosts pace, FQ-CoDel and "
+        f"of each, and with short flows that offer {_words(SHORT_LOAD)} of the link next to CUBIC "
+        "and next to half of each. Typical sites also have CUBIC that the hosts pace, FQ-CoDel and "
         "PIE under CUBIC, BBRv3 and half of each, and DualPI2 under Prague and under half CUBIC, "
         "half Prague. Hosts are `linux` (segmentation bursts; BBRv3 and Prague pace, CUBIC does "
         "not unless the cell says so). There is no half of a single flow, and no BBRv3 inside data "

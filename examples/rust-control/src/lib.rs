@@ -66,7 +66,7 @@ impl WindowLaw for DelayBound {
     }
 }
 
-/// What scenarios may name beside the engine's own controls.
+/// What scenarios may name in addition to the engine's own controls.
 pub fn controls() -> Controls {
     let mut controls = Controls::default();
     controls.register("delay_bound", DelayBound::new);

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use tailroom_engine::scenario::{self, FileLoader};
 use tailroom_engine::simulation::Simulation;
 
-/// Traces lie beside the scenario.
+/// Traces lie next to the scenario.
 struct Beside(PathBuf);
 
 impl FileLoader for Beside {

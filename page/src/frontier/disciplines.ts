@@ -1,4 +1,4 @@
-/** Studies of the disciplines that are drawn beside the scenario's own: each over what binds it. */
+/** Studies of the disciplines that are drawn with the scenario's own: each over what binds it. */
 
 import type { Component } from "../engine/engine";
 import type { Engine } from "../engine/pool";

@@ -127,7 +127,7 @@ export function plain(value: number, digits = 3): string {
   if (size < -4) return value.toExponential(digits - 1).replace("-", "−");
   const rounded = Number(value.toPrecision(Math.max(digits, Math.min(size + 1, 15))));
   const decimals = Math.max(0, digits - 1 - size);
-  // Always with a decimal point, as in the scenario beside it.
+  // Always with a decimal point, as in the scenario next to it.
   return formatWith(Math.min(decimals, 20)).format(rounded);
 }
 

@@ -1,4 +1,4 @@
-/** A story on the screen: a text, a guess, then the run with its number beside the guess. */
+/** A story on the screen: a text, a guess, then the run with its number next to the guess. */
 
 import { announce, make } from "../dom";
 import type { Answer, ModelInput, Series } from "../engine/engine";
@@ -81,7 +81,7 @@ export class StoryView {
     part.append(text, guess.element, run);
   }
 
-  /** Runs a step, and shows its number beside the guess. */
+  /** Runs a step, and shows its number next to the guess. */
   async #reveal(story: Story, at: number, guess: string, part: HTMLElement): Promise<void> {
     const step = stepAt(story, at);
     const scenario = stepText(story, step);

@@ -133,7 +133,7 @@ def run_paper(  # noqa: PLR0913 - one argument an option
 
 
 def _check(paper: framework.Paper, directory: Path, out: Path | None) -> None:
-    """Prints which verdicts of a report do not follow from the data beside it; writes the report.
+    """Prints which verdicts of a report do not follow from the data next to it; writes the report.
 
     Raises:
         typer.Exit: A verdict differs; the exit status is 1.

@@ -1,4 +1,4 @@
-"""A measurement of another tool, beside a simulation, as printed tables."""
+"""A measurement of another tool, compared with a simulation, as printed tables."""
 
 from rich.console import Console
 

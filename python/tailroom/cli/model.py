@@ -55,7 +55,7 @@ def model(  # noqa: PLR0913 - one argument an option
         int,
         typer.Option(
             help="With --over, also simulate each value, with this number of seeds, and show the "
-            "simulation beside the models."
+            "simulation next to the models."
         ),
     ] = 0,
     json: Json = False,

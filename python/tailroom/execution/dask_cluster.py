@@ -37,7 +37,7 @@ SAME_FILES = "put the files that a scenario names at the same path on every mach
 def connected(cluster: "str | Client") -> "Iterator[Cluster]":
     """Yields a cluster: connects to the scheduler at an address, or uses the given client.
 
-    A connection to an address is closed in the end; a given client stays open.
+    A connection to an address is closed at the end; a given client stays open.
 
     Args:
         cluster: Address of a Dask scheduler (`"tcp://HOST:PORT"`), or a client.

@@ -74,7 +74,7 @@ class _CancelFile:
 
 @contextmanager
 def _cancel_file() -> Iterator[_CancelFile]:
-    """Yields a file that does not exist yet, and removes it in the end."""
+    """Yields a file that does not exist yet, and removes it at the end."""
     path = Path(tempfile.gettempdir()) / f"tailroom-cancelled-{uuid.uuid4().hex}"
     try:
         yield _CancelFile(path)

@@ -68,7 +68,7 @@ class Point:
             for key in settings:
                 text = text.replace(f"{named('set')} {key}", key)
             if not any(key in text for key in settings):
-                # A key of the file is wrong only beside a replaced value.
+                # A key of the file is wrong only together with a replaced value.
                 point = setting_words(settings, {})
                 cut = f"{point[:LONGEST_WORDS]}..." if len(point) > LONGEST_WORDS else point
                 text = f"{text}; the point has {cut}"

@@ -56,7 +56,7 @@ class Runner:
         workers: int | None = None,
         executor: "ExecutorLike | None" = None,
     ) -> "Iterator[Runner]":
-        """Opens a store and a performer of runs, and closes the performer in the end.
+        """Opens a store and a performer of runs, and closes the performer at the end.
 
         Args:
             store: The store or its directory, which is created if it does not exist; if `None`, the

@@ -1,4 +1,4 @@
-"""Predictions of models over a key of the scenario, beside the simulation."""
+"""Predictions of models over a key of the scenario, compared with the simulation."""
 
 from typing import TYPE_CHECKING, Any
 

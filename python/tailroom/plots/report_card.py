@@ -1,4 +1,4 @@
-"""One page on a control or a discipline: a panel per criterion, beside the references."""
+"""One page on a control or a discipline: a panel per criterion, compared with the references."""
 
 from math import nan
 from typing import TYPE_CHECKING, Any

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def draw(predictions: "Predictions") -> Figure:
-    """Draws required queue limits in packets, beside the limit of the scenario.
+    """Draws required queue limits in packets, with the limit of the scenario.
 
     Open circles are models with an assumption that the scenario violates.
 

@@ -54,7 +54,7 @@ OWN_LOOK: dict[str, Any] = {
 }
 """Style of the simulated means of one metric."""
 TITLE_WIDTH = 66
-"""Width of the title beside the legend, in characters."""
+"""Width of the title next to the legend, in characters."""
 Curve: TypeAlias = "Callable[[Axes], None]"
 """Draws one panel over the limits."""
 

@@ -134,7 +134,7 @@ def spans_decades(values: Sequence[float]) -> bool:
 def title(figure: "Figure", text: str, columns: int = 2) -> None:
     """Writes the title of a figure, wrapped to the width of the figure.
 
-    Above a single column of panels the title begins at the left, beside the legend.
+    Above a single column of panels the title begins at the left, next to the legend.
     """
     if columns == 1:
         figure.suptitle(textwrap.fill(text, 36), x=0.01, ha="left", fontsize="medium")
@@ -202,7 +202,7 @@ def scale_up(axes: "Axes", values: Sequence[float]) -> None:
 
 
 def label_points(axes: "Axes", points: Sequence[tuple[float, float]], texts: Sequence[str]) -> None:
-    """Writes a text beside each point, nearer to it than to others, inside the panel and free.
+    """Writes a text next to each point, nearer to it than to others, inside the panel and free.
 
     No line, point or other text crosses it.
 
@@ -239,7 +239,7 @@ def label_points(axes: "Axes", points: Sequence[tuple[float, float]], texts: Seq
 
 
 def label_ends(axes: "Axes") -> None:
-    """Writes the label of each line beside its last point, right of the panel, one below the other.
+    """Writes the label of each line next to its last point, right of the panel, below each other.
 
     A thin line leads from the point to its label. The layout of the figure must be known.
     """

@@ -194,7 +194,7 @@ class SweepView:
         return [value for _, value in sorted(zip(axis.numbers, axis.values, strict=True))]
 
     def title(self, *keys: str) -> str:
-        """The title of the scenario, and what varies beside the keys of the axes.
+        """The title of the scenario, and what varies apart from the keys of the axes.
 
         The title may name a setting that the sweep replaces.
         """

@@ -72,7 +72,7 @@ class Table:
 
 @dataclass(frozen=True)
 class Picture:
-    """A picture: a file beside the Markdown, inside the HTML."""
+    """A picture: a file next to the Markdown, inside the HTML."""
 
     file: str
     drawn: Drawn

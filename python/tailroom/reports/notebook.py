@@ -237,7 +237,7 @@ def evaluation_html(evaluation: Evaluation) -> str:
         [
             Paragraph(evaluation.sentence),
             _table(["criterion", f"RFC {evaluation.card.rfc}", "decided at", "verdict"], rows),
-            *_picture(evaluation.plot, "each criterion, beside the references"),
+            *_picture(evaluation.plot, "each criterion, with the references"),
         ]
     )
 

@@ -294,7 +294,7 @@ class OwnControls:
             if not f"{module_name}.".startswith(f"{error.name}."):
                 raise ControlError(_import_problem(name, module_name, error)) from error
             raise ScenarioError(
-                f'"{name}" is not there: no module {error.name} is installed, beside the scenario '
+                f'"{name}" is not there: no module {error.name} is installed, next to the scenario '
                 f"({places[0]}) or in the current directory ({places[1]})",
                 "check the module's name, or run where its file is",
             ) from None
@@ -323,10 +323,10 @@ def _import_problem(name: str, module_name: str, error: BaseException) -> str:
 
 
 def _check_origin(name: str, top: str, places: list[Path]) -> None:
-    """Refuses a module that hides the module of the same name beside the scenario.
+    """Refuses a module that hides the module of the same name next to the scenario.
 
     Raises:
-        ScenarioError: The loaded module is not the one beside the scenario.
+        ScenarioError: The loaded module is not the one next to the scenario.
     """
     loaded = getattr(sys.modules[top], "__file__", None)
     candidates = (at / file for at in places for file in (f"{top}.py", f"{top}/__init__.py"))

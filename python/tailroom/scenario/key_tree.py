@@ -22,7 +22,7 @@ def _document() -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Node:
-    """A key with all that its value may be, beside the value in a scenario."""
+    """A key with all that its value may be, and its value in a scenario."""
 
     schema: Schema
     value: object

@@ -1266,8 +1266,8 @@ class WebSource(TypedDict):
 
     kind: Literal["web"]
     model: NotRequired[WebModel]
-    """A published set of parameters; each that is written beside it replaces the set's. Left
-    out, `think_time` and `main_object` are needed, and there are no embedded objects."""
+    """A published set of parameters; each that is also written replaces the set's. Left out,
+    `think_time` and `main_object` are needed, and there are no embedded objects."""
     pages: Count
     """Pages of a session, at least 1."""
     think_time: NotRequired[DurationOrDistribution]

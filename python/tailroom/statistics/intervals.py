@@ -98,7 +98,7 @@ class Interval:
         return self.lowest + (self.highest - self.lowest) * sin(angle) ** 2
 
     def plus_minus(self, write: Callable[[float], str], between: str = " ") -> str:
-        """The interval as text beside its mean: `±0.5`, or `+0.2 -0.6`; empty for a single value.
+        """The interval as text next to its mean: `±0.5`, or `+0.2 -0.6`; empty for a single value.
 
         Arms that differ by less than a tenth are written as one number: the half-width of an
         interval over 30 runs is itself uncertain by a tenth.

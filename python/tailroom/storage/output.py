@@ -26,7 +26,7 @@ class Output:
     """A new directory or file that will be written when the work is done."""
 
     def __init__(self, target: Path, shown: str, *, is_file: bool) -> None:
-        """Creates the temporary directory or file beside the target.
+        """Creates the temporary directory or file next to the target.
 
         Args:
             target: Absolute path without symbolic links.
@@ -93,7 +93,7 @@ class Output:
         publish(self._staging, self.target)
 
     def _rescued(self, fill: Fill, *, partly: bool) -> str:
-        """Writes the results beside the target, else into a temporary directory.
+        """Writes the results next to the target, else into a temporary directory.
 
         Args:
             fill: Writes the results.

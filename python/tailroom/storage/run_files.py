@@ -219,7 +219,7 @@ def listed(directory: Path) -> dict[str, Signature]:
     """Returns the signature of each file of runs in a directory, by name.
 
     Other files are left alone: file managers and services that synchronise directories put files
-    of their own beside those of the store, such as `._NAME.parquet`.
+    of their own next to those of the store, such as `._NAME.parquet`.
 
     Raises:
         OSError: The directory cannot be read.

@@ -61,7 +61,7 @@ def leave(
 
 
 def mixed_ring(density: float, load: float, passes: int, seed: int) -> list[Times]:
-    """A flow's packets on a ring of 2000 slots, pass by pass, each beside fresh Poisson packets."""
+    """A flow's packets on a ring of 2000 slots, pass by pass, each with fresh Poisson packets."""
     random, slots = np.random.default_rng(seed), 2000.0
     flow = np.sort(random.uniform(0, slots, round(density * slots)))
     seen = []

@@ -1,4 +1,4 @@
-"""The sawtooth beside other traffic, against the fluid of both and simulated flows."""
+"""The sawtooth alongside other traffic, against the fluid of both and simulated flows."""
 
 from pathlib import Path
 

@@ -1,1 +1,1 @@
-"""L4S through DualPI2 beside closed forms; docs/validation/l4s-curves.md."""
+"""L4S through DualPI2 compared with closed forms; docs/validation/l4s-curves.md."""

@@ -77,7 +77,7 @@ class Point:
 
     @property
     def law(self) -> laws.Shares | None:
-        """What the response functions give, for Prague beside CUBIC."""
+        """What the response functions give, for Prague alongside CUBIC."""
         if self.controls != ("prague", "cubic"):
             return None
         return laws.shares(self.rate_mbps * 1e6, self.rtt_ms * 1e-3)
@@ -166,7 +166,7 @@ def coupling() -> Iterator[Item]:
 
 
 def delays(grid: Sequence[Point]) -> Iterator[Item]:
-    """Delay of each class beside what its parameters give."""
+    """Delay of each class, compared with what its parameters give."""
     mean_checks, tail_checks, classic_checks = [], [], []
     for point in grid:
         if "prague" in point.controls:
@@ -185,7 +185,7 @@ def delays(grid: Sequence[Point]) -> Iterator[Item]:
 
 
 def ratios(grid: Sequence[Point]) -> Iterator[Item]:
-    """Prague beside CUBIC: the ratio of rates, and that of the response functions."""
+    """Prague alongside CUBIC: the ratio of rates, and that of the response functions."""
     rows: dict[int, list[object]] = {}
     judged, outside = 0, []
     for point in grid:

@@ -55,7 +55,7 @@ def cubic_window(p: float, rtt_s: float) -> float:
 
 
 class Shares(NamedTuple):
-    """One Prague flow beside one CUBIC flow."""
+    """One Prague flow alongside one CUBIC flow."""
 
     base: float
     """p'."""

@@ -17,7 +17,7 @@ IMAGE = ROOT / "docs/images/l4s_curves.png"
 DOTS_PER_INCH = 110
 DELAYS = {
     ("prague", "L4S"): "Prague alone",
-    ("prague + cubic", "L4S"): "Prague beside CUBIC",
+    ("prague + cubic", "L4S"): "Prague and CUBIC",
     ("cubic", "classic"): "CUBIC alone",
     ("bbr3", "classic"): "BBRv3 alone",
 }

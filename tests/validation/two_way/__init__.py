@@ -1,1 +1,1 @@
-"""Two-way traffic beside ns-2 and beside a second simulator; docs/validation/two-way.md."""
+"""Two-way traffic compared with ns-2 and with a second simulator; docs/validation/two-way.md."""

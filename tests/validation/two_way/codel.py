@@ -1,4 +1,4 @@
-"""Two-way traffic through CoDel beside the simulator of `simulator.py`.
+"""Two-way traffic through CoDel compared with the simulator of `simulator.py`.
 
 python -m tests.validation.two_way.codel
 """

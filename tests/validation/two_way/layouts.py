@@ -1,4 +1,4 @@
-"""Two-way traffic beside ns-2, with the private delay on the one side or the other.
+"""Two-way traffic compared with ns-2, with the private delay on the one side or the other.
 
 `ns2.csv` holds what ns-2 gives, a row for each case and seed. It was made by `two_way.tcl` with
 
@@ -177,7 +177,7 @@ class Comparison:
 
 
 def items() -> Iterator[Item]:
-    """Every case beside ns-2."""
+    """Every case compared with ns-2."""
     reference = read()
     points = [(case, seed) for case in reference for seed in SEEDS]
     with ThreadPoolExecutor() as pool:

@@ -164,7 +164,7 @@ impl Htcp {
             growth = (growth * scale.clamp(MIN_SCALE, MAX_SCALE)).max(1.0);
         }
         // A flow with a smaller reduction must grow less, or it would take more than its share
-        // beside standard TCP.
+        // alongside standard TCP.
         2.0 * (1.0 - self.backoff) * growth
     }
 

@@ -4,7 +4,7 @@
 //!
 //! A link is congested while its fair rate is below a threshold or its priority load is above
 //! another threshold. A meter measures both as a fair queue does (see [`crate::queue::fair`]). The
-//! meter stands beside the link: a priority fair queue of the same rate and limit that takes in the
+//! meter stands by the link: a priority fair queue of the same rate and limit that takes in the
 //! arriving packets and sends them nowhere. The two quantities therefore mean the same at every
 //! link, and no discipline needs to know of admission control.
 //!

@@ -1,5 +1,5 @@
-//! `DualPI2` (RFC 9332): two coupled queues, which give scalable (L4S) flows a short delay beside
-//! classic flows and a similar share of the link.
+//! `DualPI2` (RFC 9332): two coupled queues, which give scalable (L4S) flows a short delay and a
+//! share of the link similar to that of classic flows.
 //!
 //! Follows the pseudocode of appendix A.2 of the RFC, with these choices:
 //!

@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(active(&queue), [("backlogged_flows", 3.0)]);
     }
 
-    /// A flow with a standing queue beside a flow that sends a packet every 10 ms. Returns when
+    /// A flow with a standing queue alongside a flow that sends a packet every 10 ms. Returns when
     /// packets of the first are dropped or marked, and how many packets of the second leave.
     fn standing_and_sparse(ecn: Ecn) -> (Vec<u64>, u64) {
         let (mut queue, mut buffer) = start(10_240);

@@ -241,7 +241,7 @@ mod tests {
         assert!(probability(&mut queue, 1).abs() < 1e-15);
     }
 
-    /// A flow that sends at twice the link's rate beside a flow that sends at a tenth of it, for
+    /// A flow that sends at twice the link's rate alongside a flow that sends at a tenth of it, for
     /// six seconds. Returns the early drops of each, the marks, and how many packets of the second
     /// left within 3 ms.
     fn greedy_and_modest(ecn: Ecn) -> ([u64; 2], u64, u64) {

@@ -94,7 +94,7 @@ pub(super) struct Agenda {
     far: BinaryHeap<Reverse<Ordered>>,
     inserted: u64,
     memory_limit_bytes: u64,
-    /// Memory claimed for data beside the events.
+    /// Memory claimed for other data than events.
     claimed_bytes: u64,
     /// Whether an event was lost because there was no memory for it.
     is_overfull: bool,
@@ -156,7 +156,7 @@ impl Agenda {
         Time::from_picoseconds(self.open << self.shift)
     }
 
-    /// Claims memory for data beside the events; returns false if there is none, and the run must
+    /// Claims memory for other data than events; returns false if there is none, and the run must
     /// end.
     pub(super) fn claim(&mut self, bytes: u64) -> bool {
         let fits = !self.is_overfull && bytes <= self.spare_bytes();

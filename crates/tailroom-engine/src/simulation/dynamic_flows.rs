@@ -49,7 +49,7 @@ impl DynamicFlows {
         }
     }
 
-    /// Memory beside the state of the flows themselves, in bytes.
+    /// Memory in addition to the state of the flows themselves, in bytes.
     pub(super) fn memory_bytes(&self) -> u64 {
         let pending_bytes: u64 = self.sharing.iter().map(BottleneckedFlows::memory_bytes).sum();
         pending_bytes + self.generators.memory_bytes()

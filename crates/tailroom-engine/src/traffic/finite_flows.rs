@@ -14,7 +14,7 @@ use crate::units::Time;
 
 /// Parameters of flows with sizes from a distribution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
+#[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
 pub struct FiniteFlowsParams {
     /// Payload of a flow.
     #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "1 MB" }))]

@@ -22,7 +22,7 @@ use crate::units::Time;
 #[schemars(
     example = serde_json::json!({ "fan_in": 8, "size": "32 kB", "arrivals_per_second": 100.0 })
 )]
-#[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
+#[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
 pub struct IncastParams {
     /// Number of servers that answer a query: hosts of `from`, drawn for each query, other than the
     /// client, which is one of the hosts of `to`. On a path, number of answers.

@@ -15,7 +15,7 @@ use crate::units::{PICOSECONDS_PER_SECOND, Time};
 
 /// Parameters of media flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
+#[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
 pub struct StreamingParams {
     /// Rate of a flow, headers included.
     #[schemars(example = "1 Mbit/s")]

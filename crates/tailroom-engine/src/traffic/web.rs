@@ -33,9 +33,9 @@ use crate::units::{Rate, Time};
 #[schemars(
     example = serde_json::json!({ "model": "ieee80216m", "pages": 5, "arrivals_per_second": 2.0 })
 )]
-#[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
+#[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
 pub struct WebParams {
-    /// A published set of parameters; each that is written beside it replaces the set's. Left out,
+    /// A published set of parameters; each that is also written replaces the set's. Left out,
     /// `think_time` and `main_object` are needed, and there are no embedded objects.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<WebModel>,

@@ -64,7 +64,7 @@ fn elastic_flows_follow_processor_sharing() {
     }
 }
 
-/// Beside flows that the link does not limit, elastic flows share the rest of the capacity C' as if
+/// With flows that the link does not limit, elastic flows share the rest of the capacity C' as if
 /// it were the link, with rho' = elastic load over C'.
 #[test]
 #[ignore = "slow: about ten million packets"]

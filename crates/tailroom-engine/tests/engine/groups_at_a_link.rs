@@ -58,7 +58,7 @@ fn groups_that_share_a_fifo_queue_have_the_same_mean_delay() {
     assert_eq!(groups.iter().sum::<u64>(), link.arrivals_packets);
 }
 
-/// A stream below its fair rate beside a stream that offers twice the capacity. Under fair queueing
+/// A stream below its fair rate with a stream that offers twice the capacity. Under fair queueing
 /// a packet of the first stream waits only for the packet in transmission; in one queue it waits
 /// for the whole buffer.
 #[test]

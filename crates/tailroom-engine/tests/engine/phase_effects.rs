@@ -122,7 +122,7 @@ fn of_two_reno_flows_the_flow_with_the_shorter_rtt_gets_more() {
     assert!(has_phase_warning(&locked, "short"));
 }
 
-/// Auge and Roberts, Figure 3: one `NewReno` flow behind an access link beside 25 Poisson streams.
+/// Auge and Roberts, Figure 3: one `NewReno` flow behind an access link with 25 Poisson streams.
 fn beside_a_background(jitter: &str, rtt: &str) -> String {
     let queue = r#"{ kind = "drop_tail", limit = "99 packets" }"#;
     let flow = format!(

@@ -78,7 +78,7 @@ fn accepted_before_a_drop(results: &Results, link: u32) -> f64 {
     accepted as f64
 }
 
-/// A queue that is idle until its input begins at R times the rate of its link, beside M saturated
+/// A queue that is idle until its input begins at R times the rate of its link, with M saturated
 /// queues. These follow the threshold down if R < 1 + M + 1 / alpha, and else drain at the rate of
 /// their links.
 #[test]
@@ -269,7 +269,7 @@ fn symmetric_senders_lose_alike_under_every_policy() {
     }
 }
 
-/// A flood takes all it can, and a slow stream beside it loses nothing within its reserve.
+/// A flood takes all it can, and a slow stream alongside it loses nothing within its reserve.
 #[test]
 fn a_reserve_is_free_for_its_queue_under_every_policy() {
     for policy in POLICIES {

@@ -1,5 +1,5 @@
 //! Scalable congestion controls (Prague and DCTCP): Prague alone at `DualPI2`, and the shares of
-//! either beside CUBIC at `DualPI2`, at a marking threshold and without marks.
+//! either alongside CUBIC at `DualPI2`, at a marking threshold and without marks.
 
 use std::fmt::Write as _;
 
@@ -85,7 +85,7 @@ fn prague_alone_keeps_the_l4s_queue_below_a_millisecond_and_the_link_busy() {
 /// 1/p-th packet. After a mark the flow ignores marks for a virtual round trip, W packets; the next
 /// mark follows after 1 / 2p packets on average. In this time the window grows by (1 - p) per W
 /// packets, and then falls by p W / 2. So x = p W solves x = 2 (1 - p) (1 + 1 / 2x), and a flow
-/// sends W packets per 25 ms at any RTT. The smaller p is, the more it varies beside CUBIC.
+/// sends W packets per 25 ms at any RTT. The smaller p is, the more it varies alongside CUBIC.
 #[test]
 fn prague_has_the_response_function_of_its_virtual_round_trip() {
     for rtt_ms in [5, 10] {

@@ -153,7 +153,7 @@ fn a_run_does_not_warn_about_sender_side_if_the_key_is_set_or_has_no_effect() {
     };
     let written = format!("{RTT}\nsender_side = 0.5");
     silent(&both_ways(CODEL, &written, &written));
-    // There is no private delay beside the delay of the links.
+    // There is no private delay in addition to the delay of the links.
     silent(&both_ways(CODEL, "", ""));
     // The ACKs of one direction cross no queue.
     silent(&both_ways(CODEL, RTT, RTT).replacen("reverse_path = [\"up\"]", "", 1));

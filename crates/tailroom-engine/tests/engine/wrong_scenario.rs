@@ -212,7 +212,7 @@ fn a_path_must_name_each_existing_link_at_most_once() {
     );
 }
 
-/// Checks that `count_lost_in_pipe` is refused beside keys that contradict it.
+/// Checks that `count_lost_in_pipe` is refused with keys that contradict it.
 fn assert_count_lost_in_pipe_needs_plain_sack() {
     for (keys, remedy) in
         [("recovery = \"newreno\"", "`recovery = \"sack\"`"), ("prr = true", "`prr = false`")]

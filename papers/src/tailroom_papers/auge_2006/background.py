@@ -1,4 +1,4 @@
-"""Flows beside a Poisson background on links of any rate, and the frame of panels over buffers."""
+"""Flows with a Poisson background on links of any rate, and the frame of panels over buffers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ class Span:
 
 
 def scenario(flows: Mapping[str, FlowGroup], span: Span, title: str) -> Scenario:
-    """Groups of flows beside the paper's background on its link of 50 Mbit/s."""
+    """Groups of flows alongside the paper's background on its link of 50 Mbit/s."""
     return {
         "title": title,
         "duration": f"{span.duration_s} s",

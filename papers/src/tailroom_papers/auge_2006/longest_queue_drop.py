@@ -1,4 +1,4 @@
-"""Fair queueing with drop from the longest queue beside RED and drop tail."""
+"""Fair queueing with drop from the longest queue alongside RED and drop tail."""
 
 from collections.abc import Callable, Sequence
 

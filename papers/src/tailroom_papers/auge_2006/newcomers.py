@@ -1,4 +1,4 @@
-"""Flows that arrive beside an existing flow, under FIFO and fair queueing."""
+"""Flows that arrive alongside an existing flow, under FIFO and fair queueing."""
 
 from collections.abc import Sequence
 from statistics import mean

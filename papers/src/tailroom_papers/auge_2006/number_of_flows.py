@@ -18,7 +18,7 @@ IN_PROGRESS = f"links.{setup.LINK}.flows_in_progress_mean"
 
 
 def studies(form: Form) -> Sequence[Study]:
-    """Elastic flows alone, beside others that take half of the link, and too many of them."""
+    """Elastic flows alone, alongside others that take half of the link, and too many of them."""
     duration, start = form.of((50, 5), (300, 30), (1000, 100))
     span = {
         "duration": f"{duration} s",
@@ -102,7 +102,7 @@ def _half(results: PartResults) -> PointResults:
 
 
 def draw(results: PartResults) -> Figure:
-    """Shares of the time beside the geometric law."""
+    """Shares of the time, with the geometric law."""
     title = "Bottlenecked flows at a time, under fair queueing, and the law of processor sharing"
     figure, (alone, mixture) = picture.page(title, 3.8, columns=2, sharey=True)
     for point, look in zip(results.study("alone").points, style.marked_line_styles(), strict=False):

@@ -1,4 +1,4 @@
-"""Their future work: FAST, Scalable, H-TCP and packet pair beside the background."""
+"""Their future work: FAST, Scalable, H-TCP and packet pair alongside the background."""
 
 from collections.abc import Callable, Sequence
 from math import isfinite, isnan, nan
@@ -279,7 +279,7 @@ def _drawbacks(results: PartResults) -> Judgement:
 
 
 def _outperforms(results: PartResults, accused: Sequence[str]) -> list[Check]:
-    """H-TCP beside the best of the others in each respect, by its mean."""
+    """H-TCP compared with the best of the others in each respect, by its mean."""
     checks = []
     for study, metric, words in (
         ("beside-newreno", late_part, "NewReno's part beside H-TCP"),

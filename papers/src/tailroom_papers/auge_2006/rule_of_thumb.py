@@ -26,7 +26,7 @@ def _at(results: PartResults, buffer: int) -> PointResults:
 
 
 def draw(results: PartResults) -> Figure:
-    """Utilization over buffer, beside that of a sawtooth on the residual capacity."""
+    """Utilization over buffer, with that of a sawtooth on the residual capacity."""
     title = "Rule of thumb for the residual capacity: one NewReno flow, FIFO"
     figure, (panel,) = picture.page(title, 3.4)
     points = sorted(results.study(STUDY).points, key=background.buffer_of)

@@ -1,4 +1,4 @@
-"""The set-up of Section IV-B: a few flows beside Poisson packets that take half of 50 Mbit/s.
+"""The set-up of Section IV-B: a few flows alongside Poisson packets that take half of 50 Mbit/s.
 
 The paper gives neither packet size nor RTT: 1000 B and 100 ms make its 625 packets the
 bandwidth-delay product, and what the background leaves free has one of 312 packets. It gives no
@@ -68,7 +68,7 @@ def over(queues: Sequence[Queue]) -> dict[str, Sequence[object]]:
 
 
 def scenario(flows: Flows, queue: Queue, form: Form) -> Scenario:
-    """Flows that only the link limits, beside the background."""
+    """Flows that only the link limits, alongside the background."""
     return {
         "title": "Flows beside a Poisson background",
         "duration": form.of("90 s", "200 s", "550 s"),

@@ -84,7 +84,7 @@ def exact(load: float, buffer: int) -> float:
 
 
 def draw(results: PartResults) -> Figure:
-    """Loss over buffer, beside rho^n; and how nearly Poisson the packets of flows arrive."""
+    """Loss over buffer, with rho^n; and how nearly Poisson the packets of flows arrive."""
     title = "The transparent regime: loss by buffer, and arrivals by time scale"
     figure, (left, right) = picture.page(title, 4.0, columns=2)
     _draw_loss(left, results)

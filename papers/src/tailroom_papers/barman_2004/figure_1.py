@@ -145,7 +145,7 @@ def dynamics(results: PartResults) -> Judgement:
 
 
 def draw(results: PartResults) -> Figure:
-    """Windows of the first run, and one cycle beside the two fluids."""
+    """Windows of the first run, and one cycle with the two fluids."""
     point = results.study("one").points[0]
     run = point.runs[0]
     series = run.table("flow_series")

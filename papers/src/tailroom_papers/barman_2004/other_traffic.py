@@ -1,4 +1,4 @@
-"""Short flows and constant-rate flows beside the HighSpeed flows, over the buffer."""
+"""Short flows and constant-rate flows alongside the HighSpeed flows, over the buffer."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -68,7 +68,7 @@ CONSTANT_FLOWS: Mapping[str, object] = {
 
 
 def studies(form: Form) -> list[Study]:
-    """HighSpeed flows alone, beside either kind of traffic, and short flows alone."""
+    """HighSpeed flows alone, alongside either kind of traffic, and short flows alone."""
     over = fractions(form)
     return [
         over_buffers(ALONE, form, over),

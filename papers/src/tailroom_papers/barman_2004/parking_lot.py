@@ -32,7 +32,7 @@ def fractions(form: Form) -> tuple[float, ...]:
 
 
 def studies(form: Form) -> list[Study]:
-    """Three links in a row, and Figure 3's one beside them."""
+    """Three links in a row, and that of Figure 3."""
     row = {f"links.{link}.queue.limit": limits(fractions(form)) for link in LINKS}
     return [
         over_buffers("one-link", form, fractions(form), **_times(form)),
@@ -93,7 +93,7 @@ def cross_flow(run: StoredRun) -> float:
 
 
 def long_share(run: StoredRun) -> float:
-    """Of a flow over all links beside one over a single link: half is as much as the other."""
+    """Of a flow over all links against one over a single link: half is as much as the other."""
     long, cross = long_flow(run), cross_flow(run)
     return long / (long + cross)
 

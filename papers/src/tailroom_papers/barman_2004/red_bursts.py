@@ -1,4 +1,4 @@
-"""RED and bursty flows: what unpaced flows lose beside paced ones, under DropTail and RED."""
+"""RED and bursty flows: what unpaced flows lose alongside paced ones, under DropTail and RED."""
 
 from collections.abc import Mapping, Sequence
 from math import log

@@ -1,4 +1,4 @@
-"""The paper's own model of RED (Sec. IV), beside which `red_fixed_point` is a modified one.
+"""The paper's own model of RED (Sec. IV), alongside which `red_fixed_point` is a modified one.
 
 Its p(n) is over the number n of packets in the buffer, with the packet in transmission; thresholds
 are 40 % of the buffer and the buffer; every arrival is dropped independently with p(n); and the

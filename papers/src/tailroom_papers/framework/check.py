@@ -1,4 +1,4 @@
-"""Checks: a number of the paper beside a measured number."""
+"""Checks: a number of the paper compared with a measured number."""
 
 from dataclasses import dataclass
 from math import isfinite

@@ -27,7 +27,7 @@ KEYS = {
 @with_field_docs
 @dataclass(frozen=True)
 class Recheck:
-    """The verdicts that follow from the data, beside those of the report."""
+    """The verdicts that follow from the data, with those of the report."""
 
     parts: tuple[ReproducedPart, ...]
     """The parts, judged from the data."""
@@ -37,7 +37,7 @@ class Recheck:
 
 
 def recheck(paper: Paper, directory: str | PathLike[str]) -> Recheck:
-    """Judges the claims of a paper from the data beside its report, and compares the verdicts.
+    """Judges the claims of a paper from the data next to its report, and compares the verdicts.
 
     Args:
         paper: The paper.

@@ -1,9 +1,9 @@
-"""The data beside a report: every run with its metrics, from which verdicts can be checked.
+"""The data next to a report: every run with its metrics, from which verdicts can be checked.
 
 A part has a table with a row per run: `study`, `variation` (empty for the studies of the part
 itself), `point` (its number in the study, from 0), a column per varied key, `seed`, and the
 metrics. The columns that verdicts follow from have every digit, and so have whole numbers: counts,
-and rates and limits that the scenario gives. So that the data of thousands of runs can lie beside
+and rates and limits that the scenario gives. So that the data of thousands of runs can lie next to
 the reports, the other metrics are rounded to within 0.2 %, and one that equals another in every run
 is left out.
 """

@@ -23,7 +23,7 @@ from tailroom_papers.framework.study import Form
 @with_field_docs
 @dataclass(frozen=True)
 class StoredRun:
-    """A run of a store, or of the data beside a report."""
+    """A run of a store, or of the data next to a report."""
 
     store: Store | None
     """The store with the run; `None` for a run of the data beside a report, which has the values
@@ -40,7 +40,7 @@ class StoredRun:
         """The object that `tailroom run --json` prints.
 
         Raises:
-            LookupError: The run is of the data beside a report.
+            LookupError: The run is of the data next to a report.
             StoreError: Another version of tailroom wrote the summary.
         """
         if "summary" not in self.row.column_names:
@@ -68,7 +68,7 @@ class StoredRun:
 
         Raises:
             MetricError: There is no such metric.
-            LookupError: The run is of the data beside a report, which lack the metric.
+            LookupError: The run is of the data next to a report, which lack the metric.
         """
         name = find_metric(metric, names_of(self.row)) if isinstance(metric, str) else ""
         name = name or metric_name(metric)
@@ -92,7 +92,7 @@ class StoredRun:
 
         Raises:
             KeyError: The study does not keep the table.
-            LookupError: The run is of the data beside a report.
+            LookupError: The run is of the data next to a report.
         """
         if self.store is None:
             raise LookupError(f"the data beside a report have no {name}; read it through a metric")
@@ -108,7 +108,7 @@ Metric = str | Callable[[StoredRun], float | None]
 
 
 def metric_name(metric: Metric) -> str:
-    """Returns the name of a metric in the data beside a report.
+    """Returns the name of a metric in the data next to a report.
 
     Args:
         metric: The metric; a function has the name of its module (without packages) and its own,

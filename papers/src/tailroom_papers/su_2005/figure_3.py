@@ -214,7 +214,7 @@ def judge_against_rtt(results: PartResults) -> Judgement:
 
 
 def draw(results: PartResults) -> Figure:
-    """Draws the index up to t, in sliding windows, over time scales, and beside ns-2's."""
+    """Draws the index up to t, in sliding windows, over time scales, and compared with ns-2's."""
     figure, panels = figure_of("Figure 3: fairness of flows with RTTs of 80, 140 and 200 ms", 2, 2)
     start, sliding, scales, beside_ns2 = panels
     points = {name: of(results, control) for control, name in CONTROLS.items()}

@@ -215,7 +215,7 @@ def _why_loss(results: PartResults) -> str:
 
 
 def judge_friendly(results: PartResults) -> Judgement:
-    """Judges whether the background gets as much beside FHSTCP as beside standard TCP."""
+    """Judges whether the background gets as much alongside FHSTCP as alongside standard TCP."""
     use = measures.background_utilization
     checks = []
     for c in TABLE_C:

@@ -90,7 +90,7 @@ def judge_better(results: PartResults) -> Judgement:
 
 
 def judge_starvation(results: PartResults) -> Judgement:
-    """Judges CUBIC's goodput beside BBR, with a single queue and with a queue per flow."""
+    """Judges CUBIC's goodput alongside BBR, with a single queue and with a queue per flow."""
     checks = []
     bound = BOUNDS["unable-to-compete"]
     for rival in RIVALS:

@@ -1,4 +1,4 @@
-"""A flow that only this link limits, beside a background of half the link's rate."""
+"""A flow that only this link limits, alongside a background of half the link's rate."""
 
 from tailroom_papers.framework import *
 from tailroom_papers.today.network import LIMIT, Bottleneck

@@ -84,7 +84,7 @@ def _judged(form: Form) -> list[Study]:
 
 
 def draw(results: PartResults) -> Figure:
-    """RTT unfairness over the buffer, and one flow beside a background at both rates."""
+    """RTT unfairness over the buffer, and one flow alongside a background at both rates."""
     figure = Figure(figsize=(11.5, 4.0), layout="constrained")
     left, middle, right = figure.subplots(1, 3)
     _draw_unfairness(left, results.study("two-rtts"))

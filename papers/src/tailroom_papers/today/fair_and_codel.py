@@ -160,7 +160,7 @@ def _draw(  # noqa: PLR0913 - each says one thing about a panel
     control: str = "",
     rival: str = "",
 ) -> None:
-    """A line per discipline, of ten flows of one control or of CUBIC beside its rival."""
+    """A line per discipline, of ten flows of one control or of CUBIC alongside its rival."""
     kind, setting = ("alone", {CONTROL: control}) if control else ("mixed", {RIVAL: rival})
     values: list[float] = []
     for discipline, looks in LOOKS.items():
@@ -193,7 +193,7 @@ def judge_codel(results: PartResults) -> Judgement:
 
 
 def judge_shares(results: PartResults) -> Judgement:
-    """Judges CUBIC's share of the link beside BBR."""
+    """Judges CUBIC's share of the link alongside BBR."""
     checks = []
     for rival in RIVALS:
         for limit in (SHALLOW, DEEP):

@@ -350,7 +350,7 @@ def _explanation(results: PartResults, amount: str) -> str:
 
 
 def judge_flows(results: PartResults) -> Judgement:
-    """The smallest buffer of many flows beside that of one."""
+    """The smallest buffer of many flows compared with that of one."""
     amount = fitted(results)
     checks: list[Check] = []
     for control in (*MEASURED, *FORETOLD):

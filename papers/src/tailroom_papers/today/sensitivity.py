@@ -85,7 +85,7 @@ def judged_curves(link: Bottleneck, form: Form, seeds: int) -> Study:
 
 
 def judged_background(link: Bottleneck, form: Form, seeds: int) -> Study:
-    """The points beside a background at which claims are judged."""
+    """The points alongside a background at which claims are judged."""
     limits = (TWO_HUNDRED,) if link == background.LONG else (TWENTY, TWO_HUNDRED)
     return at_limits(background.study(link, form), limits, seeds)
 

@@ -131,7 +131,7 @@ def background_load(link: Bottleneck) -> float:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """One flow with an ACK per packet, beside Poisson packets of the same size."""
+    """One flow with an ACK per packet, alongside Poisson packets of the same size."""
     flow = the_flow(link)
     others = [
         (stream.group, stream.process) for stream in link.streams if stream.process != "poisson"

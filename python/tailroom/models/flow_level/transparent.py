@@ -105,7 +105,7 @@ class MD1:
 
     @cached_property
     def decay(self) -> float:
-        """P(N = j) over P(N = j + 1) in the end: x > 1 with exp(rho (x - 1)) = x."""
+        """P(N = j) over P(N = j + 1) in the long run: x > 1 with exp(rho (x - 1)) = x."""
         low = 1 / self.load
         high = 2 * low
         while self.load * (high - 1) < log(high):

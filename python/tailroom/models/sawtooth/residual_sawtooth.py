@@ -1,4 +1,4 @@
-"""Long flows beside unresponsive traffic: a sawtooth over the rest of the link."""
+"""Long flows alongside unresponsive traffic: a sawtooth over the rest of the link."""
 
 from tailroom.errors import NotApplicableError
 from tailroom.models.assumptions import one_packet_size
@@ -79,7 +79,7 @@ def others_load(link: Bottleneck) -> float:
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:
-    """A smooth load beside flows that share the rest equally and lose packets together."""
+    """A smooth load alongside flows that share the rest equally and lose packets together."""
     left = 1 - others_load(link)
     sources = [(stream.group, stream.process) for stream in link.streams]
     sources += [(group.group, group.process) for group in link.dynamic]
@@ -109,7 +109,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
 
 MODEL = Model(
     name="residual_sawtooth",
-    title="Long flows beside a given load: the sawtooth over the rest",
+    title="Long flows with a given load: the sawtooth over the rest",
     source="Auge and Roberts 2006 sec. III, elastic regime",
     assumptions=assumptions,
     predict=predict,

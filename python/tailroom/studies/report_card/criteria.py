@@ -157,11 +157,11 @@ CRITERIA = (
         caution=0.8,
         failure=0.5,
         harmless=90.0,
-        reason="ours: half of the goodput that they have beside each other is significant harm",
+        reason="ours: half of the goodput that they have with each other is significant harm",
     ),
     Criterion(
         name="own_share",
-        title="Share beside Reno and CUBIC",
+        title="Share with Reno and CUBIC",
         section="5.2.1",
         experiment="rfc-9743/mixed",
         quantity="goodput over fair share (%)",

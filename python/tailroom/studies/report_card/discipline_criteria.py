@@ -156,13 +156,13 @@ CRITERIA = (
     ),
     _delay(
         name="unresponsive_delay",
-        title="Delay beside unresponsive traffic",
+        title="Delay under unresponsive traffic",
         section="5.3",
         experiment="rfc-7928/unresponsive",
     ),
     Criterion(
         name="unresponsive_share",
-        title="Share beside unresponsive traffic",
+        title="Share under unresponsive traffic",
         section="5.3",
         experiment="rfc-7928/unresponsive",
         quantity="throughput over what is left (%)",
@@ -176,7 +176,7 @@ CRITERIA = (
     ),
     Criterion(
         name="aggressive_share",
-        title="Share of Reno beside CUBIC",
+        title="Share of Reno with CUBIC",
         section="5.2",
         experiment="rfc-7928/aggressive",
         quantity="goodput over fair share (%)",
@@ -217,7 +217,7 @@ CRITERIA = (
     ),
     Criterion(
         name="burst_call",
-        title="A call beside bursts",
+        title="A call with bursts",
         section="7.2",
         experiment="rfc-7928/bursts",
         **catalogued("groups.call.links.bottleneck.queue_delay_s_p99"),

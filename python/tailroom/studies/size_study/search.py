@@ -297,7 +297,7 @@ class Search:
     def _gains(self, at: int, beside: int) -> bool:
         """Whether beyond an end of the range a missed target may be met.
 
-        It may, unless the mean at the end is clearly further from the target than the one beside
+        It may, unless the mean at the end is clearly further from the target than the one next to
         it: few noisy runs say little about which of two means is larger.
         """
         limits = sorted(self.tried)

@@ -15,7 +15,7 @@ use crate::queue::drop_tail::DropTailParams;
 /// A switch with its hosts. It is short for a link each way between each host and the switch, and
 /// between the switch and the other end of each uplink.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
+#[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
 pub(in crate::scenario) struct SwitchConfig {
     /// Number of uplinks. Flows between hosts and `"NAME.outside"` spread over them by a hash.
     #[serde(default)]
@@ -29,7 +29,7 @@ pub(in crate::scenario) struct SwitchConfig {
 /// A leaf-spine fabric: leaves with hosts, each connected to every spine. It is short for a link each
 /// way between each host and its leaf, and between each leaf and each spine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
+#[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
 pub(in crate::scenario) struct FabricConfig {
     /// Number of leaves.
     #[schemars(range(min = 2, max = 1_024))]

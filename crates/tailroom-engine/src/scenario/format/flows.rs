@@ -15,7 +15,7 @@ use crate::traffic::SourceConfig;
 
 /// A group of flows, on one path or between hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[schemars(deny_unknown_fields)] // serde cannot refuse them beside `flatten`; the schema check does
+#[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
 pub(in crate::scenario) struct FlowsConfig {
     /// How many flows; between hosts, how many for each pair.
     #[serde(default = "one")]

@@ -1,7 +1,7 @@
 //! Compares a scenario with the schema and reports every fault with its place.
 //!
 //! The schema is generated from the types that the document is read into. The range, unit and
-//! documentation of a parameter are therefore written once, beside the parameter, and a new
+//! documentation of a parameter are therefore written once, next to the parameter, and a new
 //! component needs no change here.
 
 use serde_json::Value as Json;

@@ -478,7 +478,7 @@ impl Sender {
         if !is_timed {
             self.scoreboard.lose_everything(self.next, forgets_sack);
         }
-        // RFC 5681 sec. 3.1, the loss window: one packet beside those in the network.
+        // RFC 5681 sec. 3.1, the loss window: one packet in addition to those in the network.
         self.cwnd = float(self.scoreboard.pipe(self.next) + 1);
         self.rto_deadline = now.saturating_add(self.rtt.rto());
         self.send_in_recovery(now, out);

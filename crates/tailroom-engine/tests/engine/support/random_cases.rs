@@ -4,7 +4,7 @@ use proptest::prelude::ProptestConfig;
 use proptest::test_runner::FileFailurePersistence;
 
 /// Runs `cases` random cases, times the environment variable `TAILROOM_CASES` if it is set. A
-/// failing case is kept beside the source file of the test, in a file of
+/// failing case is kept next to the source file of the test, in a file of
 /// the same name with the extension `regressions`; the next run tries it first.
 ///
 /// # Panics

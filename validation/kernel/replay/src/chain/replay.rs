@@ -59,7 +59,7 @@ pub struct Retransmission {
     pub packet: u64,
 }
 
-/// What tailroom's sender did, beside the kernel's retransmissions.
+/// What tailroom's sender did, compared with the kernel's retransmissions.
 #[derive(Clone, Debug, Default)]
 pub struct Replay {
     /// By ACK.
