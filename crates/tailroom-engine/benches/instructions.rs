@@ -74,12 +74,20 @@ fn cases() -> Vec<(&'static str, String, f64, f64)> {
     let pauses =
         "[links.bottleneck]\npause = { xoff = \"600 kB\", xon = \"500 kB\", headroom = \"10 MB\" }";
     let two_hops_paused = two_hops.replace("[links.bottleneck]", pauses);
+    // Without timers of their own, hosts of today take what a packet costs most often.
+    let linux = |control: &str| {
+        ten("kind = \"drop_tail\"")
+            .replace("host = \"plain\"", "host = \"linux\"")
+            .replace("\"highspeed\"", control)
+    };
     vec![
         ("ten_flows", ten("kind = \"drop_tail\""), 20.0, 24.0),
         ("ten_thousand_flows", many("kind = \"drop_tail\""), 1.2, 1.25),
         ("codel", ten("kind = \"codel\""), 20.0, 24.0),
         ("red", ten("kind = \"red\""), 20.0, 24.0),
         ("fair", many("kind = \"fair\""), 1.0, 1.05),
+        ("linux", linux("\"cubic\""), 20.0, 24.0),
+        ("linux_bbr", linux("\"bbr1\""), 20.0, 24.0),
         ("two_hops", two_hops, 20.0, 24.0),
         ("two_hops_paused", two_hops_paused, 20.0, 24.0),
         ("ports", ports(""), 0.5, 0.6),

@@ -48,18 +48,17 @@ impl Tournament {
     #[inline]
     pub(crate) fn set(&mut self, index: usize, time: Time) {
         let before = std::mem::replace(&mut self.times[index], time);
-        if time == before {
-            return;
-        }
-        if self.minima.is_empty() {
-            self.find_first(0);
-        } else {
+        if time != before {
             self.change(index, before, time);
         }
     }
 
     #[inline(never)]
     fn change(&mut self, index: usize, before: Time, time: Time) {
+        if self.minima.is_empty() {
+            self.find_first(0);
+            return;
+        }
         self.update_minima(index, before, time);
         if time < self.earliest || (time == self.earliest && index < self.first) {
             (self.earliest, self.first) = (time, index);

@@ -133,11 +133,44 @@ impl FastPaths {
         flows: &mut [Flow],
         pending: &mut Pending,
     ) -> bool {
+        let place = &self.flows[event.flow() as usize];
+        let Some(connection) = &place.connection else { return false };
+        if connection.has_host() {
+            let [time, size, flow] = event.words();
+            self.deliver_to_host(at, sent, [time, size, flow], flows, pending)
+        } else {
+            self.deliver_to::<false>((at, event, sent), flows, pending)
+        }
+    }
+
+    /// Delivers a packet to a host that is asked at each ACK. Its event comes word by word, in
+    /// registers.
+    #[inline(never)]
+    fn deliver_to_host(
+        &mut self,
+        at: Time,
+        sent: Time,
+        words: [u64; 3],
+        flows: &mut [Flow],
+        pending: &mut Pending,
+    ) -> bool {
+        self.deliver_to::<true>((at, Transit::from_words(words), sent), flows, pending)
+    }
+
+    #[expect(clippy::inline_always, reason = "two callers, one for each kind of sender")]
+    #[inline(always)]
+    fn deliver_to<const HAS_HOST: bool>(
+        &mut self,
+        (at, event, sent): (Time, Transit, Time),
+        flows: &mut [Flow],
+        pending: &mut Pending,
+    ) -> bool {
         let number = event.flow();
         let place = &mut self.flows[number as usize];
         let Some(connection) = &mut place.connection else { return false };
         let mut injector = PacketInjector { pending, flow: number };
-        let step = connection.deliver(at, event, sent, &mut injector, || sender_of(flows, number));
+        let step = connection
+            .deliver::<HAS_HOST>(at, event, sent, &mut injector, || sender_of(flows, number));
         match step {
             FastStep::Done(wake) => {
                 if wake < place.wake_at {

@@ -155,22 +155,32 @@ impl Simulation {
     #[inline(never)]
     pub(super) fn serve(&mut self, link: usize) -> Option<Step> {
         let now = self.timers.earliest();
-        let Simulation { links, routes, lines, .. } = self;
-        let link = lines.choose(link, links);
+        let link = if self.any_link.shares_line { self.choose(link) } else { link };
+        let Simulation { links, routes, .. } = self;
         let served = links[link].serve(|packet| routes.class_of(packet));
         self.note_queue(link, now);
         let (packet, outcome) = served?;
         self.pools.send(link, packet.bytes(), now, self.links[link].busy_until());
-        self.take_line(link, packet.bytes());
-        self.leave_switch(packet, now);
+        if self.any_link.shares_line {
+            self.take_line(link, packet.bytes());
+        }
+        if self.any_link.pauses {
+            self.leave_switch(packet, now);
+        }
         let Stage::Arrival(position) = packet.stage() else { return None };
         let hop = self.routes.hop(packet.flow(), position);
         let packet = if hop.adds_wait { self.add_wait(packet, outcome, hop) } else { packet };
         Some(Step { packet, outcome, exit: hop.exit, clocks_source: false })
     }
 
+    /// The link that sends when the line of `link` is free, which `link` is the first to want.
+    #[inline(never)]
+    fn choose(&mut self, link: usize) -> usize {
+        self.lines.choose(link, &self.links)
+    }
+
     /// Lets the other links of its line wait for a link that sends a packet.
-    #[inline]
+    #[inline(never)]
     fn take_line(&mut self, link: usize, bytes: u32) {
         let Simulation { lines, links, timers, .. } = self;
         let free_at = links[link].busy_until();

@@ -84,6 +84,8 @@ pub struct Simulation {
 struct AnyLink {
     /// It has a timer.
     is_served: bool,
+    /// It shares its line with others.
+    shares_line: bool,
     /// Its far end sends pause frames.
     pauses: bool,
     /// It records its arrivals. No flow is then on its fast path: the receiver's state tells the whole
@@ -128,6 +130,7 @@ impl Simulation {
             ),
             any_link: AnyLink {
                 is_served: network.links.iter().any(LinkSpec::is_served),
+                shares_line: network.links.iter().any(|link| link.line.is_some()),
                 pauses: links.iter().any(Link::has_pause),
                 logs_arrivals: network.links.iter().any(|link| link.arrival_log.is_some()),
             },

@@ -55,7 +55,7 @@ impl Simulation {
     }
 
     /// A packet leaves its queue at `now`.
-    #[inline]
+    #[inline(never)]
     pub(super) fn leave_switch(&mut self, packet: Transit, now: Time) {
         let Some(ingress) = self.ingress_of(packet) else { return };
         let Simulation { links, ingress_pools, timers, .. } = self;

@@ -215,7 +215,8 @@ impl Simulation {
     /// Prefetches what coming arrivals need, where there is too much of it for the caches: the link,
     /// and the flow or, behind a scheduler, its queue. The last arrival was at `link`; the next ones
     /// may be elsewhere.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one caller a packet: mostly there is nothing to do")]
+    #[inline(always)]
     fn prefetch_arriving<const IS_GENERAL: bool>(&self, link: usize) {
         if IS_GENERAL && self.links.len() >= MANY_LINKS {
             self.prefetch_link();
@@ -237,6 +238,7 @@ impl Simulation {
         }
     }
 
+    #[inline(never)]
     fn prefetch_link(&self) {
         if let Some(event) = self.pending.agenda.peek_ahead(LINKS_AHEAD)
             && let Stage::Arrival(position) = event.stage()
@@ -248,7 +250,8 @@ impl Simulation {
 
     /// Prefetches the flows whose packets the scheduler that has just sent a packet will send,
     /// where there are too many flows for the caches.
-    #[inline]
+    #[expect(clippy::inline_always, reason = "one caller a packet: mostly there is nothing to do")]
+    #[inline(always)]
     fn prefetch_served(&self, link: usize) {
         if self.fast_paths.outgrow_caches()
             && let Some(queue) = self.links[link].served()

@@ -63,15 +63,21 @@ impl Connection {
 }
 
 impl FastConnection {
+    /// Whether the sender is asked at each ACK: it records packets or sends bursts.
+    #[inline]
+    pub fn has_host(&self) -> bool {
+        self.sender.has_host()
+    }
+
     /// Handles a packet that leaves the last shared link at `time` and was sent at `sent`, as
     /// [`Connection::deliver`] does. Packets that leave go to `sink`, with the time at which they
-    /// reach the first shared link.
+    /// reach the first shared link. `HAS_HOST` is what [`FastConnection::has_host`] returns.
     #[expect(
         clippy::inline_always,
-        reason = "two callers, of which one handles nearly all packets"
+        reason = "two callers, of which one handles nearly all packets of its kind of sender"
     )]
     #[inline(always)]
-    pub fn deliver<'a>(
+    pub fn deliver<'a, const HAS_HOST: bool>(
         &mut self,
         time: Time,
         packet: Transit,
@@ -90,6 +96,17 @@ impl FastConnection {
         if in_order.on_next(arrival, sent, false, false) {
             let echo = in_order.acknowledge();
             let ack = PlainAck { now, cumulative, acked: cumulative - una, echo };
+            if HAS_HOST {
+                let is_at_end = sender.on_ack_of_host(ack, sender_of_flow(), |packet| {
+                    let left = private_path.leave_sender(now);
+                    sink.packet(private_path.enter(left, packet.bytes), packet);
+                });
+                return if is_at_end {
+                    FastStep::More(now)
+                } else {
+                    FastStep::Done(self.next_wake())
+                };
+            }
             sender.on_ack(ack, sender_of_flow);
             while sender.has_room(cumulative) {
                 let Some(packet) = sender.send(now) else {
@@ -106,7 +123,8 @@ impl FastConnection {
     }
 
     /// As [`Connection::next_wake`].
-    #[inline]
+    #[expect(clippy::inline_always, reason = "two callers a packet")]
+    #[inline(always)]
     fn next_wake(&self) -> Time {
         let FastConnection { in_order, private_path, sender } = self;
         let deadline = in_order.deadline();

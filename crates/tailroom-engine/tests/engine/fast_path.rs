@@ -49,6 +49,37 @@ fn a_packet_that_would_leave_after_the_end_of_all_runs_is_not_delivered() {
     assert!(one == other, "fast | general:\n{}", difference(&one, &other));
 }
 
+/// Nearly all packets of hosts of today take the fast path too: they record each packet for the
+/// detection of losses and wait until a burst fits into the window.
+#[test]
+fn hosts_of_today_have_the_same_state_on_both_paths() {
+    let cases = [
+        ("\"cubic\"", "\"100 packets\"", "\"auto\"", "\"rack\""),
+        ("\"cubic\"", "\"2000 packets\"", "16", "\"rack\""),
+        ("\"reno\"", "\"12 packets\"", "\"auto\"", "\"sack\""),
+    ];
+    for (congestion, limit, burst, recovery) in cases {
+        let overrides = [
+            ("flows.tcp.host", "\"linux\""),
+            ("flows.tcp.congestion", congestion),
+            ("flows.tcp.send_burst", burst),
+            ("flows.tcp.recovery", recovery),
+            ("links.bottleneck.queue.limit", limit),
+        ];
+        let network = resolve_with(BASE, &overrides).expect("the scenario is valid");
+        let mut fast = Simulation::new(&network).expect("the network is valid");
+        let mut general =
+            Simulation::new(&network).expect("the network is valid").without_fast_path();
+        for step in 1..120 {
+            // From a packet to a round trip apart, at no multiple of either.
+            let until = Time::from_picoseconds(step * step * 1_234_567_891);
+            assert_eq!((fast.run_until(until), general.run_until(until)), (Ok(()), Ok(())));
+            let (one, other) = (fast.state_text(), general.state_text());
+            assert!(one == other, "{limit}, {until:?}: {}", difference(&one, &other));
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(config(200))]
 

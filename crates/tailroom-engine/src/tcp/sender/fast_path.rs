@@ -1,6 +1,11 @@
 //! The fast path of a sender: every ACK acknowledges new data, and nothing is lost, marked or due.
+//!
+//! A host that finds losses by time records each packet, and one with segmentation offload waits until
+//! a burst fits into the window: both ask the sender, which is away from the fast path's memory, once
+//! an ACK.
 
 use super::burst::SendBurst;
+use super::rack::Rack;
 use super::rtt::SmoothedRtt;
 use super::{CongestionControl, Phase, Sender};
 use crate::congestion::growth::GrowthCell;
@@ -14,7 +19,9 @@ use crate::units::{Time, float};
 #[derive(Clone, Debug)]
 #[repr(C)] // in the order of use
 pub(in crate::tcp) struct FastSender {
-    rto_deadline: Time,
+    /// The first timer: that of the probe of a sender that finds losses by time, otherwise the
+    /// retransmission timer.
+    deadline: Time,
     next: u64,
     /// An ACK from this time on finds a checkpoint passed, or the end of the application.
     pause: Time,
@@ -32,6 +39,8 @@ pub(in crate::tcp) struct FastSender {
     end: u64,
     packet_bytes: u16,
     ecn: Ecn,
+    /// Whether the sender records packets or sends bursts.
+    has_host: bool,
 }
 
 /// An ACK of new data that reports nothing else.
@@ -59,11 +68,12 @@ impl Sender {
             && self.duplicates == 0
             && self.next > self.una
             && (self.is_window_limited && self.next < self.send_queue.packets || self.is_drained())
+            && self.is_probe_set()
             && now < self.send_queue.stop
             && self.release_at == Time::NEVER
             && self.is_clocked_by_acks();
         is_predictable.then(|| FastSender {
-            rto_deadline: self.rto_deadline,
+            deadline: if self.rack.is_some() { self.rack_deadline } else { self.rto_deadline },
             next: self.next,
             pause: self.probe.next_checkpoint().min(self.send_queue.stop),
             cwnd: self.cwnd,
@@ -77,6 +87,7 @@ impl Sender {
             end: self.send_queue.packets - 1,
             packet_bytes,
             ecn,
+            has_host: self.has_host(),
         })
     }
 
@@ -91,6 +102,7 @@ impl Sender {
     fn is_drained(&self) -> bool {
         self.next == self.send_queue.packets
             && !self.is_window_limited
+            && !self.has_host()
             && !self.options.sees_every_ack
             && float(self.next - self.una + 1) <= self.cwnd
     }
@@ -101,11 +113,18 @@ impl Sender {
             CongestionControl::WindowLaw(law) => !matches!(law, AnyWindowLaw::Custom(_)),
             CongestionControl::RateBased(_) => false,
         };
-        has_window_law
-            && self.options.send_burst == SendBurst::SINGLE
-            && self.rack.is_none()
-            && !self.pacer.is_on()
-            && self.objects.is_none()
+        has_window_law && !self.pacer.is_on() && self.objects.is_none()
+    }
+
+    /// Whether the sender records packets or sends bursts.
+    fn has_host(&self) -> bool {
+        self.rack.is_some() || self.options.send_burst != SendBurst::SINGLE
+    }
+
+    /// Whether the timer of the probe is the first to expire, of a sender that finds losses by time.
+    fn is_probe_set(&self) -> bool {
+        let is_set = |rack: &Rack| !rack.is_probing() && self.rack_deadline <= self.rto_deadline;
+        self.rack.as_ref().is_none_or(|rack| is_set(rack))
     }
 
     /// How the window grows while the law need not be asked.
@@ -132,7 +151,11 @@ impl Sender {
         self.probe.counters.rtt_count += fast.rtt_count;
         self.probe.window_area = fast.area;
         self.last_sent = fast.last_sent;
-        self.rto_deadline = fast.rto_deadline;
+        if self.rack.is_some() {
+            self.rack_deadline = fast.deadline;
+        } else {
+            self.rto_deadline = fast.deadline;
+        }
         self.show(fast, una);
     }
 
@@ -155,17 +178,23 @@ impl FastSender {
         self.ecn
     }
 
-    /// When the retransmission timer expires.
+    /// Whether the sender is asked at each ACK, by [`FastSender::on_ack_of_host`].
+    #[inline]
+    pub(in crate::tcp) fn has_host(&self) -> bool {
+        self.has_host
+    }
+
+    /// When the first timer expires.
     #[inline]
     pub(in crate::tcp) fn deadline(&self) -> Time {
-        self.rto_deadline
+        self.deadline
     }
 
     /// Whether no timer is due before an ACK at `now` of the packets below `cumulative`, and packets
     /// stay in flight.
     #[inline]
     pub(in crate::tcp) fn awaits(&self, now: Time, cumulative: u64) -> bool {
-        now <= self.rto_deadline && cumulative < self.next
+        now <= self.deadline && cumulative < self.next
     }
 
     /// Takes in the ACK that [`FastSender::awaits`] has looked at.
@@ -219,7 +248,45 @@ impl FastSender {
             self.area.on_window(ack.now, self.cwnd);
             self.ask(ack, sample, sender());
         }
-        self.rto_deadline = ack.now.saturating_add(self.rtt.rto());
+        self.deadline = ack.now.saturating_add(self.rtt.rto());
+    }
+
+    /// Does what [`FastSender::on_ack`] does where the sender records packets or sends bursts, and sends
+    /// what a burst allows to `send`. Returns whether the general path has to send, at the end of the
+    /// data.
+    #[inline]
+    pub(in crate::tcp) fn on_ack_of_host(
+        &mut self,
+        ack: PlainAck,
+        host: &mut Sender,
+        mut send: impl FnMut(&Packet),
+    ) -> bool {
+        let PlainAck { now, cumulative, .. } = ack;
+        host.advance_rack(now, cumulative);
+        self.on_ack(ack, || &mut *host);
+        let mut is_at_end = false;
+        if self.fits_burst(cumulative, host) {
+            let window = self.cwnd as u64;
+            is_at_end = cumulative.saturating_add(window) > self.end;
+            while !is_at_end && self.has_room(cumulative) {
+                let Some(packet) = self.send(now) else { break };
+                host.record_sent(now, packet.sequence);
+                send(&packet);
+            }
+        }
+        if host.rack.is_some() {
+            host.rto_deadline = self.deadline;
+            let timeout = host.probe_timeout(self.rtt.srtt(), self.next - cumulative);
+            self.deadline = self.deadline.min(now.saturating_add(timeout));
+        }
+        is_at_end
+    }
+
+    /// Whether the window has room for a burst, if packets below `una` are acknowledged.
+    #[inline]
+    fn fits_burst(&self, una: u64, host: &Sender) -> bool {
+        let room = |packets: u64| float(self.next - una + packets) <= self.cwnd;
+        room(1) && room(host.burst_of(self.cwnd, &self.rtt))
     }
 
     /// Counts an RTT sample, which is below 2^63 ps.

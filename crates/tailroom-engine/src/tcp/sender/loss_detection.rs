@@ -27,10 +27,12 @@ impl Sender {
         }
     }
 
-    /// The smallest RTT; zero before the first sample.
+    /// Records that a packet leaves for the first time, apart from the timer of the probe.
     #[inline]
-    pub(super) fn least_rtt(&self) -> Time {
-        if self.rtt.min() == Time::NEVER { Time::ZERO } else { self.rtt.min() }
+    pub(super) fn record_sent(&mut self, now: Time, sequence: u64) {
+        if let Some(rack) = &mut self.rack {
+            rack.on_sent(now, sequence, false, self.scoreboard.lost_edge());
+        }
     }
 
     fn path(&self) -> Path {
@@ -165,19 +167,19 @@ impl Sender {
     pub(super) fn schedule_probe(&mut self, now: Time) {
         let Some(rack) = &self.rack else { return };
         if self.phase == Phase::Open && self.scoreboard.is_clear() && !rack.is_probing() {
-            self.rack_deadline = now.saturating_add(self.probe_timeout()).min(self.rto_deadline);
+            let timeout = self.probe_timeout(self.rtt.srtt(), self.next - self.una);
+            self.rack_deadline = now.saturating_add(timeout).min(self.rto_deadline);
         }
     }
 
-    /// `TLP_calc_PTO` (sec. 7.2). The receiver may delay the ACK of a single packet: by as much as
+    /// `TLP_calc_PTO` (sec. 7.2) with so many packets in flight. The receiver may delay the ACK of a single packet: by as much as
     /// `min_rto`, says Linux; that of several by `rack_timer_margin` (`tcp_schedule_loss_probe`).
-    fn probe_timeout(&self) -> Time {
-        let srtt = self.rtt.srtt();
+    #[inline]
+    pub(super) fn probe_timeout(&self, srtt: Time, in_flight: u64) -> Time {
         if srtt == Time::ZERO {
             return self.rtt.initial_rto();
         }
-        let is_single = self.next - self.una == 1;
-        let margin = if is_single { self.rtt.min_rto() } else { self.rack_timer_margin() };
+        let margin = if in_flight == 1 { self.rtt.min_rto() } else { self.rack_timer_margin() };
         srtt.saturating_add(srtt).saturating_add(margin)
     }
 

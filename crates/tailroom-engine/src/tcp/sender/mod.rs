@@ -51,7 +51,7 @@ use pacer::Pacer;
 use rack::Rack;
 use rate_based::RateBasedSender;
 use recovery::{Recovery, RepairRule};
-use rtt::{RttEstimator, RttSamples};
+use rtt::{RttEstimator, RttSamples, SmoothedRtt};
 use scoreboard::Scoreboard;
 use slow_start::SlowStart;
 use undo::Undo;
@@ -564,18 +564,19 @@ impl Sender {
         if in_flight == 0 || self.is_rate_based() {
             return 1;
         }
-        let burst = match self.options.send_burst {
-            SendBurst::Packets(packets) => u64::from(packets),
-            SendBurst::Named(Automatic::Auto) => self.automatic_burst(),
-        };
-        burst.min(self.cwnd as u64 / 3).max(1)
+        self.burst_of(self.cwnd, self.rtt.smoothed())
     }
 
-    /// The burst that follows from the window and the RTT.
-    fn automatic_burst(&self) -> u64 {
-        let (cwnd, srtt) = (self.cwnd, self.rtt.srtt());
-        let rate = self.pacer.host_rate(cwnd, self.ssthresh, srtt);
-        burst::automatic_packets(rate, self.payload_bytes(), self.least_rtt())
+    /// The burst of a window while packets are in flight.
+    fn burst_of(&self, cwnd: f64, rtt: &SmoothedRtt) -> u64 {
+        let burst = match self.options.send_burst {
+            SendBurst::Packets(packets) => u64::from(packets),
+            SendBurst::Named(Automatic::Auto) => {
+                let rate = self.pacer.host_rate(cwnd, self.ssthresh, rtt.srtt());
+                burst::automatic_packets(rate, self.payload_bytes(), rtt.least())
+            }
+        };
+        burst.min(cwnd as u64 / 3).max(1)
     }
 
     /// Bytes of data in a packet.

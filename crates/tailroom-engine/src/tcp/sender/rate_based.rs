@@ -353,7 +353,7 @@ impl Sender {
             self.restart(now);
         }
         let is_automatic = self.options.send_burst == SendBurst::AUTO;
-        let (payload, min_rtt) = (self.payload_bytes(), self.least_rtt());
+        let (payload, min_rtt) = (self.payload_bytes(), self.rtt.least());
         let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
         let is_full = float(in_flight + 1) > self.cwnd;
         let quantum = rate_based.output.send_quantum;

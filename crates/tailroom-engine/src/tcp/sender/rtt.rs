@@ -83,13 +83,19 @@ impl RttEstimator {
     /// Smoothed RTT; zero before the first sample.
     #[inline]
     pub fn srtt(&self) -> Time {
-        Time::from_picoseconds(self.smoothed.srtt)
+        self.smoothed.srtt()
     }
 
     /// Smallest sample; [`Time::NEVER`] before the first sample.
     #[inline]
     pub fn min(&self) -> Time {
         self.smoothed.min
+    }
+
+    /// Smallest sample; zero before the first sample.
+    #[inline]
+    pub fn least(&self) -> Time {
+        self.smoothed.least()
     }
 
     /// The lower bound of the timeout.
@@ -149,6 +155,18 @@ impl SmoothedRtt {
             self.variation = self.variation - self.variation / 4 + error / 4;
             self.srtt = self.srtt - self.srtt / 8 + sample / 8;
         }
+    }
+
+    /// Smoothed RTT; zero before the first sample.
+    #[inline]
+    pub fn srtt(&self) -> Time {
+        Time::from_picoseconds(self.srtt)
+    }
+
+    /// Smallest sample; zero before the first sample.
+    #[inline]
+    pub fn least(&self) -> Time {
+        if self.min == Time::NEVER { Time::ZERO } else { self.min }
     }
 
     /// The timeout after a sample.
