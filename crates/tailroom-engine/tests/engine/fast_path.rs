@@ -86,7 +86,7 @@ proptest! {
     #[test]
     fn both_paths_give_the_same_state_at_all_times(
         network in random_networks::network(),
-        steps in prop::collection::vec(0_u64..60_000_000_000, 1..40),
+        steps in prop::collection::vec(0_u64..120_000_000_000, 1..20),
     ) {
         let mut fast = Simulation::new(&network).expect("the network is valid");
         let mut general = Simulation::new(&network).expect("the network is valid").without_fast_path();

@@ -310,13 +310,13 @@ proptest! {
     }
 }
 
-/// The comparison covers the main events: each of them occurs in some of the random networks.
+/// The comparison covers the main events: each of them occurs in some of as many random networks.
 #[test]
 fn random_networks_have_losses_timeouts_reductions_and_refusals() {
     let mut runner = TestRunner::deterministic();
     let (mut refused, mut out_of_memory, mut over_threshold) = (0, 0, 0);
     let (mut drops, mut losses, mut fast_repairs, mut timeouts, mut complete) = (0, 0, 0, 0, 0);
-    for _ in 0..300 {
+    for _ in 0..100 {
         let tree =
             random_networks::network().new_tree(&mut runner).expect("the strategy rejects no case");
         let summary = run(&tree.current()).summary;
@@ -335,11 +335,11 @@ fn random_networks_have_losses_timeouts_reductions_and_refusals() {
             complete += flow.completed_flows;
         }
     }
-    assert!(refused >= 30, "{refused} flows refused");
-    assert!(out_of_memory >= 10 && over_threshold >= 10, "{out_of_memory}, {over_threshold}");
+    assert!(refused >= 10, "{refused} flows refused");
+    assert!(out_of_memory >= 3 && over_threshold >= 3, "{out_of_memory}, {over_threshold}");
     for count in [drops, losses, fast_repairs, timeouts, complete] {
         let counts = [drops, losses, fast_repairs, timeouts, complete];
-        assert!(count >= 30, "drops, losses, fast repairs, timeouts, completions: {counts:?}");
+        assert!(count >= 10, "drops, losses, fast repairs, timeouts, completions: {counts:?}");
     }
 }
 

@@ -3,7 +3,7 @@
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from math import inf
 from typing import Any, Literal, TypedDict
 
@@ -138,6 +138,21 @@ def of_metric(metric: str, scale: float = 1.0) -> Measure:
     return measure
 
 
+def goodput_ratio(one: str, other: str) -> Measure:
+    """Returns what divides the larger goodput of two groups by the smaller; `None` if one is 0.
+
+    Args:
+        one: Name of a group.
+        other: Name of the other group.
+    """
+
+    def measure(run: Metrics) -> float | None:
+        first, second = (run[f"groups.{group}.goodput_bps"] for group in (one, other))
+        return max(first / second, second / first) if first and second else None
+
+    return measure
+
+
 class Measured(TypedDict):
     """The fields of a criterion that the catalogue of metrics determines."""
 
@@ -170,3 +185,23 @@ def catalogued(metric: str, label: str = "") -> Measured:
         "better": known.better,
         "highest": inf if known.highest is None else known.highest * known.unit.scale,
     }
+
+
+utilization = partial(
+    Criterion,
+    **catalogued(UTILIZATION),
+    by="ratio",
+    caution=0.9,
+    failure=0.75,
+    harmless=95.0,
+    reason=REASON_UTILIZATION,
+)
+delay = partial(
+    Criterion,
+    **catalogued(f"{LINK}.queue_delay_s_p99"),
+    by="ratio",
+    caution=1.5,
+    failure=3.0,
+    harmless=15.0,
+    reason="ours: 15 ms is the target of PIE (RFC 8033 sec. 4.2)",
+)

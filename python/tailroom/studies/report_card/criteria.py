@@ -10,14 +10,15 @@ from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.studies.report_card.card import (
     LIMIT,
     LINK,
-    REASON_UTILIZATION,
-    UTILIZATION,
     Card,
     Criterion,
     Experiment,
     Metrics,
     catalogued,
+    delay,
+    goodput_ratio,
     of_metric,
+    utilization,
 )
 
 REFERENCES = ("reno", "cubic")
@@ -43,14 +44,6 @@ EXPERIMENTS = (
     ),
     Experiment("rfc-9743/managed"),
 )
-
-
-def _ratio_of_rtts(run: Metrics) -> float | None:
-    """The larger goodput divided by the smaller; `None` if one of them is 0."""
-    near, far = run["groups.near.goodput_bps"], run["groups.far.goodput_bps"]
-    if not near or not far:
-        return None
-    return max(near / far, far / near)
 
 
 def _convergence_s(run: Metrics) -> float | None:
@@ -124,7 +117,7 @@ CRITERIA = (
         section="5.1.4",
         experiment="rfc-9743/two_rtts",
         quantity="goodput ratio, 40 and 160 ms",
-        measure=_ratio_of_rtts,
+        measure=goodput_ratio("near", "far"),
         better="lower",
         by="ratio",
         caution=1.5,
@@ -185,65 +178,39 @@ CRITERIA = (
         harmless=20.0,
         reason="ours: a queueing delay of half the RTT of 40 ms is acceptable for a call",
     ),
-    Criterion(
+    utilization(
         name="utilization",
         title="Tail-drop queues of any size",
         section="6.1",
         experiment="rfc-9743/buffers",
-        **catalogued(UTILIZATION),
-        by="ratio",
-        caution=0.9,
-        failure=0.75,
-        harmless=95.0,
-        reason=REASON_UTILIZATION,
     ),
-    Criterion(
+    utilization(
         name="paths",
         title="Rates and delays",
         section="6, 6.3",
         experiment="rfc-9743/paths",
-        **catalogued(UTILIZATION),
-        by="ratio",
-        caution=0.9,
-        failure=0.75,
-        harmless=95.0,
-        reason=REASON_UTILIZATION,
     ),
-    Criterion(
+    utilization(
         name="wireless",
         title="Losses without congestion",
         section="6.4",
         experiment="rfc-9743/wireless",
-        **catalogued(UTILIZATION),
-        by="ratio",
         caution=0.8,
         failure=0.5,
         harmless=90.0,
         reason="ours: looser than elsewhere, as the references perform badly here",
     ),
-    Criterion(
+    utilization(
         name="aqm_utilization",
         title="Utilization under AQM",
         section="7.1",
         experiment="rfc-9743/managed",
-        **catalogued(UTILIZATION),
-        by="ratio",
-        caution=0.9,
-        failure=0.75,
-        harmless=95.0,
-        reason=REASON_UTILIZATION,
     ),
-    Criterion(
+    delay(
         name="aqm_delay",
         title="Delay under AQM",
         section="7.1",
         experiment="rfc-9743/managed",
-        **catalogued(f"{LINK}.queue_delay_s_p99"),
-        by="ratio",
-        caution=1.5,
-        failure=3.0,
-        harmless=15.0,
-        reason="ours: 15 ms is the target of PIE (RFC 8033 sec. 4.2)",
     ),
     Criterion(
         name="convergence",

@@ -11,13 +11,15 @@ from tailroom.studies.report_card.card import (
     LIMIT,
     LINK,
     REASON_UTILIZATION,
-    UTILIZATION,
     Card,
     Criterion,
     Experiment,
     Metrics,
     catalogued,
+    delay,
+    goodput_ratio,
     of_metric,
+    utilization,
 )
 
 REFERENCES = ("codel", "pie")
@@ -40,13 +42,6 @@ EXPERIMENTS = (
 )
 
 
-def _ratio(run: Metrics, one: str, other: str) -> float | None:
-    """The larger goodput of two groups divided by the smaller; `None` if one of them is 0."""
-    rates = [run[f"groups.{group}.goodput_bps"] for group in (one, other)]
-    first, second = rates
-    return max(first / second, second / first) if first and second else None
-
-
 def _left(run: Metrics) -> float | None:
     """The goodput of the responsive flows, in % of what the others leave of the link."""
     taken, got = (
@@ -56,24 +51,6 @@ def _left(run: Metrics) -> float | None:
     return None if taken is None or got is None else 100 * got / (RATE_BPS - taken)
 
 
-_delay = partial(
-    Criterion,
-    **catalogued(f"{LINK}.queue_delay_s_p99"),
-    by="ratio",
-    caution=1.5,
-    failure=3.0,
-    harmless=15.0,
-    reason="ours: 15 ms is the target of PIE (RFC 8033 sec. 4.2)",
-)
-_utilization = partial(
-    Criterion,
-    **catalogued(UTILIZATION),
-    by="ratio",
-    caution=0.9,
-    failure=0.75,
-    harmless=95.0,
-    reason=REASON_UTILIZATION,
-)
 _loss = partial(
     Criterion,
     **catalogued(f"{LINK}.loss_fraction"),
@@ -83,13 +60,13 @@ _loss = partial(
 )
 
 CRITERIA = (
-    _delay(
+    delay(
         name="steady_delay",
         title="Delay at a steady load",
         section="8.2.2-4",
         experiment="rfc-7928/steady",
     ),
-    _utilization(
+    utilization(
         name="steady_utilization",
         title="Utilization at a steady load",
         section="8.2.2-4",
@@ -104,31 +81,31 @@ CRITERIA = (
         reason="ours: 1 % is what drop tail loses at heavy congestion (RFC 7928 sec. 8.2.1); a "
         "shorter queue needs more losses",
     ),
-    _delay(
+    delay(
         name="load_delay",
         title="Delay at a varying load",
         section="8.2.5",
         experiment="rfc-7928/varying_load",
     ),
-    _delay(
+    delay(
         name="capacity_delay",
         title="Delay at a varying capacity",
         section="8.2.6",
         experiment="rfc-7928/varying_capacity",
     ),
-    _utilization(
+    utilization(
         name="capacity_utilization",
         title="Utilization at a varying capacity",
         section="8.2.6",
         experiment="rfc-7928/varying_capacity",
     ),
-    _delay(
+    delay(
         name="buffer_delay",
         title="Delay with any buffer",
         section="3.2",
         experiment="rfc-7928/buffers",
     ),
-    _utilization(
+    utilization(
         name="buffer_utilization",
         title="Utilization with any buffer",
         section="3.2",
@@ -140,7 +117,7 @@ CRITERIA = (
         section="6.2",
         experiment="rfc-7928/rtts",
         quantity="goodput ratio of the two flows",
-        measure=partial(_ratio, one="first", other="second"),
+        measure=goodput_ratio("first", "second"),
         better="lower",
         by="ratio",
         caution=1.5,
@@ -148,13 +125,13 @@ CRITERIA = (
         harmless=2.0,
         reason="ours: the control causes most of the difference, a discipline can only add to it",
     ),
-    _utilization(
+    utilization(
         name="rtt_utilization",
         title="Utilization across RTTs",
         section="6.2",
         experiment="rfc-7928/rtts",
     ),
-    _delay(
+    delay(
         name="unresponsive_delay",
         title="Delay under unresponsive traffic",
         section="5.3",
@@ -197,7 +174,7 @@ CRITERIA = (
         reason="ours: marks replace losses (RFC 7928 sec. 4.5); 0.1 % is mild congestion (sec. "
         "8.2.1)",
     ),
-    _delay(
+    delay(
         name="ecn_delay",
         title="Delay with ECN",
         section="4.5",
