@@ -434,7 +434,7 @@ def test_choices_phase_checks_and_comparisons_are_the_local_ones(
     there = tr.choices(small, LIMITS, executor=client, **how)
     here = tr.choices(small, LIMITS, **how)
     assert [one.metrics for one in there.choices] == [one.metrics for one in here.choices]
-    assert tr.phase_check(small, runs=2, executor=client) == tr.phase_check(small, runs=2)
+    assert tr.phase_check(small, seeds=2, executor=client) == tr.phase_check(small, seeds=2)
     compare = ("compare", small, "--seeds", 2, "--json")
     assert tailroom(*compare, "--cluster", address).output == tailroom(*compare).output
 

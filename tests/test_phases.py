@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tailroom as tr
+from tailroom.execution.progress import RunProgress
 from tailroom.scenario.axis import setting_words
 from tailroom.scenario.scenario import Scenario
 from tailroom.studies.phases import phase_spread
@@ -85,7 +86,7 @@ def test_one_run_shows_no_spread() -> None:
 
 
 def test_a_check_finds_locked_phases(locked: Path) -> None:
-    spreads = {one.metric: one for one in tr.phase_check(locked, runs=4)}
+    spreads = {one.metric: one for one in tr.phase_check(locked, seeds=4)}
     goodput = spreads[GOODPUT]
     # Seeds draw only whose packet is first where two meet.
     assert goodput.is_phase_dependent
@@ -95,10 +96,23 @@ def test_a_check_finds_locked_phases(locked: Path) -> None:
 
 def test_a_check_takes_metrics_and_refuses_one_run(locked: Path) -> None:
     settings = {"duration": "12 s"}
-    (jain,) = tr.phase_check(locked, metrics=["jain_index"], runs=2, set=settings)
+    (jain,) = tr.phase_check(locked, metrics=["jain_index"], seeds=2, set=settings)
     assert jain.metric == "flows.jain_index"
-    with pytest.raises(tr.ArgumentError, match=r"^runs: 1 is .* at least 2"):
-        tr.phase_check(locked, runs=1)
+    with pytest.raises(tr.ArgumentError, match=r"^seeds: 1 is .* at least 2"):
+        tr.phase_check(locked, seeds=1)
+
+
+def test_a_check_with_a_store_repeats_no_run(locked: Path, tmp_path: Path) -> None:
+    settings = {"duration": "12 s"}
+    reports: list[RunProgress] = []
+    first, second = (
+        tr.phase_check(
+            locked, seeds=2, set=settings, store=tmp_path / "store", progress=reports.append
+        )
+        for _ in range(2)
+    )
+    assert first == second == tr.phase_check(locked, seeds=2, set=settings)
+    assert (reports[0].found, reports[-1].found, reports[-1].total) == (0, 4, 4)
 
 
 def test_run_prints_the_check(tailroom: Tailroom, locked: Path) -> None:

@@ -11,6 +11,7 @@ describes the simulation and not the network.
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import sqrt
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from tailroom.storage.run import Row, metric_names
 
 KEY = "phase_shift"
 """The scenario's key that shifts RTTs."""
-RUNS = 8
+SEEDS = 8
 """Number of runs as written, and of runs with shifted RTTs; the F test needs several of each."""
 MATTERS = 0.01
 """Smallest relative difference that gives a warning."""
@@ -187,10 +188,11 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
     scenario: ScenarioLike,
     *,
     metrics: Sequence[str] = (),
-    runs: int = RUNS,
+    seeds: int = SEEDS,
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
     congestion: Congestion | None = None,
+    store: str | PathLike[str] | None = None,
     workers: int | None = None,
     executor: "ExecutorLike | None" = None,
     progress: Callable[[RunProgress], object] | None = None,
@@ -203,11 +205,12 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
         scenario: Path of a scenario file, or a scenario built in Python.
         metrics: Names of metrics in `tailroom run --json`; if left out, utilization, loss and mean
             queueing delay of each link and the goodput of each group.
-        runs: Number of seeds, and of shifts, at least 2.
+        seeds: Number of seeds, and of shifts, at least 2.
         seed: The first seed; the scenario's if left out.
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
             them.
+        store: Directory of the store that keeps the runs; runs that it holds are not repeated.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             `executor` takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
@@ -221,18 +224,21 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
         ScenarioError: The scenario is wrong.
         MetricError: There is no such metric.
         ClusterError: The cluster or executor cannot perform the runs.
+        StoreError: The directory is not a store, or another version of tailroom wrote one of its
+            runs.
+        NotWrittenError: The store cannot be written, for example on a full disk.
         RunError: A run failed.
     """
-    COMPARED_RUNS.check("runs", runs)
+    COMPARED_RUNS.check("seeds", seeds)
     SEED.check("seed", seed)
     WORKERS.check("workers", workers)
     with allowing(code=allow_code, files=allow_files):
         source = Scenario.of(scenario, set, congestion)
     point = Point.of(source, {} if seed is None else {"seed": seed})
     with Runner.opened(
-        None, in_processes=bool(point.controls), workers=workers, executor=executor
+        store, in_processes=bool(point.controls), workers=workers, executor=executor
     ) as runner:
-        shifted = run_shifted(runner, point, runs, progress)
+        shifted = run_shifted(runner, point, seeds, progress)
     return compare_rows(point.finished, shifted, metrics)
 
 
