@@ -27,7 +27,7 @@ from tailroom.simulation.run_warnings import warn
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import RunsInMemory
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
-from tailroom.studies.prediction import Answer, Predictions, ask
+from tailroom.studies.prediction import Predictions, ask
 from tailroom.studies.size_study.accepted_limits import largest_accepted, smallest_accepted
 from tailroom.studies.size_study.answer import SHOWN_METRICS, Size, SizeProgress
 from tailroom.studies.size_study.question import (
@@ -182,7 +182,7 @@ def size(  # noqa: PLR0913 - keyword arguments
     with allowing(code=allow_code, files=allow_files), naming:
         asked = asked_scenario(scenario, Numbers(rate, rtt, flows, of_numbers, duration, host))
         question = read_question(asked, targets, link, set, of_scenario, most_loss, vary)
-    predictions = _predict(question.link, question.targets, first=True)
+    predictions = _predict(question.link, question.targets)
     in_processes = bool(question.source.handle.controls)
     # Ctrl-C writes the runs of a search without a store, and is to end it at once. A process that
     # is forked in the middle of an import could not import the same module.
@@ -221,13 +221,12 @@ def size(  # noqa: PLR0913 - keyword arguments
     return found
 
 
-def _predict(link: Bottleneck, targets: Sequence[Target], *, first: bool = False) -> Predictions:
-    """Asks every model for the buffer that meets the targets on utilization and loss.
+def _predict(link: Bottleneck, targets: Sequence[Target]) -> Predictions:
+    """Asks the models for the buffer that meets the targets on utilization and loss.
 
     Args:
         link: The link, with the limit that the predictions are about.
         targets: The targets.
-        first: Whether the runs wait for the answers, so that slow models are not asked.
     """
     bounds = {
         (target.metric.rpartition(".")[2], target.at_least): target.bound for target in targets
@@ -237,13 +236,8 @@ def _predict(link: Bottleneck, targets: Sequence[Target], *, first: bool = False
         "loss_fraction": bounds.get(("loss_fraction", False), 0.0),
     }
     requirement = Requirement(**{name: bound for name, bound in required.items() if 0 < bound < 1})
-    answers = tuple(
-        Answer(model, None, why_not="the question ended before this slow model was asked")
-        if first and model.is_slow
-        else ask(model, link, requirement)
-        for model in models.MODELS.values()
-    )
-    return Predictions(link, requirement, answers)
+    asked = (model for model in models.MODELS.values() if not model.is_slow)
+    return Predictions(link, requirement, tuple(ask(model, link, requirement) for model in asked))
 
 
 def _assessed_at(link: Bottleneck, predictions: Predictions) -> Predictions:
