@@ -1,6 +1,8 @@
 """The smallest buffer: answers that are known, targets that conflict, and questions gone wrong."""
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -284,6 +286,25 @@ def test_a_verdict_needs_the_whole_interval(low: float, high: float, verdict: bo
     mirrored = Interval(-interval.mean, interval.half_width, 10)
     below = Target("utilization", at_least=False, bound=-0.9799999999)
     assert below.outcome(mirrored) is Outcome(verdict)
+
+
+def test_models_that_require_no_buffer_and_take_a_second_are_not_asked(tmp_path: Path) -> None:
+    """With every model in the registry, of which this file leaves out two."""
+    text = (
+        "import sys, tailroom as tr; "
+        "found = tr.size(rate='10M', rtt='20ms', congestion='reno', duration='3s', max_seeds=4, "
+        "targets='utilization >= 50%'); print(*found.as_dict()['models'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", text],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    asked = done.stdout.split()
+    assert "fluid" not in asked
+    assert {"partial_synchronization", "burst_cliff", "rule_of_thumb"} <= set(asked)
 
 
 def test_asking_again_runs_nothing(few: types.Scenario, tmp_path: Path) -> None:

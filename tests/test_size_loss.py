@@ -2,6 +2,7 @@
 
 import json
 from itertools import pairwise
+from math import ceil
 from pathlib import Path
 
 import pytest
@@ -62,10 +63,29 @@ def test_where_no_buffer_keeps_to_it_the_answer_says_what_it_loses(many: Size) -
     assert f"{100 * lost:.0f} % of the packets are lost" in many.price
 
 
-def test_without_the_added_bound_the_answer_is_that_of_the_target(few: Size) -> None:
+def test_an_answer_that_the_loss_decides_has_an_interval(few: Size) -> None:
+    """Although the few packets that the utilization needs allow no fit of it."""
     alone = asked(FEW, most_loss=None)
+    assert alone.interval is None
+    assert alone.why_no_regression
+    assert few.interval is not None
+    assert not few.why_no_regression
+    assert few.limit_packets == ceil(few.interval.high)
+
+
+def test_without_the_added_bound_the_answer_is_that_of_the_target(few: Size) -> None:
+    """Which is not searched where the bound is added: the smallest tested buffer stands for it."""
+    alone = asked(FEW, most_loss=None)
+    assert alone.limit_packets is not None
+    assert few.without_loss_target is not None
     assert alone.limit_packets == alone.without_loss_target
-    assert alone.limit_packets == few.without_loss_target
+    assert alone.limit_packets <= few.without_loss_target
+    assert not [
+        tried
+        for tried in few.tried
+        if alone.limit_packets < tried.limit < few.without_loss_target
+        and tried.verdict_on(alone.targets) is Outcome.YES
+    ]
     assert len(alone.targets) == 1
     assert "of the packets are lost" in alone.warnings[0]["text"]
 

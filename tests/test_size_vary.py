@@ -46,6 +46,47 @@ def test_a_burst_passes_a_policer_whose_bucket_holds_it() -> None:
     )
 
 
+def pooled(size: str, policy: str) -> Scenario:
+    """The same burst into the memory of a pool, without a policer at a tenth of the rate.
+
+    Before the last packet, 99 have arrived and 9 have left. Memory is free when a packet has left.
+    """
+    flow = POLICED[POLICED.index("[flows.burst]") :]
+    return Scenario.from_toml(f"""
+duration = "1 s"
+[pools.asic]
+size = "{size}"
+policy = {policy}
+[links.b]
+rate = "12 Mbit/s"
+delay = "1 ms"
+queue = "drop_tail"
+pool = "asic"
+{flow}""")
+
+
+HELD = 1500 * (PACKETS - 1 - 9)
+"""Bytes that the last packet of the burst finds in the pool."""
+
+
+def test_the_smallest_pool_holds_a_burst_less_what_leaves_meanwhile() -> None:
+    scenario = pooled("200 kB", '"complete_sharing"')
+    answer = tr.size(scenario, ["loss_fraction <= 0"], vary="pools.asic.size", precision=0.0003)
+    assert answer.varied == Varied("pools.asic.size", "size", is_limit=False)
+    assert answer.smallest is not None
+    assert HELD + 1500 <= answer.smallest <= 1.0001 * (HELD + 1500)
+    assert answer.value == f"{answer.smallest} B"
+
+
+def test_the_smallest_alpha_lets_a_queue_have_what_the_burst_needs() -> None:
+    """The last packet finds the queue below alpha (B - Q), where 3 (B - Q) is the queue."""
+    scenario = pooled(f"{HELD * 4 // 3} B", '{ kind = "dynamic_threshold", alpha = 1 }')
+    answer = tr.size(scenario, ["loss_fraction <= 0"], vary="asic.policy.alpha", precision=0.0003)
+    assert answer.varied == Varied("pools.asic.policy.alpha", "number", is_limit=False)
+    assert isinstance(answer.value, float)
+    assert 3 < answer.value <= 3.0003
+
+
 CODEL = """
 duration = "10 s"
 measure_from = "3 s"

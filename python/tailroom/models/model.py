@@ -94,4 +94,5 @@ class Model:
         NotApplicableError: The model does not apply, e.g. a rule for BBR without BBR flows.
     """
     is_slow: bool = False
-    """Whether a prediction takes as long as many runs. Such a model requires no buffer."""
+    """Whether a prediction takes as long as many runs. Such a model requires no buffer, so that
+    `tailroom size` does not ask it."""

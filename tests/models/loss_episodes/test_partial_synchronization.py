@@ -9,6 +9,7 @@ import pytest
 from tailroom.errors import NotApplicableError
 from tailroom.models import MODELS, Bottleneck, Requirement
 from tailroom.models.bottleneck import FlowClass
+from tailroom.models.loss_episodes import episodes
 from tailroom.models.loss_episodes.partial_synchronization import (
     MODEL,
     at_limit,
@@ -214,3 +215,26 @@ def test_names_the_assumptions_that_fail() -> None:
         "the buffer is not near the cliff's edge, where runs differ": "330 packets, the edge is at "
         "326"
     }
+
+
+@pytest.mark.parametrize("control", ["reno", "highspeed"])
+def test_a_prediction_at_another_limit_follows_the_windows_once_more(
+    monkeypatch: pytest.MonkeyPatch, control: str
+) -> None:
+    """The search for the required limit is the same, and none of its limits is followed again."""
+    followed: list[float] = []
+    run = episodes.run
+
+    def counted(at: episodes.Link, exposure: episodes.Exposure) -> episodes.Episodes:
+        followed.append(at.limit_packets)
+        return run(at, exposure)
+
+    monkeypatch.setattr(episodes, "run", counted)
+    here = made(control, (20.0, 21.0, 23.0), 57, 1_000)
+    first = MODEL.predict(here, Requirement())
+    assert followed[0] == 57
+    followed.clear()
+    second = MODEL.predict(here.with_limit(58), Requirement())
+    assert set(followed) <= {58}
+    assert second.required_packets == first.required_packets
+    assert second.utilization != first.utilization

@@ -127,9 +127,20 @@ def at_limit(link: Bottleneck, limit: float, share: float | None = None) -> Epis
     Raises:
         NotApplicableError: See `predict`.
     """
-    law = _law(link)
+    return _at_limit(link.capacity_pps, limit, _flows(link), _law(link), share)
+
+
+@lru_cache(maxsize=64)
+def _at_limit(
+    capacity_pps: float,
+    limit: float,
+    flows: tuple[tuple[float, int], ...],
+    law: WindowLaw,
+    share: float | None,
+) -> Episodes:
+    """Keeps its answers: the limit that a target requires does not depend on that of the link."""
     exposure = exposure_of(law) if share is None else constant_share(share)
-    return episodes.run(Link(link.capacity_pps, limit, _rtts_s(link), law), exposure)
+    return episodes.run(Link(capacity_pps, limit, _rtts_of(flows), law), exposure)
 
 
 def utilization(link: Bottleneck, limit: float) -> float:
@@ -188,13 +199,18 @@ def _law(link: Bottleneck) -> WindowLaw:
 
 
 @lru_cache(maxsize=16)
-def _rtts_of(classes: tuple[tuple[float, int], ...]) -> Floats:
-    return np.repeat([rtt for rtt, _ in classes], [count for _, count in classes])
+def _rtts_of(flows: tuple[tuple[float, int], ...]) -> Floats:
+    return np.repeat([rtt for rtt, _ in flows], [count for _, count in flows])
 
 
 def _rtts_s(link: Bottleneck) -> Floats:
     """RTT of each flow."""
-    return _rtts_of(tuple((one.rtt_s, one.count) for one in link.classes))
+    return _rtts_of(_flows(link))
+
+
+def _flows(link: Bottleneck) -> tuple[tuple[float, int], ...]:
+    """RTT and number of the flows of each class."""
+    return tuple((one.rtt_s, one.count) for one in link.classes)
 
 
 def assumptions(link: Bottleneck) -> list[Assumption]:

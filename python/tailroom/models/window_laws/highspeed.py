@@ -81,6 +81,11 @@ def law(flows: FlowClass, form: Form = "response") -> WindowLaw:
     constants = constants_of(flows)
     if form == "fluid":
         _check_fluid(constants, flows)
+    return _law(constants, form)
+
+
+@lru_cache(maxsize=64)
+def _law(constants: Constants, form: Form) -> WindowLaw:
     return WindowLaw(
         source={
             "response": "RFC 3649 sec. 5; Barman et al. 2004, last form of Eq. 3",

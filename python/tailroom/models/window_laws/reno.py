@@ -13,14 +13,18 @@ PERIODIC = sqrt(3 / 2)
 
 def law(_flows: FlowClass) -> WindowLaw:
     """Reno with periodic losses."""
-    return WindowLaw(
-        source="Mathis et al. 1997, Eq. 3",
-        window=window,
-        increase=lambda w, _rtt_s: np.ones_like(w, dtype=float),
-        decrease=lambda w: np.full_like(w, 0.5, dtype=float),
-    )
+    return _LAW
 
 
 def window(p: Numbers, _rtt_s: Numbers) -> Floats:
     """Mean window in packets at loss probability p, with periodic losses."""
     return np.maximum(1.0, PERIODIC / np.sqrt(p))
+
+
+_LAW = WindowLaw(
+    source="Mathis et al. 1997, Eq. 3",
+    window=window,
+    increase=lambda w, _rtt_s: np.ones_like(w, dtype=float),
+    decrease=lambda w: np.full_like(w, 0.5, dtype=float),
+)
+"""One object, by which what follows from the law may be kept."""

@@ -77,7 +77,7 @@ class Size(AnyResult):
     keeps to the loss that `size` adds as a bound, the smallest that meets the caller's targets;
     `None` if no tested value meets those."""
     without_loss_target: int | None
-    """Smallest value that meets the caller's targets, whatever it loses, in steps."""
+    """Smallest tested value that meets the caller's targets, whatever it loses, in steps."""
     too_small: int
     """Largest value below the answer that misses a target with 95 % confidence, in steps; 0 if
     there is none. The runs are not conclusive for values between the two."""

@@ -27,7 +27,7 @@ from tailroom.simulation.run_warnings import warn
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import RunsInMemory
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
-from tailroom.studies.prediction import Answer, Predictions, ask
+from tailroom.studies.prediction import Predictions, ask
 from tailroom.studies.size_study.accepted_limits import largest_accepted, smallest_accepted
 from tailroom.studies.size_study.answer import SHOWN_METRICS, Size, SizeProgress
 from tailroom.studies.size_study.question import (
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
 LARGEST_BDP = 16.0
 """Largest limit that is tested, in bandwidth-delay products."""
 LOSS_FACTOR = 4
-"""The search for a buffer that loses less begins with buffers up to this multiple of the answer, or
-one bdp."""
+"""Without regression, the search for a buffer that loses less begins with buffers up to this
+multiple of the answer, or one bdp."""
 AROUND = 8
 """The search for the value of another key begins between this part and this multiple of it."""
 LARGEST_MULTIPLE = 64
@@ -182,7 +182,7 @@ def size(  # noqa: PLR0913 - keyword arguments
     with allowing(code=allow_code, files=allow_files), naming:
         asked = asked_scenario(scenario, Numbers(rate, rtt, flows, of_numbers, duration, host))
         question = read_question(asked, targets, link, set, of_scenario, most_loss, vary)
-    predictions = _predict(question.link, question.targets, first=True)
+    predictions = _predict(question.link, question.targets)
     in_processes = bool(question.source.handle.controls)
     # Ctrl-C writes the runs of a search without a store, and is to end it at once. A process that
     # is forked in the middle of an import could not import the same module.
@@ -221,13 +221,12 @@ def size(  # noqa: PLR0913 - keyword arguments
     return found
 
 
-def _predict(link: Bottleneck, targets: Sequence[Target], *, first: bool = False) -> Predictions:
-    """Asks every model for the buffer that meets the targets on utilization and loss.
+def _predict(link: Bottleneck, targets: Sequence[Target]) -> Predictions:
+    """Asks the models for the buffer that meets the targets on utilization and loss.
 
     Args:
         link: The link, with the limit that the predictions are about.
         targets: The targets.
-        first: Whether the runs wait for the answers, so that slow models are not asked.
     """
     bounds = {
         (target.metric.rpartition(".")[2], target.at_least): target.bound for target in targets
@@ -237,13 +236,8 @@ def _predict(link: Bottleneck, targets: Sequence[Target], *, first: bool = False
         "loss_fraction": bounds.get(("loss_fraction", False), 0.0),
     }
     requirement = Requirement(**{name: bound for name, bound in required.items() if 0 < bound < 1})
-    answers = tuple(
-        Answer(model, None, why_not="the question ended before this slow model was asked")
-        if first and model.is_slow
-        else ask(model, link, requirement)
-        for model in models.MODELS.values()
-    )
-    return Predictions(link, requirement, answers)
+    asked = (model for model in models.MODELS.values() if not model.is_slow)
+    return Predictions(link, requirement, tuple(ask(model, link, requirement) for model in asked))
 
 
 def _assessed_at(link: Bottleneck, predictions: Predictions) -> Predictions:
@@ -335,8 +329,8 @@ class _Work:
         self.limits = self.smallest.packets, largest
         self.precision = precision
         self.search: Search | Regression = self._search_for(question.targets)
-        self.why_no_regression = ""
-        """Why the regression could not answer; empty if it did."""
+        self.refusals: dict[tuple[Target, ...], str] = {}
+        """Why the regression could not answer, by the targets that it was asked for."""
         self.progress = progress or (lambda _: None)
         self.stage: Stage = "search"
         self.runs = 0
@@ -374,33 +368,41 @@ class _Work:
             limits=self.limits,
         )
 
-    def _regression_for(self, targets: Sequence[Target]) -> Regression:
-        return Regression(
-            targets,
-            self.simulate,
-            precision=self.precision,
-            limits=self.limits,
-            max_seeds=self.max_seeds,
-            is_counted=self.question.varied.is_counted,
-        )
-
     def find_by_regression(self, low: int, high: int, grid_points: int) -> bool:
         """Searches by regression; returns whether it could answer.
+
+        The bound on the loss is a target like the others, so that the same runs serve all. Where
+        the regression refuses them together, as when no buffer keeps to that bound, the others are
+        asked alone.
 
         Args:
             low: Lower end of the bracket, in packets.
             high: Upper end of the bracket, in packets.
             grid_points: Number of buffers with which the search begins.
         """
-        self.search = self._regression_for(self.question.targets)
-        try:
-            self.search.run(low, high, grid_points)
-        except Refused as reason:
-            self.why_no_regression = str(reason)
-            self.tried.clear()
-            self.search = self._search_for(self.question.targets)
-            return False
-        return True
+        for targets in dict.fromkeys([self._all_targets, self.question.targets]):
+            self.search = regression = Regression(
+                targets,
+                self.simulate,
+                precision=self.precision,
+                limits=self.limits,
+                max_seeds=self.max_seeds,
+                is_counted=self.question.varied.is_counted,
+            )
+            try:
+                regression.run(low, high, grid_points)
+            except Refused as reason:
+                self.refusals[targets] = str(reason)
+                self.tried.clear()
+            else:
+                return True
+        self.search = self._search_for(self.question.targets)
+        return False
+
+    @property
+    def _all_targets(self) -> tuple[Target, ...]:
+        """The caller's targets, and the bound on the loss if there is one."""
+        return (*self.question.targets, *filter(None, [self.question.loss]))
 
     def find(self, low: int, high: int, grid_points: int) -> None:
         """Searches buffer by buffer; arguments as of `find_by_regression`."""
@@ -410,38 +412,27 @@ class _Work:
         search.run(low, high, grid_points)
 
     def limit_loss(self) -> None:
-        """Searches on for a buffer that keeps to the bound on the loss, if the answer does not."""
-        loss, found = self.question.loss, self.search.answer
-        if loss is None or found is None:
+        """Searches on for a buffer that keeps to the bound on the loss, if it was not asked for."""
+        loss, found, before = self.question.loss, self.search.answer, self.search
+        if loss is None or found is None or loss in before.targets:
             return
         if self._judged(self.tried[found]).verdict is Outcome.YES:
             return
-        before, targets = self.search, [*self.question.targets, loss]
         known = {limit: self._judged(tried) for limit, tried in before.tried.items()}
+        self.tried |= known
+        self.search = self._search_for(self._all_targets)
+        self.search.tried = known
         bdp = round(self.question.link.bdp_packets) if self.question.varied.is_limit else 0
         reach = min(max(LOSS_FACTOR * found, bdp), self.limits[1])
-        if isinstance(before, Regression):
-            self.search = self._regression_for(targets)
-            self.search.tried = dict(known)
-            try:
-                self.search.run(found, reach, NARROW_GRID_POINTS)
-            except Refused as reason:
-                self.why_no_regression = str(reason)
-            else:
-                return
-        self.tried |= known
-        self.search = self._search_for(targets)
-        self.search.tried = known
         self.search.run_further(found, reach, NARROW_GRID_POINTS)
         if self.search.answer is None:
             self.search = before
 
     def _judged(self, tried: Tried) -> Tried:
         """A buffer with verdicts on all targets, where there is none by the runs that there are."""
-        asked = (*self.question.targets, *filter(None, [self.question.loss]))
         missing = {
             target: confirmed(target, tried.point.values(target.metric))
-            for target in asked
+            for target in self._all_targets
             if target not in tried.verdicts
         }
         return replace(tried, verdicts={**tried.verdicts, **missing})
@@ -592,7 +583,7 @@ class _Work:
             predictions=predictions,
             phases=phases,
             interval=self.search.interval if isinstance(self.search, Regression) else None,
-            why_no_regression=self.why_no_regression,
+            why_no_regression=self.refusals.get(tuple(self.search.targets), ""),
             smallest_accepted=self.smallest,
             kept=self.runner.store,
         )
