@@ -7,6 +7,8 @@ UV_VERSION := 0.13.8
 BIN := .venv/bin
 UV := $(BIN)/uv
 export UV_PYTHON_DOWNLOADS := never
+# Otherwise every command that a test starts would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 # Cargo's own commands find the same interpreter as the package's build does.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
