@@ -81,6 +81,7 @@ pub struct Simulation {
 
 /// What at least one link of the network does.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 struct AnyLink {
     /// It has a timer.
     is_served: bool,
