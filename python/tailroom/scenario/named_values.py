@@ -2,14 +2,17 @@
 
 import difflib
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, NoReturn
 
 MOST_NAMED = 12
 """Largest number of names that an error lists."""
 
 
 class NamedValues(dict[str, Any]):
-    """A dictionary whose `KeyError` suggests similar keys."""
+    """A dictionary whose errors suggest how to write a key.
+
+    Keys are no attributes: a link may have the name of a method, such as `items`.
+    """
 
     def __missing__(self, key: object) -> Any:
         """Refuses a missing key.
@@ -18,6 +21,17 @@ class NamedValues(dict[str, Any]):
             KeyError: Always; the message names the nearest keys.
         """
         raise KeyError(f"{key}: there is no such key; {nearest(str(key), self)}")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        """Refuses an attribute.
+
+        Raises:
+            AttributeError: Always; the message says how to write the key.
+        """
+        if name.startswith("__"):  # a protocol asks, no person
+            raise AttributeError(name)
+        remedy = f'write ["{name}"]' if name in self else nearest(name, self)
+        raise AttributeError(f"{name}: there is no such attribute; {remedy}")
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:

@@ -265,7 +265,7 @@ pub(in crate::scenario) struct LinkConfig {
     #[schemars(length(min = 1))]
     pub(in crate::scenario) trace: Option<String>,
     /// Number of arrivals, departures and drops at this link that the packet log keeps, from the
-    /// start of the run; 0 keeps none.
+    /// start of the run, such as 10000; 0 keeps none.
     #[serde(default)]
     #[schemars(range(max = 1_000_000_000))]
     pub(in crate::scenario) packet_log: u64,
