@@ -2,7 +2,7 @@
 
 python -m validation.kernel.token_bucket [--out DIRECTORY]
 
-needs root, /dev/net/tun, iproute2 and the kernel's `sch_tbf`, and takes ten seconds on a quiet
+needs root, /dev/net/tun, iproute2 and the kernel's `sch_tbf`, and takes half a minute on a quiet
 machine. A host in a network namespace of its own sends UDP packets of given sizes at given times
 into a TUN device whose queueing discipline is `tbf`. A recording is a CSV file: when each packet
 was handed to the kernel, its size, and when the device had it (nothing if the bucket's queue
@@ -25,6 +25,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkProcess
 from pathlib import Path
+from random import Random
 
 RECORDED = Path(__file__).parent / "recorded" / "token_bucket"
 NEW_NETWORK = 0x40000000  # CLONE_NEWNET
@@ -37,6 +38,7 @@ QUIET_S = 0.5
 FORK = get_context("fork")
 LOOK_S = 100e-6
 MOST_HELD_UP_NS = 500_000
+SIZES = (100, 300, 600, 1_000)
 ATTEMPTS = 50
 WARM_UP = b"\xff" * 4
 
@@ -66,11 +68,26 @@ def recordings() -> dict[str, tuple[TokenBucket, Packets]]:
     """Return what is recorded, by name; a packet of 1,000 B takes 1 ms at the rate."""
     rate_bps = 8_000_000
     wide = TokenBucket(rate_bps, 20_000, 1_000_000)
+    narrow = TokenBucket(rate_bps, 20_000, 10_000)
     burst = [(0.0, 1_000)] * 100
     return {
         "full-bucket": (wide, burst),
         "peak-rate": (TokenBucket(rate_bps, 20_000, 1_000_000, 32_000_000), burst),
+        "drops": (narrow, _overload([1_000])),
+        "sizes": (wide, _overload(SIZES)),
+        "sizes-and-drops": (narrow, _overload(SIZES)),
     }
+
+
+def _overload(sizes: Sequence[int]) -> Packets:
+    """Poisson packets of 1.5 times the rate, for 0.3 s."""
+    random = Random(1)
+    packets, at = [], 0.0
+    mean_gap_s = sum(sizes) / len(sizes) * 1e-6 / 1.5
+    while at < 0.3:
+        packets.append((at, random.choice(sizes)))
+        at += random.expovariate(1 / mean_gap_s)
+    return packets
 
 
 def record(bucket: TokenBucket, packets: Packets) -> list[tuple[int, int, int | None]]:
