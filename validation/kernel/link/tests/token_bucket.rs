@@ -135,7 +135,10 @@ fn packets_of_several_sizes_that_find_no_room_are_as_many_bytes() {
         our_drops += if ours[number].is_none() { u64::from(row.1) } else { 0 };
         their_drops += if theirs[number].is_none() { u64::from(row.1) } else { 0 };
         let difference = our_drops.abs_diff(their_drops);
-        assert!(difference < 2 * largest, "{number}: {our_drops} B refused, {their_drops} recorded");
+        assert!(
+            difference < 2 * largest,
+            "{number}: {our_drops} B refused, {their_drops} recorded"
+        );
     }
     assert!(their_drops > 20 * largest, "{their_drops} B refused");
 }
