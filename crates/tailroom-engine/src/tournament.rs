@@ -1,111 +1,111 @@
 //! The earliest of many times that change one at a time.
 //!
-//! The times are the leaves of a tree of minima. A node has eight children, adjacent times that fill a
-//! cache line, so that a change touches a line per level, and up to eight times are a single scan.
-//! Among equal times the lowest index comes first, whatever was set before.
+//! The times are the leaves of a tree whose nodes hold the earliest time below them and its index. A
+//! node has eight children, adjacent times that fill a cache line, so that a change looks at the
+//! children of a node per level, and only as far up as it is the first; up to eight times are a single
+//! scan. Among equal times the lowest index comes first, whatever was set before.
 
 use crate::units::Time;
 
 /// Children of a node.
 const FAN: usize = 8;
 
+/// A time and its index, in the order of the tournament.
+type Entry = (Time, u32);
+
 /// Times by index, of which the earliest is known.
 #[derive(Debug)]
 pub(crate) struct Tournament {
     times: Vec<Time>,
-    /// The minimum of each [`FAN`] times of the level below, from just above the times up to a level
-    /// of at most [`FAN`] minima; none above so few times.
-    minima: Vec<Vec<Time>>,
-    /// The earliest of all times, and the lowest index with it.
-    earliest: Time,
-    first: usize,
+    /// The first of each [`FAN`] entries of the level below, from just above the times up to a level of
+    /// at most [`FAN`] entries; none above so few times.
+    levels: Vec<Vec<Entry>>,
+    /// The first of all entries.
+    first: Entry,
 }
 
 impl Tournament {
     /// So many times, all of them [`Time::NEVER`].
     pub(crate) fn new(times: usize) -> Self {
-        let (mut below, mut minima) = (times, Vec::new());
+        let (mut below, mut levels, mut span) = (times, Vec::new(), 1);
         while below > FAN {
             below = below.div_ceil(FAN);
-            minima.push(vec![Time::NEVER; below]);
+            span *= FAN;
+            levels.push((0..below).map(|node| (Time::NEVER, (node * span) as u32)).collect());
         }
-        Tournament { times: vec![Time::NEVER; times], minima, earliest: Time::NEVER, first: 0 }
+        Tournament { times: vec![Time::NEVER; times], levels, first: (Time::NEVER, 0) }
     }
 
     /// The earliest time; [`Time::NEVER`] if there are no times.
     #[inline]
     pub(crate) fn earliest(&self) -> Time {
-        self.earliest
+        self.first.0
     }
 
     /// The index of the earliest time, the lowest of several; 0 if there are no times.
     #[inline]
     pub(crate) fn first(&self) -> usize {
-        self.first
+        self.first.1 as usize
     }
 
     /// Sets the time of an index.
     #[inline]
     pub(crate) fn set(&mut self, index: usize, time: Time) {
-        let before = std::mem::replace(&mut self.times[index], time);
-        if time != before {
-            self.change(index, before, time);
+        if std::mem::replace(&mut self.times[index], time) != time {
+            self.change(index, time);
         }
     }
 
+    /// Updates the entries above an index that has a new time, as long as it is or was the first there.
     #[inline(never)]
-    fn change(&mut self, index: usize, before: Time, time: Time) {
-        if self.minima.is_empty() {
-            self.find_first(0);
+    fn change(&mut self, index: usize, time: Time) {
+        let Tournament { times, levels, first } = self;
+        if levels.is_empty() {
+            *first = first_of_times(times, 0);
             return;
         }
-        self.update_minima(index, before, time);
-        if time < self.earliest || (time == self.earliest && index < self.first) {
-            (self.earliest, self.first) = (time, index);
-        } else if index == self.first {
-            let start = self.minima.iter().rev().fold(0, |start, level| FAN * lowest(level, start));
-            self.find_first(start);
-        }
-    }
-
-    /// Updates the minima above an index whose time changes. The siblings matter only where the time
-    /// was the minimum and is later now.
-    fn update_minima(&mut self, index: usize, mut before: Time, mut time: Time) {
-        let (mut below, mut node) = (&self.times, index);
-        for level in &mut self.minima {
+        let (mut was, mut entry) = (index as u32, (time, index as u32));
+        let mut node = index;
+        for level in 0..levels.len() {
+            let start = node & !(FAN - 1);
             node /= FAN;
-            let minimum = level[node];
-            if time > minimum && before > minimum {
-                return;
+            let before = levels[level][node];
+            if entry > before {
+                if before.1 != was {
+                    return;
+                }
+                entry = match level.checked_sub(1) {
+                    None => first_of_times(times, start),
+                    Some(below) => first_of_entries(&levels[below], start),
+                };
             }
-            if time > minimum {
-                time = below[lowest(below, node * FAN)];
-            }
-            (before, level[node]) = (minimum, time);
-            if time == before {
-                return;
-            }
-            below = level;
+            (was, levels[level][node]) = (before.1, entry);
         }
-    }
-
-    /// The earliest is among the [`FAN`] times from `start`.
-    #[inline]
-    fn find_first(&mut self, start: usize) {
-        self.first = lowest(&self.times, start);
-        self.earliest = self.times[self.first];
+        *first = first_of_entries(&levels[levels.len() - 1], 0);
     }
 }
 
-/// The index of the first minimum of [`FAN`] times from `start`.
+/// The first of [`FAN`] times from `start`.
 #[inline]
-fn lowest(times: &[Time], start: usize) -> usize {
+fn first_of_times(times: &[Time], start: usize) -> Entry {
     let end = times.len().min(start + FAN);
-    let mut first = (start, Time::NEVER);
+    let mut first = (Time::NEVER, start);
     for (at, &time) in (start..).zip(&times[start..end]) {
-        first = if time < first.1 { (at, time) } else { first };
+        first = if time < first.0 { (time, at) } else { first };
     }
-    first.0
+    (first.0, first.1 as u32)
+}
+
+/// The first of [`FAN`] entries from `start`.
+#[inline]
+fn first_of_entries(entries: &[Entry], start: usize) -> Entry {
+    let end = entries.len().min(start + FAN);
+    let mut first = entries[start];
+    for &entry in &entries[start + 1..end] {
+        // A later entry has a higher index.
+        first = if entry.0 < first.0 { entry } else { first };
+    }
+    first
 }
 
 #[cfg(test)]

@@ -255,7 +255,7 @@ COFLOWS = {
     **_statistics(
         "completion_time_s",
         Metric("completion time of coflows", SECONDS, "lower"),
-        "mean p50 p99 p999",
+        "mean p50 p90 p95 p99 p999",
         mean="coflow\ntime mean",
         p99="coflow\ntime p99",
     ),

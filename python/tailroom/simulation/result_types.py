@@ -324,6 +324,10 @@ class CoflowSummary(TypedDict):
     """Mean time from the beginning until the last byte of the last flow is acknowledged."""
     completion_time_s_p50: float | None
     """Median of that time."""
+    completion_time_s_p90: float | None
+    """90th percentile of that time."""
+    completion_time_s_p95: float | None
+    """95th percentile of that time."""
     completion_time_s_p99: float | None
     """99th percentile of that time."""
     completion_time_s_p999: float | None

@@ -4,9 +4,8 @@ use serde_json::Value;
 
 /// Returns the schema that `schema` refers to, or `schema` itself.
 pub(crate) fn follow<'a>(root: &'a Value, schema: &'a Value) -> &'a Value {
-    let reference = schema.get("$ref").and_then(Value::as_str);
-    let target = reference.and_then(|reference| root.pointer(reference.strip_prefix('#')?));
-    target.unwrap_or(schema)
+    let target = || root.get("$defs")?.get(schema.get("$ref")?.as_str()?.strip_prefix("#/$defs/")?);
+    target().unwrap_or(schema)
 }
 
 /// Returns the alternatives of a union, or `None` if the schema is not a union.
@@ -16,5 +15,5 @@ pub(crate) fn alternatives(schema: &Value) -> Option<&Vec<Value>> {
 
 /// Returns the `kind` of an alternative of a tagged union.
 pub(crate) fn kind_of(alternative: &Value) -> Option<&str> {
-    alternative.pointer("/properties/kind/const").and_then(Value::as_str)
+    alternative.get("properties")?.get("kind")?.get("const")?.as_str()
 }

@@ -1,6 +1,8 @@
 //! The measurements of a link: its queue over time and as arriving packets find it, counts of
 //! arrivals, departures, drops and marks.
 
+use std::borrow::Cow;
+
 use super::LinkSpec;
 use super::arrivals::Arrivals;
 use crate::packet::transit::Transit;
@@ -116,17 +118,23 @@ pub struct LinkTotals {
     pub idle_capacity: u128,
 }
 
-/// The measurements of one class of traffic, a group of flows, since the statistics began.
-#[derive(Clone, Debug, Default)]
-pub struct ClassProbe {
+/// Counts of one class of traffic, a group of flows, since the statistics began.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ClassCounts {
     /// Packets that reached the buffer.
     pub arrivals: u64,
     /// Packets the discipline dropped.
     pub drops: u64,
     /// Dropped packets that had arrived before the statistics began.
     pub earlier_arrivals_dropped: u64,
+}
+
+/// The measurements of one class.
+#[derive(Clone, Debug, Default)]
+struct ClassProbe {
+    counts: ClassCounts,
     /// Waits before transmission, of packets whose transmission began in the measured window.
-    pub waits: Delays,
+    waits: Delays,
 }
 
 impl LinkTotals {
@@ -138,7 +146,7 @@ impl LinkTotals {
     }
 }
 
-impl ClassProbe {
+impl ClassCounts {
     /// The same for the packets of the class.
     pub fn loss_fraction(&self) -> Option<f64> {
         let drops = self.drops - self.earlier_arrivals_dropped;
@@ -318,7 +326,7 @@ impl LinkProbe {
     /// Records that a packet of this class reached the buffer.
     pub(crate) fn on_class_arrival(&mut self, class: u32) {
         if let Some(class) = self.later_class(class) {
-            class.arrivals += 1;
+            class.counts.arrivals += 1;
         }
     }
 
@@ -343,7 +351,7 @@ impl LinkProbe {
     pub(crate) fn on_drop(&mut self, now: Time, packet: Transit, class: u32, reason: DropReason) {
         self.now.drops[reason as usize] += 1;
         if let Some(class) = self.later_class(class) {
-            class.drops += 1;
+            class.counts.drops += 1;
         }
         if packet.time() < now {
             self.note_late_drop(packet.time(), class);
@@ -359,7 +367,7 @@ impl LinkProbe {
         if arrival < self.rare.measured_from {
             self.rare.earlier_arrivals_dropped += 1;
             if let Some(class) = self.later_class(class) {
-                class.earlier_arrivals_dropped += 1;
+                class.counts.earlier_arrivals_dropped += 1;
             }
         }
     }
@@ -468,7 +476,7 @@ impl LinkProbe {
         self.burst_flow = u32::MAX;
         self.queue_lengths.clear();
         for class in &mut self.later_classes {
-            (class.arrivals, class.drops, class.earlier_arrivals_dropped) = (0, 0, 0);
+            class.counts = ClassCounts::default();
         }
         self.bursts.clear();
         if let Some(dispersion) = &mut self.dispersion {
@@ -539,21 +547,31 @@ impl LinkProbe {
         (self.now.arrivals, self.now.dropped(), self.now.accepted)
     }
 
-    /// The measurements of a class between `begin` and `end`.
-    pub fn class(&self, class: usize) -> ClassProbe {
+    /// The counts of a class between `begin` and `end`.
+    pub fn class_counts(&self, class: usize) -> ClassCounts {
         if let Some(later) = class.checked_sub(1) {
-            return self.later_classes[later].clone();
+            return self.later_classes[later].counts;
         }
         let totals = self.totals();
         let (arrivals, drops) = (totals.arrivals, totals.drops.iter().sum());
         let earlier_arrivals_dropped = totals.earlier_arrivals_dropped;
-        let waits = self.waits.clone();
-        let mut first = ClassProbe { arrivals, drops, earlier_arrivals_dropped, waits };
-        for class in &self.later_classes {
-            first.arrivals -= class.arrivals;
-            first.drops -= class.drops;
-            first.earlier_arrivals_dropped -= class.earlier_arrivals_dropped;
-            first.waits.subtract(&class.waits);
+        let mut first = ClassCounts { arrivals, drops, earlier_arrivals_dropped };
+        for ClassProbe { counts, .. } in &self.later_classes {
+            first.arrivals -= counts.arrivals;
+            first.drops -= counts.drops;
+            first.earlier_arrivals_dropped -= counts.earlier_arrivals_dropped;
+        }
+        first
+    }
+
+    /// The waits of a class.
+    pub fn class_waits(&self, class: usize) -> Cow<'_, Delays> {
+        if let Some(later) = class.checked_sub(1) {
+            return Cow::Borrowed(&self.later_classes[later].waits);
+        }
+        let mut first = Cow::Borrowed(&self.waits);
+        for ClassProbe { waits, .. } in &self.later_classes {
+            first.to_mut().subtract(waits);
         }
         first
     }

@@ -121,7 +121,7 @@ impl QueueLimit {
     /// Returns what is wrong and which units are accepted. Zero is refused: a limit counts the
     /// waiting packets, and a link without waiting room drops every packet that finds it busy.
     pub(crate) fn read(text: &str) -> Result<Self, BadQuantity> {
-        let (number, unit) = split(text, &units(), EXAMPLES[0])?;
+        let (number, unit) = split(text, &units(), EXAMPLES[0], false)?;
         if number.is_zero() {
             return Err(BadQuantity {
                 problem: format!("\"{text}\" is zero, so that no packet could wait"),

@@ -210,7 +210,16 @@ pub(crate) fn split<'a>(
     text: &'a str,
     units: &[Unit],
     example: &str,
+    allows_zero: bool,
 ) -> Result<(Decimal, Unit), BadQuantity> {
+    if text.trim().strip_prefix('-').is_some_and(|rest| Decimal::read(rest).is_some()) {
+        let allowed = if allows_zero { "0 or more" } else { "more than 0" };
+        let problem = format!("\"{text}\" is negative");
+        return Err(BadQuantity {
+            problem,
+            remedy: format!("write {allowed}, as in \"{example}\""),
+        });
+    }
     let accepted =
         || format!("write a number and one of {}, as in \"{example}\"", unit_names(units));
     let bad = |problem: String| BadQuantity { problem, remedy: accepted() };
@@ -343,7 +352,7 @@ impl<K: Kind> Quantity<K> {
     /// # Errors
     /// Returns what is wrong and which units are accepted.
     pub(crate) fn read(text: &str) -> Result<Self, BadQuantity> {
-        let (number, unit) = split(text, K::DIMENSION.units, K::DIMENSION.example)?;
+        let (number, unit) = split(text, K::DIMENSION.units, K::DIMENSION.example, K::ALLOWS_ZERO)?;
         K::DIMENSION.convert(text, number, unit, K::ALLOWS_ZERO).map(Self::new)
     }
 
@@ -353,7 +362,7 @@ impl<K: Kind> Quantity<K> {
         let is_bare = text.ends_with(|letter: char| letter.is_ascii_digit());
         let bare = if is_bare { K::DIMENSION.bare } else { "" };
         let text = format!("{text}{bare}");
-        let (number, unit) = split(&text, K::DIMENSION.units, K::DIMENSION.example)?;
+        let (number, unit) = split(&text, K::DIMENSION.units, K::DIMENSION.example, true)?;
         K::DIMENSION.convert(&text, number, unit, true).map(Self::new)
     }
 
@@ -535,9 +544,18 @@ mod tests {
         assert_eq!(problem::<DurationKind>("10 MB"), "\"MB\" is not a known unit");
         assert_eq!(problem::<DurationKind>("10 S"), "\"S\" is not a known unit");
         assert_eq!(problem::<DurationKind>("inf s"), "\"inf s\" is not a number with a unit");
-        assert_eq!(problem::<DurationKind>("-3 s"), "\"-3 s\" is negative");
         assert_eq!(problem::<DurationKind>("1e400 s"), "\"1e400 s\" is too large");
         assert_eq!(problem::<DurationKind>("31e6 s"), "\"31e6 s\" is too large");
+    }
+
+    #[test]
+    fn refuses_negative_numbers_with_the_range_of_the_kind() {
+        let message = |bad: BadQuantity| bad.to_string();
+        let found = Duration::read("-3 s").map_err(message);
+        assert_eq!(found, Err("\"-3 s\" is negative; write 0 or more, as in \"100 ms\"".into()));
+        let found = Size::read("-3 B").map_err(message);
+        assert_eq!(found, Err("\"-3 B\" is negative; write more than 0, as in \"1500 B\"".into()));
+        assert_eq!(problem::<DurationKind>("-s"), "\"-s\" is not a number with a unit");
     }
 
     #[test]

@@ -10,10 +10,8 @@ use crate::dynamic_flows::FlowGenerator;
 use crate::probe::coflows::CoflowProbe;
 use crate::probe::delays::Delays;
 use crate::probe::dynamic_flows::{SIZE_CLASSES, SizeClass};
+use crate::probe::histogram::Histogram;
 use crate::probe::progress::jain_index;
-
-/// The quantiles of a group's queueing delays.
-const DELAY_QUANTILES: [f64; 4] = [0.5, 0.95, 0.99, 0.999];
 
 /// Statistics of a group of flows.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
@@ -171,6 +169,10 @@ pub struct CoflowSummary {
     pub completion_time_s_mean: Option<f64>,
     /// Median of that time.
     pub completion_time_s_p50: Option<f64>,
+    /// 90th percentile of that time.
+    pub completion_time_s_p90: Option<f64>,
+    /// 95th percentile of that time.
+    pub completion_time_s_p95: Option<f64>,
     /// 99th percentile of that time.
     pub completion_time_s_p99: Option<f64>,
     /// 99.9th percentile of that time.
@@ -191,20 +193,31 @@ pub(super) fn group_summary(
         permanent_flows(&flows[members.clone()], &run.flows[members])
     };
     let probe = &run.group_probes[index];
-    let waits = waits(run, index);
-    let [queue_delay_s_p50, queue_delay_s_p95, queue_delay_s_p99, queue_delay_s_p999] =
-        waits.quantiles_s(DELAY_QUANTILES);
+    let links = at_links(run, index);
+    let only_queue = run.network.groups[index].only_queue().and(links.0.first());
+    let queue_delay_s = match only_queue {
+        Some((_, at)) => [
+            at.queue_delay_s_mean,
+            at.queue_delay_s_p50,
+            at.queue_delay_s_p95,
+            at.queue_delay_s_p99,
+            at.queue_delay_s_p999,
+            at.queue_delay_s_max,
+        ],
+        None => queue_delays_s(&probe.waits),
+    };
+    let [mean, p50, p95, p99, p999, max] = queue_delay_s;
     GroupSummary {
         duplicate_packets: probe.duplicates,
-        queue_delay_s_mean: waits.mean_s(),
-        queue_delay_s_p50,
-        queue_delay_s_p95,
-        queue_delay_s_p99,
-        queue_delay_s_p999,
-        queue_delay_s_max: waits.max_s(),
+        queue_delay_s_mean: mean,
+        queue_delay_s_p50: p50,
+        queue_delay_s_p95: p95,
+        queue_delay_s_p99: p99,
+        queue_delay_s_p999: p999,
+        queue_delay_s_max: max,
         one_way_delay_s_p99: probe.one_way.quantile_s(0.99),
         jitter_s_mean: probe.jitter_s(),
-        links: at_links(run, index),
+        links,
         ..at_flows
     }
 }
@@ -280,8 +293,7 @@ fn size_classes(classes: &[SizeClass]) -> Vec<SizeClassSummary> {
 }
 
 fn class_summary(from_bytes: u64, to_bytes: Option<u64>, class: &SizeClass) -> SizeClassSummary {
-    let durations = class.duration.quantiles([0.5, 0.9, 0.95, 0.99, 0.999]);
-    let [p50, p90, p95, p99, p999] = durations.map(|value| value.map(|value| value * 1e-12));
+    let [p50, p90, p95, p99, p999] = completion_times_s(&class.duration);
     SizeClassSummary {
         from_bytes,
         to_bytes,
@@ -301,24 +313,29 @@ fn class_summary(from_bytes: u64, to_bytes: Option<u64>, class: &SizeClass) -> S
 }
 
 fn coflow_summary(probe: &CoflowProbe) -> CoflowSummary {
-    let durations = probe.duration.quantiles([0.5, 0.99, 0.999]);
-    let [p50, p99, p999] = durations.map(|value| value.map(|value| value * 1e-12));
+    let [p50, p90, p95, p99, p999] = completion_times_s(&probe.duration);
     CoflowSummary {
         completed_coflows: probe.completed,
         unfinished_coflows: probe.unfinished,
         completion_time_s_mean: probe.mean_duration_s(),
         completion_time_s_p50: p50,
+        completion_time_s_p90: p90,
+        completion_time_s_p95: p95,
         completion_time_s_p99: p99,
         completion_time_s_p999: p999,
     }
 }
 
-/// The times that the packets of a group waited in total at the links of their path.
-fn waits(run: &FinishedRun<'_>, index: usize) -> Delays {
-    let only_queue = run.network.groups[index].only_queue();
-    let Some(link) = only_queue else { return run.group_probes[index].waits.clone() };
-    let class = run.crossing[link].binary_search(&index);
-    class.map_or_else(|_| Delays::default(), |class| run.links[link].probe.class(class).waits)
+/// The 50th, 90th, 95th, 99th and 99.9th percentile of completion times.
+fn completion_times_s(picoseconds: &Histogram<9>) -> [Option<f64>; 5] {
+    let quantiles = picoseconds.quantiles([0.5, 0.9, 0.95, 0.99, 0.999]);
+    quantiles.map(|value| value.map(|value| value * 1e-12))
+}
+
+/// The mean of some waits, their median, 95th, 99th and 99.9th percentile, and the largest.
+fn queue_delays_s(waits: &Delays) -> [Option<f64>; 6] {
+    let [p50, p95, p99, p999] = waits.quantiles_s([0.5, 0.95, 0.99, 0.999]);
+    [waits.mean_s(), p50, p95, p99, p999, waits.max_s()]
 }
 
 /// What the packets and ACKs of a group meet at the links of its path and reverse path.
@@ -329,19 +346,19 @@ fn at_links(run: &FinishedRun<'_>, index: usize) -> Named<GroupLinkSummary> {
     let circuit = group.path.iter().chain(group.reverse_path.iter().filter(again));
     let summaries = circuit.filter_map(|&link| {
         let class = run.crossing[link].binary_search(&index).ok()?;
-        let probe = run.links[link].probe.class(class);
-        let [queue_delay_s_p50, queue_delay_s_p95, queue_delay_s_p99, queue_delay_s_p999] =
-            probe.waits.quantiles_s(DELAY_QUANTILES);
+        let probe = &run.links[link].probe;
+        let counts = probe.class_counts(class);
+        let [mean, p50, p95, p99, p999, max] = queue_delays_s(&probe.class_waits(class));
         let summary = GroupLinkSummary {
-            arrivals_packets: probe.arrivals,
-            drops_packets: probe.drops,
-            loss_fraction: probe.loss_fraction(),
-            queue_delay_s_mean: probe.waits.mean_s(),
-            queue_delay_s_p50,
-            queue_delay_s_p95,
-            queue_delay_s_p99,
-            queue_delay_s_p999,
-            queue_delay_s_max: probe.waits.max_s(),
+            arrivals_packets: counts.arrivals,
+            drops_packets: counts.drops,
+            loss_fraction: counts.loss_fraction(),
+            queue_delay_s_mean: mean,
+            queue_delay_s_p50: p50,
+            queue_delay_s_p95: p95,
+            queue_delay_s_p99: p99,
+            queue_delay_s_p999: p999,
+            queue_delay_s_max: max,
         };
         Some((network.links[link].name.clone(), summary))
     });

@@ -207,14 +207,17 @@ fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
         .iter()
         .map(|link| link.capacity_bits(Time::ZERO, network.duration) / network.duration.seconds())
         .collect();
+    let mut flows = vec![0.0; capacities.len()];
     for (index, group) in network.groups.iter().enumerate() {
-        let rate = group.source.offered_rate_bps().unwrap_or(0.0);
-        let mut flows = vec![0.0; capacities.len()];
+        let Some(rate) = group.source.offered_rate_bps() else { continue };
         for flow in network.members(index) {
             let path = group.path_of(network.flows[flow as usize].route);
             path.iter().for_each(|&link| flows[link] += 1.0);
         }
-        capacities.iter_mut().zip(flows).for_each(|(capacity, flows)| *capacity -= flows * rate);
+        // The path holds the links of every route.
+        for &link in &group.path {
+            capacities[link] -= std::mem::take(&mut flows[link]) * rate;
+        }
     }
     let mut sharing: Vec<BottleneckedFlows> =
         capacities.into_iter().map(BottleneckedFlows::new).collect();

@@ -83,38 +83,71 @@ fn the_maximum_is_the_longest_wait_and_the_longest_queue() {
     assert!((median / 4e-3 - 1.0).abs() < 1e-3, "{median}");
 }
 
-/// The percentiles are those of the flows in the log: the smallest completion time that so large a
-/// fraction of the flows does not exceed.
-#[test]
-fn percentiles_of_completion_times_are_those_of_the_log_of_flows() {
-    let text = r#"
+/// A link, and a group with this source.
+fn transfers(source: &str) -> String {
+    format!(
+        r#"
         duration = "100 s"
         [links.link]
         rate = "10 Mbit/s"
         delay = "10 ms"
-        queue = { kind = "drop_tail", limit = "100 packets" }
+        queue = {{ kind = "drop_tail", limit = "100 packets" }}
         [flows.web]
         path = ["link"]
         rtt = "40 ms"
         congestion = "reno"
-        source = { kind = "finite_flows", size = "30 kB", load = 0.7, flow_log = 100000 }
-    "#;
-    let results = scenario_run::run(text, 1);
-    let mut times = results.tables.flow_log.expect("it is recorded").completion_time_s;
+        source = {{ {source}, load = 0.7, flow_log = 100000 }}
+        "#
+    )
+}
+
+/// The percentile of `times` is the smallest time that so large a fraction of them does not exceed.
+#[track_caller]
+fn assert_percentiles(mut times: Vec<f64>, found: [Option<f64>; 5]) {
     times.sort_by(f64::total_cmp);
-    let all = group(&results.summary, "web").all_sizes.as_ref().expect("flows arrive and depart");
-    assert_eq!(all.completed_flows, times.len() as u64);
-    assert!(times.len() > 2_000, "{} flows", times.len());
-    let found = [
-        (0.5, all.completion_time_s_p50),
-        (0.9, all.completion_time_s_p90),
-        (0.95, all.completion_time_s_p95),
-        (0.99, all.completion_time_s_p99),
-        (0.999, all.completion_time_s_p999),
-    ];
-    for (quantile, found) in found {
+    assert!(times.len() > 2_000, "{} times", times.len());
+    for (quantile, found) in [0.5, 0.9, 0.95, 0.99, 0.999].into_iter().zip(found) {
         let expected = times[(quantile * times.len() as f64).ceil() as usize - 1];
         let found = found.expect("flows completed");
         assert!((found / expected - 1.0).abs() < 2e-3, "{quantile}: {found}, {expected}");
     }
+}
+
+#[test]
+fn percentiles_of_completion_times_are_those_of_the_log_of_flows() {
+    let results = scenario_run::run(&transfers("kind = \"finite_flows\", size = \"30 kB\""), 1);
+    let times = results.tables.flow_log.expect("it is recorded").completion_time_s;
+    let all = group(&results.summary, "web").all_sizes.as_ref().expect("flows arrive and depart");
+    assert_eq!(all.completed_flows, times.len() as u64);
+    let found = [
+        all.completion_time_s_p50,
+        all.completion_time_s_p90,
+        all.completion_time_s_p95,
+        all.completion_time_s_p99,
+        all.completion_time_s_p999,
+    ];
+    assert_percentiles(times, found);
+}
+
+/// The answers to a query begin at once, and the query ends with the last of them.
+#[test]
+fn percentiles_of_coflows_are_those_of_their_last_flows() {
+    let size = "size = { kind = \"exponential\", mean = \"10 kB\" }";
+    let results =
+        scenario_run::run(&transfers(&format!("kind = \"incast\", fan_in = 3, {size}")), 1);
+    let log = results.tables.flow_log.expect("it is recorded");
+    let rows: Vec<(f64, f64)> = log.start_s.into_iter().zip(log.completion_time_s).collect();
+    let queries = rows.chunk_by(|one, next| one.0 == next.0).filter(|answers| answers.len() == 3);
+    let last = |answers: &[(f64, f64)]| answers.iter().map(|answer| answer.1).fold(0.0, f64::max);
+    let times: Vec<f64> = queries.map(last).collect();
+    let coflows = group(&results.summary, "web").coflows.as_ref().expect("queries are coflows");
+    assert_eq!(coflows.completed_coflows, times.len() as u64);
+    let found = [
+        coflows.completion_time_s_p50,
+        coflows.completion_time_s_p90,
+        coflows.completion_time_s_p95,
+        coflows.completion_time_s_p99,
+        coflows.completion_time_s_p999,
+    ];
+    assert_percentiles(times, found);
 }

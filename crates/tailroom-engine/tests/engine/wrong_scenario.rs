@@ -150,7 +150,7 @@ fn quantities_without_a_known_unit_are_refused() {
     assert_refused(&duration("\"60\""), "line 2, duration", &[units, r#""100 ms""#]);
     assert_refused(&duration("\"60 sec\""), "line 2, duration", &[units, r#""100 ms""#]);
     assert_refused(&duration("\"nan s\""), "line 2, duration", &[units, r#""100 ms""#]);
-    assert_refused(&duration("\"-1 s\""), "line 2, duration", &[units, r#""100 ms""#]);
+    assert_refused(&duration("\"-1 s\""), "line 2, duration", &["more than 0", r#""100 ms""#]);
     assert_refused(&duration("60"), "line 2, duration", &[units, r#""100 ms""#]);
     assert_refused(&duration("inf"), "line 2, duration", &[units, r#""100 ms""#]);
     assert_refused(&duration("true"), "line 2, duration", &[units, r#""100 ms""#]);

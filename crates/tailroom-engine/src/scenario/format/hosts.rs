@@ -4,6 +4,8 @@
 //! follow it.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -403,6 +405,15 @@ const PROFILES: &[Profile] = &[
     },
 ];
 
+/// The values of all settings by their text: a scenario may have thousands of groups, and asks for the
+/// settings of each.
+static VALUES: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {
+    let settings = PROFILES.iter().flat_map(Profile::all);
+    let read =
+        |text: &str| toml::from_str::<Table>(&format!("value = {text}")).ok()?.remove("value");
+    settings.filter_map(|setting| Some((setting.value, read(setting.value)?))).collect()
+});
+
 /// The profile with this name.
 pub(in crate::scenario) fn profile(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
@@ -434,7 +445,7 @@ impl Profile {
 
 impl Setting {
     fn value(&self) -> Option<Value> {
-        toml::from_str::<Table>(&format!("value = {}", self.value)).ok()?.remove("value")
+        VALUES.get(self.value).cloned()
     }
 }
 

@@ -217,12 +217,13 @@ impl<'a> Checker<'a> {
     }
 
     fn tagged(&mut self, options: &'a [Json], value: &Value, path: &Path) {
-        let kinds: Vec<&str> = options.iter().filter_map(kind_of).collect();
+        let kinds = || options.iter().filter_map(kind_of);
         let Value::Table(table) = value else {
             self.faults.push(mismatch(value, &tagged_expectation(options), path));
             return;
         };
         let Some(kind) = table.get("kind") else {
+            let kinds: Vec<&str> = kinds().collect();
             let choices = kinds.join(", ");
             let remedy = format!("add `kind = \"{}\"`, with one of the kinds {choices}", kinds[0]);
             self.faults.push(Fault::new(&path.key("kind"), "is missing", remedy));
@@ -234,7 +235,7 @@ impl<'a> Checker<'a> {
             (None, Value::String(name)) => self.faults.push(Fault::new(
                 &path.key("kind"),
                 format!("\"{name}\" is not a kind known here"),
-                suggestion(name, kinds.into_iter()),
+                suggestion(name, kinds()),
             )),
             (None, other) => {
                 self.faults.push(mismatch(other, &expectation("string"), &path.key("kind")));
@@ -333,9 +334,11 @@ fn tagged_expectation(options: &[Json]) -> String {
 }
 
 fn check_quantity(name: &str, schema: &Json, value: &Value, path: &Path) -> Result<(), Fault> {
-    let units = quantity::unit_names(&quantity::units_of(name));
-    let example = inline(&schema["examples"][0]);
-    let expected = format!("a string with one of the units {units}, as in {example}");
+    let expected = || {
+        let units = quantity::unit_names(&quantity::units_of(name));
+        let example = inline(&schema["examples"][0]);
+        format!("a string with one of the units {units}, as in {example}")
+    };
     match value {
         Value::String(text) => {
             quantity::verify(name, text).map_err(|bad| Fault::new(path, bad.problem, bad.remedy))
@@ -343,9 +346,9 @@ fn check_quantity(name: &str, schema: &Json, value: &Value, path: &Path) -> Resu
         Value::Integer(_) | Value::Float(_) => Err(Fault::new(
             path,
             format!("is the bare number {value}, without a unit"),
-            format!("write {expected}"),
+            format!("write {}", expected()),
         )),
-        other => Err(mismatch(other, &expected, path)),
+        other => Err(mismatch(other, &expected(), path)),
     }
 }
 
