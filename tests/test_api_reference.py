@@ -34,7 +34,7 @@ def test_every_public_name_has_an_entry(page: str) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "    runs: int = 8,",
+        "    seeds: int = 8,",
         "    window_s: float = 0.1,",
         "    precision: float = 0.06,",
         "    max_runs: int = 10000,",
