@@ -248,3 +248,25 @@ def test_a_sweep_stores_the_delays_of_a_group(tmp_path: Path) -> None:
     one = tr.run(path, set={**short, "links.down.queue.limit": "20 packets"}, seed=1)
     assert delays[0] == one.groups["call"]["queue_delay_s_p99"]
     assert delays[0] < delays[1]
+
+
+def test_of_many_groups_and_warnings_the_first_are_printed_and_all_are_counted(
+    tmp_path: Path,
+) -> None:
+    head, _, rest = CALL.partition("[flows.download]")
+    download = rest.partition("[flows.call]")[0].replace("count = 2\n", "")
+    groups = "".join(f"[flows.g{number}]{download}" for number in range(130))
+    path = tmp_path / "many.toml"
+    path.write_text(head.replace("30 s", "12 s") + groups, encoding="utf-8")
+    many = tr.run(path)
+    text = shown(many, 200)
+    assert "Groups of flows: 100 of 130, by loss; --json has all" in text
+    rows = re.findall(r"(?m)^(g\d+) ", text)
+    assert len(rows) == 100
+    assert rows == [name for name in many.groups if name in rows]
+    least = min(many.groups[name]["loss_fraction"] or 0.0 for name in rows)
+    others = (group for name, group in many.groups.items() if name not in rows)
+    assert all((group["loss_fraction"] or 0.0) <= least for group in others)
+    few = sum(one["kind"] == "few_reductions" for one in many.warnings)
+    assert text.count("window reductions per flow") == 10
+    assert f"warning: {few - 10:,} more of kind few_reductions; --json has all" in text

@@ -7,7 +7,7 @@ import pytest
 
 import tailroom as tr
 from tailroom.scenario.dumbbell import dumbbell
-from tailroom.scenario.periods import cubic_cycle_s, period_s
+from tailroom.scenario.periods import PROBE_RTT_INTERVALS_S, cubic_cycle_s, period_s
 from tailroom.simulation.run_warnings import once, warning, with_names
 from tests.conftest import Tailroom
 
@@ -144,28 +144,33 @@ def test_the_cycle_of_cubic_is_that_of_rfc_9438() -> None:
     assert cubic_cycle_s(100, 0.01) == pytest.approx(30 / (9 / 17) * 0.01)
 
 
-@pytest.mark.parametrize(("control", "interval_s"), [("bbr1", 10), ("bbr3", 5)])
+@pytest.mark.parametrize(("control", "interval_s"), PROBE_RTT_INTERVALS_S.items())
 def test_a_run_that_is_shorter_than_the_intervals_of_bbr_warns(
-    control: str, interval_s: int
+    control: str, interval_s: float
 ) -> None:
-    def warnings(duration_s: float, from_s: float) -> list[str]:
+    def warnings(duration_s: float, from_s: float, **more: object) -> list[str]:
         window = {"duration": f"{duration_s} s", "measure_from": f"{from_s} s"}
         settings: dict[str, object] = {
             **window,
             "links.bottleneck.rate": "1 Mbit/s",
             "flows.reno.congestion": control,
-            "flows.reno.start": {"uniform": ["1 s", "2 s"]},
+            "flows.reno.start": "1 s",
+            **more,
         }
         found = tr.run("first", set=settings).summary["warnings"]
         return [one["text"] for one in found if one["kind"] == "short_window"]
 
     (short,) = warnings(1 + 2.9 * interval_s, 1 + interval_s)
     assert f"the measured window has {1.9 * interval_s:g} s" in short
-    assert f"every {interval_s} s" in short
-    (early,) = warnings(1 + 3 * interval_s, 1 + 0.9 * interval_s)
-    assert f"the statistics begin {0.9 * interval_s:g} s after the first flow" in early
-    assert f"set measure_from to {1 + interval_s} s or later" in early
-    assert warnings(1 + 3 * interval_s, 1 + interval_s) == []
+    assert f"every {interval_s:g} s" in short
+    (early,) = warnings(1 + 3 * interval_s, 1 + 0.4 * interval_s)
+    assert f"the statistics begin {0.4 * interval_s:g} s after the first flow" in early
+    assert f"set measure_from to {1 + interval_s / 2:g} s or later" in early
+    (too_early,) = warnings(1 + 3 * interval_s, 0.5)
+    assert "the statistics begin before the first flow" in too_early
+    assert warnings(1 + 3 * interval_s, 1 + interval_s / 2) == []
+    transfer = {"flows.reno.source": {"kind": "bulk", "bytes": "1 MB"}}
+    assert warnings(1 + interval_s, 1, **transfer) == []
 
 
 def test_sweeps_and_sizes_warn_of_short_runs_too(small: Path, tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """A result as printed tables."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -21,10 +22,17 @@ MOST_FLOWS = 20
 """Maximum number of flows that are printed one by one."""
 MOST_LINKS = 20
 """Maximum number of links that are printed one by one."""
+MOST_GROUPS = 100
+"""Maximum number of groups that are printed one by one."""
+MOST_WARNINGS = 10
+"""Maximum number of warnings of a kind that are printed one by one."""
 
 
 def show(result: Result, console: Console) -> None:
-    """Prints links, pools, groups, up to `MOST_FLOWS` flows, warnings and the speed of the run."""
+    """Prints links, pools, groups, up to `MOST_FLOWS` flows, warnings and the speed of the run.
+
+    Of many links, groups and warnings the first by interest are printed, with the number of all.
+    """
     summary = result.summary
     if summary["title"]:
         console.print(f"[bold]{escape(summary['title'])}[/bold]", highlight=False)
@@ -44,23 +52,30 @@ def show(result: Result, console: Console) -> None:
         console.print(_pauses(links, part))
     if any(link["regime"] != "elastic" or link["offered_load"] for link in links.values()):
         console.print(_sharing(links, part))
-    controlled = {
-        name: group for name, group in result.groups.items() if group["congestion"] is not None
-    }
-    if controlled:
-        console.print(_groups(controlled))
-    if len(controlled) < len(result.groups):
-        others = {name: group for name, group in result.groups.items() if name not in controlled}
-        console.print(_unacknowledged(others))
-    if any(group["size_classes"] for group in result.groups.values()):
-        console.print(_sizes(result))
-    if any(group["coflows"] for group in result.groups.values()):
-        console.print(_coflows(result.groups))
+    _show_groups(result.groups, console)
     if 1 < len(result.flows) <= MOST_FLOWS:
         console.print(_flows(result))
     console.print()
     show_warnings(summary["warnings"], console)
     console.print(_speed(summary), highlight=False)
+
+
+def _show_groups(all_groups: Mapping[str, Any], console: Console) -> None:
+    """Prints what concerns groups, at most `MOST_GROUPS` of each kind: those that lose most."""
+    for table, is_shown in (
+        (_groups, lambda group: group["congestion"] is not None),
+        (_unacknowledged, lambda group: group["congestion"] is None),
+        (_sizes, lambda group: group["size_classes"]),
+        (_coflows, lambda group: group["coflows"]),
+    ):
+        groups = {name: group for name, group in all_groups.items() if is_shown(group)}
+        if len(groups) > MOST_GROUPS:
+            by_loss = sorted(groups, key=lambda name: groups[name]["loss_fraction"] or 0.0)
+            chosen = set(by_loss[-MOST_GROUPS:])
+            part = f": {MOST_GROUPS} of {len(groups):,}, by loss; --json has all"
+            console.print(table({name: groups[name] for name in groups if name in chosen}, part))
+        elif groups:
+            console.print(table(groups, ""))
 
 
 def _hosts(groups: Mapping[str, Any]) -> str:
@@ -76,9 +91,16 @@ def _hosts(groups: Mapping[str, Any]) -> str:
 
 
 def show_warnings(found: Iterable["RunWarning"], console: Console) -> None:
-    """Prints each warning of a run on a line of its own."""
+    """Prints each warning of a run on a line of its own, at most `MOST_WARNINGS` of a kind."""
+    number: Counter[str] = Counter()
     for warning in found:
-        console.print(f"[yellow]warning:[/yellow] {escape(warning['text'])}")
+        number[warning["kind"]] += 1
+        if number[warning["kind"]] <= MOST_WARNINGS:
+            console.print(f"[yellow]warning:[/yellow] {escape(warning['text'])}")
+    for kind, count in number.items():
+        if count > MOST_WARNINGS:
+            more = f"{count - MOST_WARNINGS:,} more of kind {kind}; --json has all"
+            console.print(f"[yellow]warning:[/yellow] {more}", highlight=False)
 
 
 def table_of(title: str, *headings: str) -> Table:
@@ -215,9 +237,9 @@ def _sharing(links: Mapping[str, Any], part: str) -> Table:
     return table
 
 
-def _sizes(result: Result) -> Table:
+def _sizes(groups: Mapping[str, Any], part: str) -> Table:
     table = table_of(
-        f"Dynamic flows{_handshakes(result.groups)}",
+        f"Dynamic flows{part}{_handshakes(groups)}",
         "group",
         "payload from",
         "completed",
@@ -226,7 +248,7 @@ def _sizes(result: Result) -> Table:
         "completion\ntime\nmean / p99",
         "slowdown\nmean / p99",
     )
-    for name, group in result.groups.items():
+    for name, group in groups.items():
         first_cell = escape(name)
         for sizes in group["size_classes"]:
             table.add_row(
@@ -242,9 +264,9 @@ def _sizes(result: Result) -> Table:
     return table
 
 
-def _coflows(groups: Mapping[str, Any]) -> Table:
+def _coflows(groups: Mapping[str, Any], part: str) -> Table:
     table = table_of(
-        "Queries and steps",
+        f"Queries and steps{part}",
         "group",
         "completed",
         "unfinished",
@@ -254,11 +276,11 @@ def _coflows(groups: Mapping[str, Any]) -> Table:
         "p99.9",
     )
     for name, group in groups.items():
-        if coflows := group["coflows"]:
-            keys = ("mean", "p50", "p99", "p999")
-            times = (of(coflows, f"completion_time_s_{key}") for key in keys)
-            counts = (of(coflows, f"{key}_coflows") for key in ("completed", "unfinished"))
-            table.add_row(escape(name), *counts, *times)
+        coflows = group["coflows"]
+        keys = ("mean", "p50", "p99", "p999")
+        times = (of(coflows, f"completion_time_s_{key}") for key in keys)
+        counts = (of(coflows, f"{key}_coflows") for key in ("completed", "unfinished"))
+        table.add_row(escape(name), *counts, *times)
     return table
 
 
@@ -277,9 +299,9 @@ def _handshakes(groups: Mapping[str, Any]) -> str:
     return f", times with the handshake: {names}"
 
 
-def _groups(groups: dict[str, Any]) -> Table:
+def _groups(groups: Mapping[str, Any], part: str) -> Table:
     table = table_of(
-        "Groups of flows",
+        f"Groups of flows{part}",
         "group",
         "flows",
         "goodput",
@@ -303,9 +325,9 @@ def _groups(groups: dict[str, Any]) -> Table:
     return table
 
 
-def _unacknowledged(groups: dict[str, Any]) -> Table:
+def _unacknowledged(groups: Mapping[str, Any], part: str) -> Table:
     table = table_of(
-        "Sources without acknowledgements",
+        f"Sources without acknowledgements{part}",
         "group",
         "flows",
         "sent",

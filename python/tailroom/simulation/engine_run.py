@@ -19,7 +19,6 @@ from tailroom.simulation.arrow_tables import arrow_table, labels_of
 from tailroom.simulation.progress import Progress
 from tailroom.simulation.result import Result
 from tailroom.simulation.run_warnings import warn, warning
-from tailroom.simulation.short_windows import short_windows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -203,7 +202,7 @@ def with_series(
 def _summary(
     measured: NamedValues, document: dict[str, Any], scenario_hash: str, wall_s: float
 ) -> NamedValues:
-    """Adds hash and title of the scenario, settings of groups, warnings and elapsed time.
+    """Adds hash and title of the scenario, settings of groups and elapsed time.
 
     Args:
         measured: The summary that the engine returned.
@@ -213,7 +212,6 @@ def _summary(
     """
     for name, group in measured["groups"].items():
         group["settings"] = _settings(document["flows"][name])
-    measured["warnings"] += short_windows(document)
     version = measured.pop("engine_version")
     events = measured.pop("events")
     packet_hops = measured.pop("packet_hops")

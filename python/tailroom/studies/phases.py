@@ -29,9 +29,11 @@ from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric
+from tailroom.simulation.run_warnings import warn
 from tailroom.statistics.distributions import f_quantile, student_quantile
 from tailroom.statistics.intervals import CONFIDENCE, Interval
 from tailroom.storage.run import Row, metric_names
+from tailroom.studies.stored_warnings import warnings_of
 
 KEY = "phase_shift"
 """The scenario's key that shifts RTTs."""
@@ -239,6 +241,7 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
         store, in_processes=bool(point.controls), workers=workers, executor=executor
     ) as runner:
         shifted = run_shifted(runner, point, seeds, progress)
+        warn(warnings_of(runner.store, point.keys))
     return compare_rows(point.finished, shifted, metrics)
 
 

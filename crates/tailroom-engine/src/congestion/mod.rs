@@ -231,6 +231,12 @@ pub trait ControlParameters: Ranges {
         SteadyState::Reductions
     }
 
+    /// The time between two moments at which the control drains the queue to measure its smallest
+    /// RTT, if it does: a run warns if its measured window holds too few.
+    fn drain_interval(&self) -> Option<Time> {
+        None
+    }
+
     /// Whether losses set the window of a window law and the sender's own slow start precedes
     /// them, so that a host may end slow start by HyStart++. A law that follows delays or marks
     /// returns false.

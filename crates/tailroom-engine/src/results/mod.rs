@@ -5,6 +5,7 @@
 
 mod arithmetic;
 mod deadlock;
+mod equal_periods;
 mod finished_run;
 mod flow;
 mod flow_data;
@@ -19,6 +20,7 @@ mod serialize;
 #[cfg(feature = "results")]
 mod series_json;
 mod sharing;
+mod short_windows;
 pub mod tables;
 mod waiting;
 mod warning;

@@ -27,12 +27,16 @@ pub struct Warning {
 pub enum WarningKind {
     /// Too few window reductions for a steady state.
     FewReductions,
+    /// A measured window that is too short for a control.
+    ShortWindow,
     /// Reductions that were not kept.
     ForgottenReductions,
     /// Flows that may be phase-locked with a queue.
     PhaseEffects,
     /// Flows whose packets arrive in one instant.
     SimultaneousStarts,
+    /// Equal periodic flows of which the same ones lose packets.
+    EqualPeriods,
     /// Two-way traffic without a place of its propagation delay.
     OpenSenderSide,
     /// Bursts that keep a delay above the target of a discipline.

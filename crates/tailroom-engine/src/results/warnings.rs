@@ -4,9 +4,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::arithmetic::mean;
+use super::equal_periods::equal_periods;
 use super::finished_run::FinishedRun;
 use super::pause_warnings::{deadlocks, short_headrooms, short_limits};
 use super::sharing::{Regime, sharing_summary};
+use super::short_windows::short_windows;
 use super::warning::{Warning, WarningKind, list};
 use crate::congestion::SteadyState;
 use crate::distribution::Distribution;
@@ -47,9 +49,11 @@ const FEW_IN_VAIN: u64 = 100;
 pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<Warning> {
     let rules = [
         few_reductions,
+        short_windows,
         forgotten_reductions,
         phase_effects,
         simultaneous_starts,
+        equal_periods,
         open_sender_side,
         bursts_above_target,
         overloads,

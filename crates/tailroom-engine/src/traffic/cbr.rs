@@ -28,6 +28,11 @@ impl CbrParams {
         let rate = BitRate::new(rate.bits_per_second());
         CbrParams { rate, phase: Some(Duration::new(0)) }
     }
+
+    /// The time from one packet to the next, rounded down to picoseconds.
+    fn gap(&self, packet_bytes: u32) -> Time {
+        Serializer::constant(self.rate.rate()).nominal_time(packet_bytes)
+    }
 }
 
 impl Parameters for CbrParams {
@@ -41,7 +46,7 @@ impl Parameters for CbrParams {
 
 impl OfferedPackets for CbrParams {
     fn validate(&self, packet_bytes: u32) -> Result<(), BadParameter> {
-        let gap = Serializer::constant(self.rate.rate()).nominal_time(packet_bytes);
+        let gap = self.gap(packet_bytes);
         match self.phase {
             Some(phase) if phase.time() > Time::ZERO && phase.time() >= gap => {
                 let gap = Duration::new(gap.picoseconds());
@@ -55,6 +60,10 @@ impl OfferedPackets for CbrParams {
 
     fn rate_bps(&self) -> f64 {
         self.rate.rate().bits_per_second() as f64
+    }
+
+    fn period(&self, packet_bytes: u32) -> Option<Time> {
+        Some(self.gap(packet_bytes))
     }
 }
 

@@ -75,6 +75,11 @@ pub trait OfferedPackets: Ranges {
     /// Mean rate on the wire, in bit/s.
     fn rate_bps(&self) -> f64;
 
+    /// The time after which a source of packets of this size repeats itself, if it always does.
+    fn period(&self, _packet_bytes: u32) -> Option<Time> {
+        None
+    }
+
     /// Whether every packet has the size that the group's `packet_size` gives.
     fn has_fixed_size(&self) -> bool {
         true
@@ -320,6 +325,15 @@ impl SourceSpec {
     /// The parameters of objects that a permanent connection sends.
     pub fn objects(&self) -> Option<&objects::ObjectsSpec> {
         if let SourceSpec::Data(DataSpec::Objects(objects)) = self { Some(objects) } else { None }
+    }
+
+    /// See [`OfferedPackets::period`].
+    pub fn period(&self, packet_bytes: u32) -> Option<Time> {
+        if let SourceSpec::Packets(spec) = self {
+            spec.offered().period(packet_bytes)
+        } else {
+            None
+        }
     }
 
     /// The flows that arrive and depart, if the source has such flows.

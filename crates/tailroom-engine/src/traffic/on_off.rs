@@ -75,6 +75,13 @@ impl OfferedPackets for OnOffSpec {
         let duty_cycle = self.on.mean() / (self.on.mean() + self.off.mean());
         self.rate.bits_per_second() as f64 * duty_cycle
     }
+
+    fn period(&self, _packet_bytes: u32) -> Option<Time> {
+        match (&self.on, &self.off) {
+            (Distribution::Fixed(on), Distribution::Fixed(off)) => Some(span(*on) + span(*off)),
+            _ => None,
+        }
+    }
 }
 
 /// An on-off source.

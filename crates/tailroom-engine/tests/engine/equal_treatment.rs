@@ -1,11 +1,16 @@
 //! Equals are treated equally, whatever is declared first, and an overload that ends leaves nothing
 //! waiting: for every queue discipline, source and congestion control.
 
+use std::fmt::Write as _;
+
+use tailroom_engine::network::Network;
 use tailroom_engine::queue::QueueConfig;
-use tailroom_engine::results::{GroupSummary, Warning, WarningKind};
+use tailroom_engine::random::{Random, below, stream};
+use tailroom_engine::results::{GroupSummary, Results, Warning, WarningKind};
 use tailroom_engine::scenario::{self, NoFiles};
 
-use crate::support::scenario_run::{finish, network};
+use crate::support::scenario_run::{finish, network, plain_hosts};
+use crate::support::scenario_text::FILES;
 use crate::support::summaries::group;
 use crate::support::{controls, disciplines};
 
@@ -43,10 +48,53 @@ const COMPETITORS: [(&str, &str); 9] = [
         send_jitter = "none""#,
     ),
 ];
+/// Further sources, which compete in generated networks.
+const SOURCES: [(&str, &str); 7] = [
+    (
+        "constant on-off",
+        r#"source = { kind = "on_off", rate = "2 Mbit/s", on = "5 ms", off = "5 ms" }"#,
+    ),
+    (
+        "objects",
+        r#"congestion = "cubic"
+        source = { kind = "objects", size = "60 kB", arrivals_per_second = 6.0 }"#,
+    ),
+    (
+        "web",
+        r#"congestion = "cubic"
+        source = { kind = "web", model = "ns3", pages = 3, load = 0.4 }"#,
+    ),
+    (
+        "trace",
+        r#"congestion = "reno"
+        source = { kind = "trace", file = "flows.csv" }"#,
+    ),
+    (
+        "incast",
+        r#"congestion = "reno"
+        source = { kind = "incast", fan_in = 12, size = "15 kB", period = "400 ms" }"#,
+    ),
+    (
+        "collective",
+        r#"congestion = "cubic"
+        source = { kind = "collective", operation = "all_to_all", size = "200 kB" }"#,
+    ),
+    (
+        "permutation",
+        r#"congestion = "cubic"
+        source = { kind = "collective", operation = "permutation", size = "200 kB" }"#,
+    ),
+];
 const SEEDS: u64 = 12;
 /// Student's t of a difference: with 11 degrees of freedom, one in 100,000 is larger by chance, and
 /// there are some 500 differences.
 const LARGEST_T: f64 = 7.4;
+
+/// Seeds of a generated network: flows of constant rate may lose all or nothing, so that few seeds
+/// may agree by chance.
+const SEEDS_OF_GENERATED: u64 = 24;
+/// Student's t with 23 degrees of freedom: one in 1,000,000 is larger by chance.
+const LARGEST_T_OF_GENERATED: f64 = 6.6;
 
 fn text(queue: &QueueConfig, duration: &str, groups: &str) -> String {
     let queue = toml::Value::try_from(queue).expect("a discipline is a table");
@@ -90,24 +138,117 @@ fn equal_groups_get_equal_results_wherever_they_are_declared() {
             let groups = if is_permanent { groups } else { groups.replace("count = 4\n", "") };
             let text = text(&queue, "4 s", &groups);
             let runs: Vec<_> = (1..=SEEDS).map(|seed| finish(&network(&text, seed))).collect();
-            let measures: [Measure; 2] = [
-                ("goodput", |group| group.goodput_bps),
-                ("lost", |group| group.loss_fraction.unwrap_or(0.0)),
-            ];
-            for (measure, of) in measures {
-                let values = |name| runs.iter().map(move |run| of(group(&run.summary, name)));
-                let scale = values("first").sum::<f64>() / SEEDS as f64;
-                let differences: Vec<f64> =
-                    values("first").zip(values("last")).map(|(one, other)| one - other).collect();
-                let t = t_of(&differences, scale);
-                assert!(
-                    t.abs() < LARGEST_T,
-                    "{} {what}: {measure} of the first less that of the last: {differences:?}, t {t}",
-                    queue.name()
-                );
-            }
+            assert_equal(&runs, LARGEST_T, &format!("{} {what}", queue.name()));
         }
     }
+}
+
+/// Checks that the groups `first` and `last` differ by chance only.
+fn assert_equal(runs: &[Results], largest_t: f64, what: &str) {
+    let measures: [Measure; 2] = [
+        ("goodput", |group| group.goodput_bps),
+        ("lost", |group| group.loss_fraction.unwrap_or(0.0)),
+    ];
+    for (measure, of) in measures {
+        let values = |name| runs.iter().map(move |run| of(group(&run.summary, name)));
+        let scale = values("first").sum::<f64>() / runs.len() as f64;
+        let differences: Vec<f64> =
+            values("first").zip(values("last")).map(|(one, other)| one - other).collect();
+        let t = t_of(&differences, scale);
+        assert!(
+            t.abs() < largest_t,
+            "{what}: {measure} of the first less that of the last: {differences:?}, t {t}"
+        );
+    }
+}
+
+fn one_of<'a, T>(random: &mut impl Random, values: &'a [T]) -> &'a T {
+    &values[below(random, values.len() as u64) as usize]
+}
+
+/// A network of one to three links in a row, each with a discipline of its own and traffic of its own,
+/// or a fabric of such links, in which two groups with these keys compete.
+fn generated(case: u64, what: &str, keys: &str) -> String {
+    let mut random = stream(case, what);
+    let random = &mut random;
+    let mut queue = || {
+        let limit = format!("{} packets", one_of(random, &[20, 50, 120]));
+        let queues = disciplines::valid(&limit);
+        let queue =
+            toml::Value::try_from(one_of(random, &queues)).expect("a discipline is a table");
+        let rate = one_of(random, &["6 Mbit/s", "10 Mbit/s", "16 Mbit/s"]);
+        (rate, one_of(random, &["1 ms", "4 ms", "8 ms"]), queue)
+    };
+    let mut text = "duration = \"4 s\"\n".to_owned();
+    let mut write = |written: String| text.write_str(&written).expect("a text takes all");
+    let is_fabric = what == "collective" || what == "permutation";
+    let mut crossed = Vec::new();
+    if is_fabric {
+        let (rate, delay, queue) = queue();
+        write(format!(
+            "[fabrics.dc]\nleaves = 2\nhosts = 2\nspines = 2\nrate = \"{rate}\"\ndelay = \"{delay}\"\n\
+             queue = {queue}\n"
+        ));
+    } else {
+        let links: Vec<_> = (0..3).map(|_| queue()).collect();
+        let count = 1 + below(random, 3) as usize;
+        for (at, (rate, delay, queue)) in links[..count].iter().enumerate() {
+            write(format!(
+                "[links.l{at}]\nrate = \"{rate}\"\ndelay = \"{delay}\"\nqueue = {queue}\n\
+                 [flows.across{at}]\npath = [\"l{at}\"]\n\
+                 source = {{ kind = \"poisson\", rate = \"2 Mbit/s\" }}\n"
+            ));
+        }
+        let from = below(random, count as u64) as usize;
+        let to = from + 1 + below(random, (count - from) as u64) as usize;
+        crossed.extend((from..to).map(|at| format!("l{at}")));
+    }
+    let place = if is_fabric {
+        "from = \"dc\"".to_owned()
+    } else {
+        format!("path = {crossed:?}\nrtt = \"60 ms\"")
+    };
+    let is_permanent = ["cbr", "poisson", "on_off", "objects"]
+        .iter()
+        .any(|kind| keys.contains(&format!("\"{kind}\"")))
+        || !keys.contains("source");
+    let count = 1 + below(random, 4);
+    let count = if is_permanent { format!("count = {count}\n") } else { String::new() };
+    let packet = one_of(random, &["600 B", "1500 B"]);
+    for name in ["first", "last"] {
+        write(format!("[flows.{name}]\n{count}{place}\npacket_size = \"{packet}\"\n{keys}\n"));
+    }
+    text
+}
+
+/// Compares equal groups in this many networks per source.
+fn compare_in_generated_networks(networks: u64) {
+    for (what, keys) in COMPETITORS.into_iter().chain(SOURCES) {
+        for case in 1..=networks {
+            let text = generated(case, what, keys);
+            let network = |seed| -> Network {
+                scenario::parse(&text, &plain_hosts(&text), Some(seed), &FILES)
+                    .and_then(|scenario| scenario.resolve())
+                    .unwrap_or_else(|error| panic!("{what} {case}: {error}\n{text}"))
+            };
+            let runs: Vec<_> =
+                (1..=SEEDS_OF_GENERATED).map(|seed| finish(&network(seed))).collect();
+            let sent = |run: &Results| group(&run.summary, "first").goodput_bps > 0.0;
+            assert!(runs.iter().any(sent), "{what} {case} has no traffic\n{text}");
+            assert_equal(&runs, LARGEST_T_OF_GENERATED, &format!("{what} {case}\n{text}"));
+        }
+    }
+}
+
+#[test]
+fn equal_groups_get_equal_results_in_generated_networks() {
+    compare_in_generated_networks(2);
+}
+
+#[test]
+#[ignore = "slow: 640 networks with 24 seeds each"]
+fn equal_groups_get_equal_results_in_many_generated_networks() {
+    compare_in_generated_networks(40);
 }
 
 /// A flow that waits for its timer when the overload ends has waited for less than that long, and its

@@ -251,6 +251,126 @@ fn the_jitter_delays_dynamic_flows_too() {
     assert!((jittered[0] - jittered[1]).abs() > 1e-6, "{jittered:?}");
 }
 
+/// Twelve flows of 1 Mbit/s with these keys, over a link of this rate with this queue.
+fn twelve_calls(rate: &str, queue: &str, source: &str) -> String {
+    format!(
+        r#"
+        duration = "20 s"
+        measure_from = "5 s"
+        {}
+        [flows.calls]
+        count = 6
+        path = ["link"]
+        packet_size = "1250 B"
+        source = {source}
+        [flows.others]
+        count = 6
+        path = ["link"]
+        packet_size = "1250 B"
+        source = {source}
+        "#,
+        link("link", rate, queue)
+    )
+}
+
+const FIFTY: &str = r#"{ kind = "drop_tail", limit = "50 packets" }"#;
+const CALL: &str = r#"{ kind = "cbr", rate = "1 Mbit/s" }"#;
+
+/// The smallest and the largest loss of a flow, and those of the warning about equal periods.
+fn unequal_losses(text: &str, seed: u64) -> ((f64, f64), Option<(f64, f64)>) {
+    let summary = run(text, seed);
+    let losses: Vec<f64> = summary.flows.iter().filter_map(|flow| flow.loss_fraction).collect();
+    let least = losses.iter().copied().fold(1.0, f64::min);
+    let most = losses.iter().copied().fold(0.0, f64::max);
+    let warning = summary.warnings.iter().find(|warning| warning.kind == WarningKind::EqualPeriods);
+    let warned = warning.map(|warning| {
+        assert_eq!(warning.place, "flows.calls, flows.others");
+        assert!(warning.text.contains("send_jitter = \"10 ms\""), "{}", warning.text);
+        assert!(warning.text.contains("links.link"), "{}", warning.text);
+        let value = |name| *warning.values.get(name).unwrap();
+        (value("loss_fraction_min"), value("loss_fraction_max"))
+    });
+    ((least, most), warned)
+}
+
+#[test]
+fn equal_periodic_flows_of_which_the_same_lose_everything_warn() {
+    for seed in 1..=3 {
+        let (losses, warned) = unequal_losses(&twelve_calls("10 Mbit/s", FIFTY, CALL), seed);
+        assert_eq!(losses, (0.0, 1.0), "seed {seed}");
+        assert_eq!(warned, Some(losses), "seed {seed}");
+    }
+}
+
+/// Each loses what a twelfth of the excess is, a sixth, or nothing.
+#[test]
+fn flows_without_a_period_or_without_an_overload_do_not_warn() {
+    let calls = |source: &str| twelve_calls("10 Mbit/s", FIFTY, source);
+    let jitter = |time: &str| {
+        let keys = format!("packet_size = \"1250 B\"\nsend_jitter = \"{time}\"");
+        calls(CALL).replace("packet_size = \"1250 B\"", &keys)
+    };
+    let queue = |kind: &str| format!("{{ kind = \"{kind}\", limit = \"50 packets\" }}");
+    for text in [
+        calls(r#"{ kind = "poisson", rate = "1 Mbit/s" }"#),
+        jitter("20 ms"),
+        twelve_calls("10 Mbit/s", &queue("fair"), CALL),
+        twelve_calls("10 Mbit/s", &queue("random_drop"), CALL),
+    ] {
+        let ((least, most), warned) = unequal_losses(&text, 1);
+        assert!(least > 0.1 && most < 0.25, "{text}: {least} to {most}");
+        assert_eq!(warned, None);
+    }
+    let below = twelve_calls("13 Mbit/s", FIFTY, CALL);
+    assert_eq!(unequal_losses(&below, 1), ((0.0, 0.0), None));
+}
+
+/// On periods that come at the same time as those of others find the queue full each time.
+#[test]
+fn equal_on_off_periods_of_constant_length_warn() {
+    let on_off = |off: &str| {
+        let source =
+            format!(r#"{{ kind = "on_off", rate = "2 Mbit/s", on = "5 ms", off = {off} }}"#);
+        unequal_losses(&twelve_calls("10 Mbit/s", FIFTY, &source), 1)
+    };
+    let (losses, warned) = on_off(r#""5 ms""#);
+    assert!(losses.0 < 0.01 && losses.1 > 0.5, "{losses:?}");
+    assert_eq!(warned, Some(losses));
+    assert_eq!(on_off(r#"{ kind = "exponential", mean = "5 ms" }"#).1, None);
+}
+
+/// Half of the flows cross another link first, which loses packets at random or has a queue per flow.
+#[test]
+fn losses_at_a_link_that_others_do_not_cross_do_not_warn() {
+    let first = |keys: &str| {
+        let text = twelve_calls("13 Mbit/s", FIFTY, CALL);
+        text.replacen("[\"link\"]", "[\"first\", \"link\"]", 1) + keys
+    };
+    let random =
+        link("first", "13 Mbit/s", FIFTY) + "loss = { kind = \"bernoulli\", probability = 0.2 }\n";
+    let fair = link("first", "5 Mbit/s", &FIFTY.replace("drop_tail", "fair"));
+    for text in [first(&random), first(&fair)] {
+        let ((least, most), warned) = unequal_losses(&text, 1);
+        assert!(least == 0.0 && most > 0.15, "{least} to {most}");
+        assert_eq!(warned, None);
+    }
+}
+
+/// Explicit phases leave nothing to the seed: only a shift shows what they decide.
+#[test]
+fn a_phase_shift_delays_flows_without_acks() {
+    let source = r#"{ kind = "cbr", rate = "1 Mbit/s", phase = "0 s" }"#;
+    let text = twelve_calls("10 Mbit/s", FIFTY, source);
+    let network = |shift| resolve_with(&text, &[("phase_shift", shift)]).unwrap();
+    let packet = Time::from_milliseconds(1);
+    let starts =
+        |shift| -> Vec<Time> { network(shift).flows.iter().map(|flow| flow.start).collect() };
+    assert!(starts("0").iter().all(|start| *start == Time::ZERO));
+    assert!(starts("1").iter().all(|start| *start < packet));
+    assert!(starts("1").windows(2).all(|two| two[0] != two[1]));
+    assert_ne!(starts("1"), starts("2"));
+}
+
 /// A phase shift lengthens RTTs by less than a transmission time, equally for every seed, and does
 /// not change limits in bdp.
 #[test]

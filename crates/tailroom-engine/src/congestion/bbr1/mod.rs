@@ -40,7 +40,11 @@ use crate::units::{Time, float, smaller};
 #[non_exhaustive]
 pub struct Bbr1Params {}
 
-impl ControlParameters for Bbr1Params {}
+impl ControlParameters for Bbr1Params {
+    fn drain_interval(&self) -> Option<Time> {
+        Some(MIN_RTT_WINDOW)
+    }
+}
 
 /// `bbr_high_gain`: 2/ln 2 in 256ths, the least gain with which the rate can double per round trip
 /// (sec. 4.3.2.1).

@@ -35,7 +35,11 @@ use undo::Undo;
 #[non_exhaustive]
 pub struct Bbr3Params {}
 
-impl ControlParameters for Bbr3Params {}
+impl ControlParameters for Bbr3Params {
+    fn drain_interval(&self) -> Option<Time> {
+        Some(probe_rtt::PROBE_RTT_INTERVAL)
+    }
+}
 
 /// `BBR.state` (sec. "State Machine").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use crate::congestion::rate_based::{RateSample, RateSampleEvent};
 use crate::units::Time;
 
 const MIN_RTT_WINDOW: Time = Time::from_milliseconds(10_000); // BBR.MinRTTFilterLen
-const PROBE_RTT_INTERVAL: Time = Time::from_milliseconds(5_000); // BBR.ProbeRTTInterval
+pub(super) const PROBE_RTT_INTERVAL: Time = Time::from_milliseconds(5_000); // BBR.ProbeRTTInterval
 const PROBE_RTT_DURATION: Time = Time::from_milliseconds(200); // BBR.ProbeRTTDuration
 
 impl Model {

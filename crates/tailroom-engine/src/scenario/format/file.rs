@@ -48,9 +48,10 @@ pub(in crate::scenario) struct ScenarioFile {
     /// Whose packet comes first when several arrive at a link at the same instant.
     #[serde(default, skip_serializing_if = "is_by_chance")]
     pub(in crate::scenario) ties: Ties,
-    /// Lengthens the RTT of each permanent flow under congestion control by a random fraction of
-    /// the transmission time of one of its packets on the slowest link of its path. 0 lengthens no
-    /// RTT; each other number draws other fractions. `--phase-check` compares several numbers.
+    /// Lengthens the RTT of each permanent flow under congestion control, and delays the start of
+    /// each other permanent flow, by a random fraction of the transmission time of one of its packets
+    /// on the slowest link of its path. 0 shifts nothing; each other number draws other fractions.
+    /// `--phase-check` compares several numbers.
     #[serde(default)]
     pub(in crate::scenario) phase_shift: u32,
     /// A run that may need more memory than this, as estimated before it starts, is refused.

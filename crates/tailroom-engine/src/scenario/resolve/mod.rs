@@ -48,7 +48,7 @@ use lines::check_lines;
 use load::Load;
 use names::no_such_link;
 use pauses::check_pauses;
-use phases::shift_round_trips;
+use phases::shift_phases;
 use pools::{check_ingress_pools, resolve_pools};
 use sources::resolve_source;
 use transport::resolve_transport;
@@ -102,7 +102,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
         step_interval: None,
         memory_limit_bytes: file.memory_limit.bytes(),
     };
-    shift_round_trips(&mut network, file.phase_shift);
+    shift_phases(&mut network, file.phase_shift);
     let behind = network.behind_pauses();
     network.links.iter_mut().zip(behind).for_each(|(link, behind)| link.is_acted_on |= behind);
     check_network(inputs, &network).map_err(|fault| vec![fault])?;

@@ -32,9 +32,10 @@ fn packet_time(rates: impl Iterator<Item = Rate>, packet_bytes: u32) -> Option<T
     rates.min().map(|rate| Serializer::constant(rate).nominal_time(packet_bytes))
 }
 
-/// Lengthens the RTT of each permanent flow under congestion control by a fraction of its packet's
-/// time that `shift` draws; seeds leave it alone, and so do limits in bandwidth-delay products.
-pub(in crate::scenario) fn shift_round_trips(network: &mut Network, shift: u32) {
+/// Lengthens the RTT of each permanent flow under congestion control, or delays the start of another
+/// permanent flow, by a fraction of its packet's time that `shift` draws; seeds leave it alone, and so
+/// do limits in bandwidth-delay products.
+pub(in crate::scenario) fn shift_phases(network: &mut Network, shift: u32) {
     if shift == 0 {
         return;
     }
@@ -43,13 +44,13 @@ pub(in crate::scenario) fn shift_round_trips(network: &mut Network, shift: u32) 
         let Network { links, groups, flows, .. } = &mut *network;
         let group = &groups[index];
         let rates = group.path.iter().map(|&link| links[link].sustained_rate());
-        let span = packet_time(rates, group.packet_size).filter(|_| group.tcp.is_some());
-        let Some(span) = span else { continue };
+        let Some(span) = packet_time(rates, group.packet_size) else { continue };
         let component = format!("phase of flows.{}", group.name);
         let mut stream = random::stream(u64::from(shift), &component);
         for flow in &mut flows[members.start as usize..members.end as usize] {
-            let part = random::below(&mut stream, span.picoseconds());
-            flow.rtt += Time::from_picoseconds(part);
+            let part = Time::from_picoseconds(random::below(&mut stream, span.picoseconds()));
+            // No ACKs clock out the packets of a flow without congestion control.
+            *(if group.tcp.is_some() { &mut flow.rtt } else { &mut flow.start }) += part;
         }
     }
 }
