@@ -40,11 +40,11 @@ as Parquet; counts above 512 are rounded there to within 0.2 %, except for `dctc
 `--out DIR` it also writes the whole report, with explanations and variations. `make papers`
 writes these pages anew."""
 AGES = """\
-The verdicts of `dctcp-2010` and those with Linux hosts are of 26 November 2026. All others are of 23
-November, and so are those of the quick form (`quick.json`) of all but `dctcp-2010`: they are older than
-the random order of packets that arrive at one instant (25 November). The verdicts with Linux hosts are
-older than `rack_timer_margin` (27 November). None of them has been computed anew; each report names
-its engine."""
+The verdicts of `dctcp-2010` and those with Linux hosts are of 26 November 2026. All others are
+of 23 November, and so are those of the quick form (`quick.json`) of all but `dctcp-2010`: they
+are older than the random order of packets that arrive at one instant (25 November). The
+verdicts with Linux hosts are older than `rack_timer_margin` (27 November). None of them has
+been computed anew; each report names its engine."""
 
 
 def write(name: str) -> None:
