@@ -39,6 +39,12 @@ as Parquet; counts above 512 are rounded there to within 0.2 %, except for `dctc
 `tailroom papers run NAME --check docs/papers/NAME` judges the claims anew from them; with
 `--out DIR` it also writes the whole report, with explanations and variations. `make papers`
 writes these pages anew."""
+AGES = """\
+The verdicts of `dctcp-2010` and those with Linux hosts are of 26 November 2026. All others are
+of 23 November, and so are those of the quick form (`quick.json`) of all but `dctcp-2010`: they
+are older than the random order of packets that arrive at one instant (25 November). The
+verdicts with Linux hosts are older than `rack_timer_margin` (27 November). None of them has
+been computed anew; each report names its engine."""
 
 
 def write(name: str) -> None:
@@ -96,7 +102,7 @@ def check_size() -> None:
 def index() -> Document:
     """What has become of the claims of each paper, and of each study of this project."""
     papers = [framework.load(name) for name in framework.names()]
-    blocks: list[Block] = [Paragraph(INTRODUCTION)]
+    blocks: list[Block] = [Paragraph(INTRODUCTION), Paragraph(AGES)]
     for heading, is_study in (("Papers", False), ("Studies of this project", True)):
         rows = [_row(paper) for paper in papers if is_study == (not paper.authors)]
         blocks += [Heading(heading), Table(("", "title", *Verdict), rows)]

@@ -46,7 +46,7 @@ def document(paper: Paper, parts: Sequence[Part], record: Record) -> Document:
     for part, caption in zip(parts, captions(parts), strict=True):
         blocks.append(Heading(part_title(part.name, part.title)))
         blocks.append(Picture(picture_file(part.name), NO_PICTURE, part.name, caption))
-        rows = [row for claim in of_part(part, record["claims"]) for row in _rows(claim)]
+        rows = [row for claim in of_part(part, record["claims"]) for row in _rows(claim, record)]
         if rows:
             blocks.append(Table(("claim", "side", "here", "holds"), rows))
     blocks += _conditions(record)
@@ -72,20 +72,41 @@ def captions(parts: Iterable[Part]) -> Iterator[str]:
         known = {**dict.fromkeys(sentences, label), **known}
 
 
-def _rows(claim: Record) -> Iterator[tuple[str, ...]]:
+def _rows(claim: Record, record: Record) -> Iterator[tuple[str, ...]]:
     """A row per side; the first has the claim, its verdict, and why."""
     text = f"{claim['text']} ({claim['place']}): **{claim['verdict']}**. "
     text += first_sentence(claim["why"])
     stated = ""
-    for check in claim["checks"]:
+    for place, check in enumerate(claim["checks"]):
         bound = "" if check["stated"] == stated else f": {check['stated']}"
-        yield text, check["what"] + bound, check["here"], _holds(check)
+        holds = _holds(place, check, _varied(claim, record))
+        yield text, check["what"] + bound, check["here"], holds
         text, stated = "", check["stated"]
 
 
-def _holds(check: Record) -> str:
+def _varied(claim: Record, record: Record) -> list[Record]:
+    return [entry for entry in record["variations"] if _key(entry) == _key(claim)]
+
+
+def _holds(place: int, check: Record, varied: Sequence[Record]) -> str:
+    """Whether a side holds; if variations reverse it, with each of them and without."""
     outcome = SIDES[check["holds"]]
-    return f"{outcome} (variations reverse it)" if check["depends_on"] else outcome
+    if not check["depends_on"]:
+        return outcome
+    reversing = [entry for entry in varied if entry["variation"] in check["depends_on"]]
+    if not reversing:  # the part has judged the side under both itself
+        return f"{outcome}: reversed with {_names(check['depends_on'])}"
+    with_them = reversing[0]["checks"][place]["holds"]
+    others = ", ".join(
+        f"“{entry['variation']}”{_number(check['what'], entry['reversed'])}" for entry in reversing
+    )
+    return f"{outcome}: {SIDES[not with_them]} as set up, {SIDES[with_them]} with {others}"
+
+
+def _number(what: str, reversed_sides: Sequence[str]) -> str:
+    begin = f"{what}: "
+    found = [side.removeprefix(begin) for side in reversed_sides if side.startswith(begin)]
+    return f" ({found[0].partition(', not ')[0]})" if found else ""
 
 
 def _conditions(record: Record) -> Iterator[Block]:
@@ -98,8 +119,8 @@ def _conditions(record: Record) -> Iterator[Block]:
         return
     rows = []
     for claim in record["claims"]:
-        other = [entry for entry in elsewhere if _key(entry) == _key(claim)]
-        other = [entry for entry in other if entry["verdict"] != claim["verdict"]]
+        varied = _varied(claim, {"variations": elsewhere})
+        other = [entry for entry in varied if entry["verdict"] != claim["verdict"]]
         if other:
             rows.append((claim["part"], claim["text"], claim["verdict"], _verdicts(other)))
     tried = len({_key(entry) for entry in elsewhere})

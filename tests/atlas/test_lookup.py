@@ -355,6 +355,7 @@ def test_nearest_cells_are_shown_with_what_they_say(
     assert "98.0%: about" in done.output
     far = tailroom("atlas", "near", "--rate", "1Gbit/s", "--rtt", "20ms")
     assert "98.0%: no cell nearby has an answer" in far.output
+    assert "needs 12" not in far.output
     assert "tailroom size" in far.output
     wrong = tailroom("atlas", "near", "--rate", "6", "--rtt", "20ms")
     assert (wrong.status, "--rate" in wrong.errors) == (2, True)
@@ -367,6 +368,7 @@ def test_near_says_what_is_lost_and_what_loses_little(tailroom: Tailroom) -> Non
     asked = tailroom("atlas", "near", *link).output
     assert "98.0% and a loss of at most 1%: " in asked
     assert re.search(r"whatever is lost, 98\.0%: about 47 packets.*, where 8\.\d+% of", asked)
+    assert "has 29 packets for 98 % here, and needs 12 with today's" in asked
     alone = tailroom("atlas", "near", *link, "--any-loss").output
     assert "98.0%: about 47 packets" in alone
     assert "a loss of at most" not in alone

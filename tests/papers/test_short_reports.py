@@ -97,3 +97,25 @@ def test_verdicts_that_differ_under_other_conditions_stand_beside_those_of_the_r
     # The engine of runs that were added to a report is named next to that of the others.
     runs = "1,200 runs of tailroom (engine 0.1.0+aaaaaa), seeds from 1."
     assert f"{runs} 1,100 more runs with “A” (engine 0.1.0+bbbbbb)." in text
+
+
+def test_a_side_that_variations_reverse_has_its_number_with_each_of_them() -> None:
+    side = {"what": "use", "stated": "75 %", "here": "75.2 ± 0.1 %"}
+    reversed_by = {"holds": None, "depends_on": ["jitter", "delay"]}
+    open_claim = {**claim("flow", "undecided"), "checks": [{**side, **reversed_by}]}
+    elsewhere = [
+        {**varied("flow", name, "holds in part", plausible=True), "reversed": reversed_sides}
+        | {"checks": [{**side, "holds": False}]}
+        for name, reversed_sides in (
+            ("jitter", ["use: 0.5 ± 0.1 %, not 75.2 ± 0.1 %"]),
+            ("delay", ["another use: 1 %, not 75.2 ± 0.1 %"]),
+        )
+    ]
+    record = {
+        **{"form": "full", "runs": 1, "engine": "0.1.0+a", "first_seed": 1, "abstract": ""},
+        **{"conditions": [], "claims": [open_claim], "variations": elsewhere},
+    }
+    parts = (Part("1", "Use", studies=lambda _: (), draw=lambda _: Figure(), caption=""),)
+    paper = Paper("small-1999", "Small", "A", "Nowhere", parts, "1 s", Bounds(None, {}))
+    text = short_report.document(paper, parts, record).markdown()
+    assert "undecided: yes as set up, no with “jitter” (0.5 ± 0.1 %), “delay” |" in text

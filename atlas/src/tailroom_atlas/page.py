@@ -103,6 +103,7 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         "[The guide](../guide/atlas.md) says what follows from them, and how to ask for a link "
         "between them.",
         "",
+        *([age, ""] if (age := data.AGES.get(atlas.engine)) else []),
         "```text",
         "tailroom atlas near --rate 1Gbit/s --rtt 40ms --flows 100   # the nearest cells",
         "tailroom atlas show CELL                                    # all of a cell",

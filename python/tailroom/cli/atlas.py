@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
-from tailroom.buffer_atlas.data import FRACTIONS, MOST_LOSS, UTILIZATIONS, atlas
+from tailroom.buffer_atlas.data import AGES, FRACTIONS, MOST_LOSS, UTILIZATIONS, atlas
 from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.buffer_atlas.lookup import FAR, SAME, Estimate, Link, Neighbour, estimate, nearest
 from tailroom.buffer_atlas.terms import CONTROLS, QUEUES, rate_words
@@ -204,6 +204,8 @@ def near(  # noqa: PLR0913 - one argument an option
         )
         if shares:
             print(shares)
+        if age := AGES.get(atlas().engine):
+            print(f"{age} `tailroom size` simulates them.")
         if neighbours[0].distance > FAR:
             print("Every cell is far from this link; `tailroom size` simulates the link itself.")
 

@@ -122,11 +122,11 @@ def _empty_link(results: PartResults) -> Judgement:
     return Judgement(
         checks,
         lambda: (
-            "A window that halves and grows by one packet per round trip fills three quarters of "
-            "the link without a buffer, and by the same formula "
-            f"{percent(formula, 1)} with 20 packets (ns-2: {percent(theirs, 1)}). One packet is "
-            "enough only if senders answer ACKs at once: a packet that is late by part of a packet "
-            "time needs a place beside that by which the window grows. The background "
+            "One packet is enough only if senders answer ACKs at once, without jitter: a packet "
+            "that is late by part of a packet time needs a place beside that by which the window "
+            "grows. A window that halves and grows by one packet per round trip fills three "
+            "quarters of the link without a buffer, and by the same formula "
+            f"{percent(formula, 1)} with 20 packets (ns-2: {percent(theirs, 1)}). The background "
             f"reduces this to {percent(_at(results, 20).mean(residual_share))} of the residual."
         ),
     )

@@ -44,7 +44,8 @@ JITTER = Open(
 )
 JITTER_OF_A_PACKET = Open(
     "sender jitter of up to a packet time of the link",
-    "Senders that take a random time of up to one packet time, which ns-2 recommends (overhead_).",
+    "Senders that take a random time of up to one packet time, which ns-2 recommends (overhead_) "
+    "and which is tailroom's default.",
     {"send_jitter": "auto"},
 )
 SACK = Open(

@@ -21,7 +21,8 @@ pub enum SendBurst {
     Packets(#[schemars(range(min = 1, max = 65_536))] u32),
     /// As many as Linux sends at once: 1 ms at the sending rate, at least 2 packets and at most 64 KB,
     /// and more if the RTT is below about 3 ms (`tcp_tso_autosize`). For a rate-based control only the
-    /// part for short RTTs is added to its own rule.
+    /// part for short RTTs is added to its own rule, and what is sent again leaves packet by packet
+    /// (`tcp_xmit_retransmit_queue`).
     Named(Automatic),
 }
 
