@@ -2226,10 +2226,10 @@ class Scenario(TypedDict):
     ties: NotRequired[Ties]
     """Whose packet comes first when several arrive at a link at the same instant."""
     phase_shift: NotRequired[int]
-    """Lengthens the RTT of each permanent flow under congestion control, and delays the start of
-    each other permanent flow, by a random fraction of the transmission time of one of its packets
-    on the slowest link of its path. 0 shifts nothing; each other number draws other fractions.
-    `--phase-check` compares several numbers. Default: 0."""
+    """Lengthens the RTT of each permanent flow under congestion control, and delays the start
+    of each other permanent flow, by a random fraction of the transmission time of one of its
+    packets on the slowest link of its path. 0 shifts nothing; each other number draws other
+    fractions. `--phase-check` compares several numbers. Default: 0."""
     memory_limit: NotRequired[Size]
     """A run that may need more memory than this, as estimated before it starts, is refused.
     Default: '4 GB'."""
