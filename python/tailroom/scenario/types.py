@@ -2061,7 +2061,9 @@ Automatic: TypeAlias = Literal["auto"]
 """The name of the rule of Linux."""
 
 SendBurst: TypeAlias = int | Automatic
-"""Number of packets that must fit into the window before the sender sends."""
+"""Number of packets that must fit into the window before the sender sends. Under a rate-
+based control, which has its own rule, a host that sends bursts paces each packet that it
+sends again by itself (Linux `tcp_xmit_retransmit_queue`)."""
 
 Ecn: TypeAlias = Literal["off", "classic", "accurate", "l4s"]
 """Explicit congestion notification: the ECN field of the flow's packets, and how the

@@ -137,7 +137,8 @@ fn percentiles_of_coflows_are_those_of_their_last_flows() {
         scenario_run::run(&transfers(&format!("kind = \"incast\", fan_in = 3, {size}")), 1);
     let log = results.tables.flow_log.expect("it is recorded");
     let rows: Vec<(f64, f64)> = log.start_s.into_iter().zip(log.completion_time_s).collect();
-    let queries = rows.chunk_by(|one, next| one.0 == next.0).filter(|answers| answers.len() == 3);
+    let at_once = |one: &(f64, f64), next: &(f64, f64)| one.0.to_bits() == next.0.to_bits();
+    let queries = rows.chunk_by(at_once).filter(|answers| answers.len() == 3);
     let last = |answers: &[(f64, f64)]| answers.iter().map(|answer| answer.1).fold(0.0, f64::max);
     let times: Vec<f64> = queries.map(last).collect();
     let coflows = group(&results.summary, "web").coflows.as_ref().expect("queries are coflows");

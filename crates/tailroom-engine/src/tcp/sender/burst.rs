@@ -12,7 +12,9 @@ const MIN_PACKETS: u64 = 2;
 /// The allowance for near hosts halves with each 512 us of RTT (Linux `tcp_tso_rtt_log`, 9 bits).
 const HALVING_PICOSECONDS: u64 = 512_000_000;
 
-/// Number of packets that must fit into the window before the sender sends.
+/// Number of packets that must fit into the window before the sender sends. Under a rate-based control,
+/// which has its own rule, a host that sends bursts paces each packet that it sends again by itself
+/// (Linux `tcp_xmit_retransmit_queue`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(untagged)]
 #[schemars(rename = "SendBurstConfig")]
@@ -21,8 +23,7 @@ pub enum SendBurst {
     Packets(#[schemars(range(min = 1, max = 65_536))] u32),
     /// As many as Linux sends at once: 1 ms at the sending rate, at least 2 packets and at most 64 KB,
     /// and more if the RTT is below about 3 ms (`tcp_tso_autosize`). For a rate-based control only the
-    /// part for short RTTs is added to its own rule, and what is sent again leaves packet by packet
-    /// (`tcp_xmit_retransmit_queue`).
+    /// part for short RTTs is added to its own rule.
     Named(Automatic),
 }
 

@@ -352,16 +352,17 @@ impl Sender {
         if in_flight <= 1 {
             self.restart(now);
         }
-        let is_automatic = self.options.send_burst == SendBurst::AUTO;
+        let send_burst = self.options.send_burst;
         let (payload, min_rtt) = (self.payload_bytes(), self.rtt.least());
         let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
         let is_full = float(in_flight + 1) > self.cwnd;
-        let quantum = match (is_automatic, rate_based.output.send_quantum) {
+        let quantum = match (send_burst, rate_based.output.send_quantum) {
+            (SendBurst::SINGLE, quantum) => quantum,
             // Linux asks the pacer before each packet that it sends again
             // (`tcp_xmit_retransmit_queue`).
-            (true, _) if is_retransmission => 1,
-            (true, quantum) => burst::near_quantum(quantum, payload, min_rtt),
-            (false, quantum) => quantum,
+            _ if is_retransmission => 1,
+            (SendBurst::AUTO, quantum) => burst::near_quantum(quantum, payload, min_rtt),
+            (_, quantum) => quantum,
         };
         rate_based.sampler.on_sent(now, sequence, is_retransmission, in_flight, is_full);
         self.pacer.on_sent_at_rate(now, rate_based.gap, quantum);
