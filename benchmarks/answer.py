@@ -2,7 +2,7 @@
 
 Each question is asked in a process of its own, without imports: three of `size`, a run that
 simulates next to nothing (the median of 200 in one process), and 10,000 such runs through one
-store. The table gives CPU and wall time beside the goal, which is of CPU time but for the store. An
+store. The table gives CPU and wall time and the goal, which is of CPU time but for the store. An
 answer of `size` has its runs and the half-width of its interval, relative to the estimate.
 
 The page's question is that of `node page/benchmark/verdict.mjs`.
