@@ -136,25 +136,22 @@ impl FastPaths {
         let place = &self.flows[event.flow() as usize];
         let Some(connection) = &place.connection else { return false };
         if connection.has_host() {
-            let [time, size, flow] = event.words();
-            self.deliver_to_host(at, sent, [time, size, flow], flows, pending)
+            self.deliver_to_host((at, event, sent), flows, pending)
         } else {
             self.deliver_to::<false>((at, event, sent), flows, pending)
         }
     }
 
-    /// Delivers a packet to a host that is asked at each ACK. Its event comes word by word, in
-    /// registers.
+    /// Delivers a packet to a sender that is asked at each ACK, apart from the loop over packets: other
+    /// senders pay nothing for it there.
     #[inline(never)]
     fn deliver_to_host(
         &mut self,
-        at: Time,
-        sent: Time,
-        words: [u64; 3],
+        packet: (Time, Transit, Time),
         flows: &mut [Flow],
         pending: &mut Pending,
     ) -> bool {
-        self.deliver_to::<true>((at, Transit::from_words(words), sent), flows, pending)
+        self.deliver_to::<true>(packet, flows, pending)
     }
 
     #[expect(clippy::inline_always, reason = "two callers, one for each kind of sender")]
