@@ -2,9 +2,12 @@
 
 import os
 import shlex
+import signal
 import subprocess
 import sys
+import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -56,6 +59,39 @@ def test_interrupt_acts_soon_after_hours_of_silence(tmp_path: Path) -> None:
         _, errors = interrupt(process)
     assert time.monotonic() - began < SOON_S
     assert (process.returncode, errors) == (130, "interrupted\n")
+
+
+GROUP = """
+[flows.g{number}]
+path = ["b"]
+congestion = "cubic"
+rtt = "20 ms"
+"""
+
+
+def test_ctrl_c_acts_while_the_engine_reads_many_groups(tmp_path: Path) -> None:
+    text = LATE.partition("[flows.f]")[0]
+    text += "".join(GROUP.format(number=number) for number in range(12_000))
+    path = tmp_path / "many.toml"
+    path.write_text(text)
+
+    def read_s() -> float:
+        """The CPU time of all threads, by the end of the reading or by Ctrl-C."""
+        began = time.process_time()
+        with suppress(KeyboardInterrupt):
+            _ = tr.Scenario.of(path).handle
+        return time.process_time() - began
+
+    def interrupted_s() -> float:
+        timer = threading.Timer(0.02, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        used_s = read_s()
+        timer.join()
+        return used_s
+
+    whole_s = read_s()
+    # On a loaded machine the thread that waits may wake up late.
+    assert min(interrupted_s() for _ in range(3)) < whole_s / 2
 
 
 def test_a_pipe_is_no_trace(tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ mod error;
 mod events;
 mod files;
 mod own_code;
+mod patience;
 mod rules;
 mod run;
 mod scenario;

@@ -1,19 +1,21 @@
 //! A scenario that is read once, and then checked, written out and run with any seed.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use tailroom_engine::model_input::ModelInput;
 use tailroom_engine::network::Network;
-use tailroom_engine::scenario::{self, Scenario};
+use tailroom_engine::scenario::{self, FileLoader, NoFiles, Scenario};
 use tailroom_rules::reading::Bottlenecks;
 use toml::{Table, Value};
 
 use crate::error::{self, Failure, RunError};
 use crate::files::Directory;
 use crate::own_code::{Finders, PythonCode};
+use crate::patience::wait_for;
 use crate::run::{self, Observer};
 use crate::steps::{self, PySteps};
 
@@ -21,9 +23,14 @@ use crate::steps::{self, PySteps};
 /// it names are loaded.
 #[pyclass(frozen, name = "Scenario", module = "tailroom._engine")]
 pub(crate) struct PyScenario {
-    scenario: Scenario,
+    scenario: Arc<Scenario>,
+    /// Whether it takes a noticeable time to read or to write.
+    is_long: bool,
     finders: Finders,
 }
+
+/// A scenario of more bytes is long: to read it takes some hundredths of a second.
+const LONG_BYTES: usize = 100_000;
 
 #[pymethods]
 impl PyScenario {
@@ -41,7 +48,7 @@ impl PyScenario {
     #[expect(clippy::too_many_arguments, reason = "each is what the package knows of a scenario")]
     fn new(
         py: Python<'_>,
-        text: &str,
+        text: String,
         directory: PathBuf,
         overrides: Vec<(String, String)>,
         bare: Vec<String>,
@@ -49,16 +56,15 @@ impl PyScenario {
         find_discipline: Option<Py<PyAny>>,
         files: Option<(Vec<String>, String)>,
     ) -> PyResult<Self> {
-        let files = Directory::new(directory, files);
-        // Other threads go on meanwhile.
-        let read = py.detach(move || {
-            error::catch_panics(move || {
-                scenario::parse_from_program(text, &overrides, &bare, None, &files)
-                    .map_err(|error| files.interruption().map_or(error.into(), Failure::Python))
-            })
+        let mut files = Directory::new(directory, files);
+        let set: usize = overrides.iter().map(|(key, value)| key.len() + value.len()).sum();
+        let is_long = text.len() + set > LONG_BYTES;
+        let read = wait_for(py, is_long, &mut files, move |files: &dyn FileLoader| {
+            Ok(scenario::parse_from_program(&text, &overrides, &bare, None, files)?)
         });
+        let read = read.map_err(|failure| files.interruption().map_or(failure, Failure::Python))?;
         let finders = Finders { control: find_control, discipline: find_discipline };
-        Ok(PyScenario { scenario: read?, finders })
+        Ok(PyScenario { scenario: Arc::new(read), is_long, finders })
     }
 
     /// Seed of the random streams.
@@ -118,15 +124,19 @@ impl PyScenario {
     /// The scenario as TOML with every default filled in.
     #[pyo3(signature = (seed=None))]
     fn to_toml(&self, py: Python<'_>, seed: Option<u64>) -> PyResult<String> {
-        Ok(py.detach(|| self.seeded(seed).map(|scenario| scenario.to_toml()))?)
+        let scenario = self.seeded(seed)?;
+        Ok(wait_for(py, self.is_long, &mut NoFiles, move |_| Ok(scenario.to_toml()))?)
     }
 
     /// The tables of the scenario with every default filled in.
     #[getter]
     fn resolved<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
         // The text has the order of the keys that files and results have.
-        let read = py.detach(|| self.scenario.to_toml().parse::<Table>());
-        let table = read.map_err(|error| RunError::new_err(error.to_string()))?;
+        let scenario = Arc::clone(&self.scenario);
+        let read = wait_for(py, self.is_long, &mut NoFiles, move |_| {
+            Ok(scenario.to_toml().parse::<Table>())
+        });
+        let table = read?.map_err(|error| RunError::new_err(error.to_string()))?;
         to_python(py, Value::Table(table))
     }
 
@@ -206,14 +216,13 @@ impl PyScenario {
         PythonCode::new(Finders { control, discipline: copy(&self.finders.discipline) })
     }
 
-    fn seeded(&self, seed: Option<u64>) -> Result<Scenario, Failure> {
-        let scenario =
-            seed.map_or_else(|| Ok(self.scenario.clone()), |seed| self.scenario.with_seed(seed));
-        Ok(scenario?)
+    fn seeded(&self, seed: Option<u64>) -> Result<Arc<Scenario>, Failure> {
+        let Some(seed) = seed else { return Ok(Arc::clone(&self.scenario)) };
+        Ok(Arc::new(self.scenario.with_seed(seed)?))
     }
 
     fn network(&self, code: &PythonCode, seed: Option<u64>) -> Result<Network, Failure> {
-        Ok(code.find_all(self.seeded(seed)?)?.resolve()?)
+        Ok(code.find_all(Arc::unwrap_or_clone(self.seeded(seed)?))?.resolve()?)
     }
 }
 
