@@ -38,7 +38,7 @@ help:
 	@echo "make validate-kernel  record the Linux kernel's TCP anew, and compare (root, two hours)"
 	@echo "make schema    write schema/ and the scenario classes anew from the engine"
 	@echo "make docs      draw the pictures in docs/images anew"
-	@echo "make atlas     compute the atlas of buffers anew, its data and its pages (90 minutes)"
+	@echo "make atlas     compute the atlas of buffers anew, its data and its pages (four hours)"
 	@echo "make papers    reproduce the papers in full and write docs/papers anew (slow)"
 	@echo "make clean     remove everything that was built"
 

@@ -129,7 +129,7 @@ def test_what_is_loaded_from_elsewhere_is_found(element: str) -> None:
 
 def test_the_form_of_the_atlas_has_its_answers_and_scenarios() -> None:
     """The answers are those of `tailroom atlas near`, the addresses hold scenarios with them."""
-    links = form_data()["links"]
+    links = form_data()
     assert len(links) == sum(len(kind.sites) for kind in KINDS)
     assert len({(link["kind"], link["rate"], link["flows"]) for link in links}) == len(links)
     rows = {(row["cell"], row["target_utilization"]): row["value"] for row in shipped_rows()}

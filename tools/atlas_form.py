@@ -7,13 +7,12 @@ address of the explorer holds the scenario of the cell, with the buffer of `SHOW
 import json
 import zlib
 from base64 import urlsafe_b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import tomli_w
 
-from tailroom._engine import build
-from tailroom.buffer_atlas.data import UTILIZATIONS, atlas
+from tailroom.buffer_atlas.data import AGES, UTILIZATIONS, atlas
 from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.buffer_atlas.terms import rate_words
 from tailroom_atlas.plan import plan
@@ -31,15 +30,9 @@ OF_A_TARGET = (
 Row = Mapping[str, Any]
 
 
-def form_data() -> dict[str, Any]:
-    """The links of the form, and whether the engine that answered is the present one."""
-    data = atlas()
-    rows = [row for row in data.answers.to_pylist() if _is_shown(row)]
-    return {"is_of_this_engine": data.engine == build(), "links": _links(rows)}
-
-
-def _links(rows: Iterable[Row]) -> list[dict[str, Any]]:
+def form_data() -> list[dict[str, Any]]:
     """The links in the order of the atlas, each with its answers."""
+    rows = [row for row in atlas().answers.to_pylist() if _is_shown(row)]
     of_cell: dict[str, list[Row]] = {}
     for row in rows:
         of_cell.setdefault(row["cell"], []).append(row)
@@ -54,6 +47,7 @@ def _links(rows: Iterable[Row]) -> list[dict[str, Any]]:
             "rtt": f"{1e3 * first['shortest_rtt_s']:g} to {1e3 * first['longest_rtt_s']:g} ms",
             "flows": first["flows"],
             "how": first["how"],
+            "age": AGES.get(first["engine"], ""),
             "address": addresses.get(cell),
             "answers": [{name: row[name] for name in OF_A_TARGET} for row in answers],
         }

@@ -197,7 +197,7 @@ def test_a_scaled_cell_has_a_power_and_a_check_and_the_page_says_how(
     cell = Cell("backbone", Site(10**11, 10, 100, 10_000), "long", "cubic", "drop_tail")
     ladder = ((1000, 40), (100, 20), (10, 5))
     rows = scaled_rows(cell, [[rung_row(cell, flows, packets)] * 3 for flows, packets in ladder])
-    data.write(tmp_path, [*tiny_atlas[0].answers, *rows], tiny_atlas[0].curves, "an engine")
+    data.write(tmp_path, [*tiny_atlas[0].answers, *rows], tiny_atlas[0].curves)
     found = data.read(tmp_path)
     (row,) = (
         row
@@ -368,7 +368,7 @@ def test_near_says_what_is_lost_and_what_loses_little(tailroom: Tailroom) -> Non
     asked = tailroom("atlas", "near", *link).output
     assert "98.0% and a loss of at most 1%: " in asked
     assert re.search(r"whatever is lost, 98\.0%: about 47 packets.*, where 8\.\d+% of", asked)
-    assert "has 29 packets for 98 % here, and needs 12 with today's" in asked
+    assert "29 packets instead of 11 for 98 % of one CUBIC flow" in asked
     alone = tailroom("atlas", "near", *link, "--any-loss").output
     assert "98.0%: about 47 packets" in alone
     assert "a loss of at most" not in alone

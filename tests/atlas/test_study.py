@@ -16,6 +16,7 @@ from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.buffer_atlas.kinds import KINDS, Site
 from tailroom.buffer_atlas.terms import CONTROLS, PACKET_BYTES
 from tailroom.scenario.scenario import Scenario
+from tailroom_atlas import page
 from tailroom_atlas.cells import Cell, chosen_cells
 from tailroom_atlas.cost import planned_cell
 from tailroom_atlas.plan import BUDGET_CORE_S, PLANNED_FRACTION, named_cells, plan
@@ -329,9 +330,37 @@ def test_written_data_are_read_again(tiny_atlas: tuple[AtlasRuns, Path], tmp_pat
     read = data.read(tmp_path)
     assert read.answers.to_pylist() == tiny_atlas[0].answers
     assert read.curves.num_rows == len(tiny_atlas[0].curves)
-    assert read.engine == _engine.build()
+    assert set(read.answers["engine"].to_pylist()) == {_engine.build()}
     for name in read.answers.column_names:
         assert read.answers.schema.field(name).metadata[b"meaning"].decode() == data.COLUMNS[name]
+
+
+def test_an_atlas_keeps_the_kinds_that_are_not_computed_anew(
+    tiny_atlas: tuple[AtlasRuns, Path], tmp_path: Path
+) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    old.mkdir()
+    new.mkdir()
+    answers, curves = tiny_atlas[0].answers, tiny_atlas[0].curves
+    of_old_engine = {"engine": next(iter(data.AGES))}
+    data.write(
+        old,
+        [
+            {**row, **of_old_engine, "cell": kind, "kind": kind}
+            for kind in ("home", "dsl")
+            for row in answers
+        ],
+        [{**row, "cell": kind} for kind in ("home", "dsl") for row in curves],
+    )
+    tiny_atlas[0].write(new, data.read(old))
+    written = data.read(new)
+    rows = written.answers.to_pylist()
+    assert [row["cell"] for row in rows] == [answers[0]["cell"]] * 3 + ["dsl"] * 3
+    assert set(written.curves["cell"].to_pylist()) == {answers[0]["cell"], "dsl"}
+    assert not data.ages(rows[:3])
+    (age,) = data.ages(rows[3:])
+    index = page.pages(written, [])["index"]
+    assert f"{age} They are those of: [DSL line, download](dsl.md)." in index
 
 
 def test_a_missing_or_foreign_atlas_is_named(tmp_path: Path) -> None:
@@ -374,9 +403,13 @@ def test_size_goes_on_without_a_damaged_atlas(shipped_atlas: Path) -> None:
 
 
 def test_what_ships_is_the_plan_and_is_small() -> None:
-    planned = {entry.cell.name: entry.how for entry in plan()}
     rows = tr.atlas().answers.to_pylist()
-    assert {row["cell"]: row["how"] for row in rows} == planned
+    new = [row for row in rows if row["engine"] not in data.AGES]
+    old = {row["kind"] for row in rows if row["engine"] in data.AGES}
+    planned = [entry for entry in plan() if entry.cell.kind not in old]
+    assert {row["cell"]: row["how"] for row in new} == {
+        entry.cell.name: entry.how for entry in planned
+    }
     for row, looked_up in zip(rows, lookup.shipped_rows(), strict=True):
         assert looked_up == {name: row[name] for name in looked_up}
     assert sum(path.stat().st_size for path in data.SHIPPED.glob("*.parquet")) <= 5e6

@@ -10,6 +10,7 @@ import tomli_w
 import typer
 from rich.console import Console
 
+from tailroom.buffer_atlas import data
 from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.cli import completion, failures
 from tailroom.cli.answer import write_and_print
@@ -79,7 +80,7 @@ def print_plan(
         )
 
 
-def run_cells(
+def run_cells(  # noqa: PLR0913 - one argument an option
     cells: Annotated[
         list[str] | None,
         typer.Argument(
@@ -103,12 +104,20 @@ def run_cells(
             metavar="DIR", help="New directory for the data: two Parquet files, and lookup.csv."
         ),
     ] = None,
+    keep: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Atlas of which --out keeps the kinds of link that have no cell in this command.",
+        ),
+    ] = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,
 ) -> None:
-    """Compute cells: all of them in 90 minutes on two cores, and nothing that the store holds."""
+    """Compute cells: all of them in four hours on two cores, and nothing that the store holds."""
     with failures.reported(_show_known):
         planned = named_cells(cells) if cells else plan()
+        kept = data.read(keep) if keep else None
         print(
             f"{_cells(len(planned))}, about {sum(entry.core_s for entry in planned):,.0f} "
             "core-seconds, less what the store holds",
@@ -119,7 +128,11 @@ def run_cells(
                 runs = compute_atlas(
                     planned, store, workers=workers, executor=cluster, progress=progress
                 )
-            write_and_print(output, runs.write, lambda: _show_runs(runs, is_brief=not cells))
+            write_and_print(
+                output,
+                lambda directory: runs.write(directory, kept),
+                lambda: _show_runs(runs, is_brief=not cells),
+            )
         if out:
             print(f"The data are in {shown(str(out))}")
 

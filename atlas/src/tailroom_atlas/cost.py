@@ -18,29 +18,30 @@ How = Literal["full", "short", "scaled"]
 
 FULL_AT_MOST_CORE_S = 50.0
 """A cell whose full form would cost more is computed in short form."""
-SHORT_AT_MOST_CORE_S = 150.0
+SHORT_AT_MOST_CORE_S = 600.0
 """A cell whose short form would cost more is scaled."""
 FEW_RUNS_CORE_S = 0.04
 """A run of the full form is made longer until it costs this."""
 LONGEST_MEASURED_S = 240.0
 """Longest measured time of such a run."""
 
-RUN_OVERHEAD_S = 0.02
+RUN_OVERHEAD_S = 0.01
 """Time of a run apart from the simulation: the scenario, the store."""
 PACKET_COST_US = {
-    "cubic": 0.07,
-    "cubic_paced": 0.09,
-    "bbr3": 0.1,
-    "cubic_and_bbr3": 0.085,
-    "prague": 0.085,
-    "cubic_and_prague": 0.085,
+    "cubic": 0.13,
+    "cubic_paced": 0.2,
+    "bbr3": 0.18,
+    "cubic_and_bbr3": 0.17,
+    "prague": 0.15,
+    "cubic_and_prague": 0.18,
 }
-"""Processor time per packet with few flows: a third more than single runs took on an idle machine
-with two cores, and half of what they took while other programs had both."""
-MANAGED_QUEUE_US = 0.03
+"""Processor time per packet with few flows: what single runs took on an idle machine with two
+cores, access links and losses included."""
+MANAGED_QUEUE_US = {"fq_codel": 0.15, "pie": 0.05, "dual_pi2": 0.05}
 """What a managed queue adds."""
-CACHE_FACTORS = ((3000, 4.5), (300, 1.8), (0, 1.0))
-"""Number of flows, and the cost per packet from there on over that of a few flows."""
+CACHE_FACTORS = ((3000, 4.0), (300, 2.7), (30, 2.0), (0, 1.0))
+"""Number of flows, and the cost per packet from there on over that of a few flows: their records
+outgrow the caches of a core, and they lose more."""
 WARM_UP_FRACTION = 0.1
 """Least part of a long run before its statistics begin."""
 
@@ -78,8 +79,8 @@ class Form:
 
 
 FORMS: dict[str, Form] = {
-    "full": Form(8, 0.05, 3, 6, spread_epochs=3, timeouts=5, grid_points=7, runs=100),
-    "short": Form(4, 0.1, 2, 3, spread_epochs=4, timeouts=2, grid_points=5, runs=50),
+    "full": Form(8, 0.05, 3, 6, spread_epochs=3, timeouts=5, grid_points=7, runs=140),
+    "short": Form(4, 0.1, 2, 3, spread_epochs=4, timeouts=2, grid_points=5, runs=70),
 }
 
 
@@ -147,9 +148,7 @@ def run_cost_s(cell: Cell, simulated_s: float) -> float:
 
 def _packet_cost_s(cell: Cell) -> float:
     """Time of the engine per packet: many flows outgrow the caches of a core."""
-    cost_us = PACKET_COST_US[cell.control]
-    if cell.queue != "drop_tail":
-        cost_us += MANAGED_QUEUE_US
+    cost_us = PACKET_COST_US[cell.control] + MANAGED_QUEUE_US.get(cell.queue, 0.0)
     factor = next(factor for flows, factor in CACHE_FACTORS if cell.site.flows >= flows)
     return 1e-6 * cost_us * factor
 

@@ -89,13 +89,14 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
     hows = [row["how"] for row in {row["cell"]: row for row in chosen}.values()]
     links = {(row["kind"], *_site_cells(row).split(" | ")) for row in chosen}
     rungs = len({row["cell"] for row in answers}) - len(hows)
+    engines = ", ".join(dict.fromkeys(row["engine"] for row in answers))
     unanswered = len(hows) - len({row["cell"] for row in chosen if row["value"] is not None})
     yield from (
         "# Atlas: what buffer, for which link?",
         "",
         f"The smallest buffers of {len(links)} links, each with several controls and queue "
         f"disciplines, for {', '.join(map(_words, data.UTILIZATIONS[:-1]))} and "
-        f"{_words(data.UTILIZATIONS[-1])} utilization, computed with tailroom ({atlas.engine}). Of "
+        f"{_words(data.UTILIZATIONS[-1])} utilization, computed with tailroom ({engines}). Of "
         f"{len(hows)} cells {hows.count('full')} are computed in full, {hows.count('short')} with "
         f"fewer seeds and shorter runs, and {hows.count('scaled')} are scaled from {rungs} smaller "
         f"links: {atlas.curves.num_rows:,} buffers with {sum(atlas.curves['runs'].to_pylist()):,} "
@@ -103,12 +104,12 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         "[The guide](../guide/atlas.md) says what follows from them, and how to ask for a link "
         "between them.",
         "",
-        *([age, ""] if (age := data.AGES.get(atlas.engine)) else []),
+        *_ages(answers),
         "```text",
         "tailroom atlas near --rate 1Gbit/s --rtt 40ms --flows 100   # the nearest cells",
         "tailroom atlas show CELL                                    # all of a cell",
         "tailroom atlas run CELL                                     # repeat it",
-        "tailroom atlas run --out atlas                              # repeat all: 90 minutes",
+        "tailroom atlas run --out atlas                              # repeat all: four hours",
         "```",
         "",
         "**Which links.** Every *site* (a kind of link, a rate, a range of RTTs, a number of long "
@@ -133,6 +134,16 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         "that others are scaled from are in the data, and not in the tables.",
         "",
     )
+
+
+def _ages(answers: Sequence[Row]) -> Iterator[str]:
+    for engine, age in data.AGES.items():
+        old = {row["kind"] for row in answers if row["engine"] == engine}
+        if old:
+            words = ", ".join(
+                f"[{kind.words}]({kind.name}.md)" for kind in KINDS if kind.name in old
+            )
+            yield from (f"{age} They are those of: {words}.", "")
 
 
 def _summary(answers: Sequence[Row]) -> Iterator[str]:
@@ -177,6 +188,7 @@ def _kind(kind: Kind, own: Sequence[Row], has_picture: bool) -> Iterator[str]:
         "DropTail, and else a target in ms; the columns after the answers are those of "
         f"{_words(MIDDLE)}.",
         "",
+        *(line for age in data.ages(own) for line in (age, "")),
     )
     if has_picture:
         yield from (

@@ -9,8 +9,8 @@ from tailroom_atlas.cells import Cell, chosen_cells
 from tailroom_atlas.cost import PlannedCell, planned_cell
 from tailroom_atlas.scaling import is_checked, rungs
 
-BUDGET_CORE_S = 10_000.0
-"""What the atlas may cost: 90 minutes on two cores, less what is lost between runs."""
+BUDGET_CORE_S = 30_000.0
+"""What the atlas may cost: four hours on two cores, less what is lost between runs."""
 PLANNED_FRACTION = 0.95
 """Part of the budget that the estimates may fill."""
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tailroom import _engine
 from tailroom.buffer_atlas.data import (
     COLUMNS,
     FRACTIONS,
@@ -49,6 +50,7 @@ def cell_columns(cell: Cell, how: How, *, is_rung: bool = False) -> Row:
         "how": how,
         "is_rung": is_rung,
         "unit": sought(cell).unit,
+        "engine": _engine.build(),
     }
 
 

@@ -7,8 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from os import PathLike
 
-from tailroom import _engine
-from tailroom.buffer_atlas.data import write
+from tailroom.buffer_atlas.data import Atlas, write
 from tailroom.errors import Interrupted
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.progress import RunProgress
@@ -76,13 +75,21 @@ class AtlasRuns:
         """A row per computed cell and simulated value."""
         return [row for one in self.searched for row in curve_rows(one)]
 
-    def write(self, directory: str | PathLike[str]) -> None:
+    def write(self, directory: str | PathLike[str], kept: Atlas | None = None) -> None:
         """Writes the data of the atlas.
 
         Args:
             directory: An existing directory.
+            kept: An atlas whose rows of other kinds of link are written too.
         """
-        write(directory, self.answers, self.curves, _engine.build())
+        answers, curves = self.answers, self.curves
+        if kept:
+            kinds = {row["kind"] for row in answers}
+            others = [row for row in kept.answers.to_pylist() if row["kind"] not in kinds]
+            cells = {row["cell"] for row in others}
+            answers += others
+            curves += [row for row in kept.curves.to_pylist() if row["cell"] in cells]
+        write(directory, answers, curves)
 
 
 def compute_atlas(

@@ -33,12 +33,12 @@ SHIPPED = Path(__file__).parent / "shipped"
 """Directory of the data that come with the package."""
 AGES = {
     "0.1.0+e33866422efb97b07e90bac5ac281105": (
-        "The data of 25 November 2026 are of Linux hosts with bursts of 16 packets and without "
-        "RACK: one flow on a link of 10 Mbit/s (RTT 20 to 60 ms, CUBIC) has 29 packets for 98 % "
-        "here, and needs 12 with today's."
+        "The rows of 25 November 2026 are of Linux hosts with bursts of 16 packets and without "
+        "RACK, which may need more than twice the buffer of today's: 29 packets instead of 11 for "
+        "98 % of one CUBIC flow at 10 Mbit/s (RTT 20 to 60 ms)."
     )
 }
-"""How the data of an engine differ from what would be computed now."""
+"""How the rows of an engine differ from what would be computed now."""
 
 LOW_LOSS_COLUMNS: dict[str, tuple[str, str]] = {
     "low_loss_status": (
@@ -77,6 +77,7 @@ _CELL_COLUMNS = {
         "Unit of `value`: `packets` of the limit (drop_tail), or `us` of the target or, where all "
         "flows are under Prague, of the L4S threshold.",
     ),
+    "engine": ("string", "Build of the engine that made the row."),
 }
 _COLUMNS: dict[str, tuple[str, str]] = {
     **_CELL_COLUMNS,
@@ -163,13 +164,11 @@ class Atlas:
     """A row per cell and target: the smallest buffer and what it brings."""
     curves: "pa.Table"
     """A row per cell and simulated value."""
-    engine: str
-    """Build of the engine that made the data."""
 
     def __repr__(self) -> str:
         """What there is."""
         cells = len(self.answers["cell"].unique())
-        return f"<Atlas: {cells} cells, {self.curves.num_rows} simulated buffers, {self.engine}>"
+        return f"<Atlas: {cells} cells, {self.curves.num_rows} simulated buffers>"
 
 
 def read(directory: str | PathLike[str]) -> Atlas:
@@ -203,9 +202,7 @@ def read(directory: str | PathLike[str]) -> Atlas:
         _check_answers(tables[0].select(checked).to_pylist())
     except ValueError as error:
         raise StoreError(f"{directory}: the atlas is damaged: {error}; {REMEDY}") from None
-    engine = (tables[0].schema.metadata or {}).get(b"engine", b"unknown").decode(errors="replace")
-    answers, curves = tables
-    return Atlas(answers, curves, engine)
+    return Atlas(*tables)
 
 
 def _check(table: "pa.Table", columns: Mapping[str, tuple[str, str]]) -> None:
@@ -284,7 +281,6 @@ def write(
     directory: str | PathLike[str],
     answers: Iterable[Mapping[str, Any]],
     curves: Iterable[Mapping[str, Any]],
-    engine: str,
 ) -> None:
     """Writes the files of an atlas into an existing directory.
 
@@ -292,7 +288,6 @@ def write(
         directory: The directory.
         answers: A row per cell and target.
         curves: A row per cell and simulated value.
-        engine: Build of the engine.
     """
     from tailroom.parquet_files import write_table  # noqa: PLC0415 - it loads Arrow
 
@@ -305,22 +300,29 @@ def write(
         (ANSWERS, answers, _COLUMNS),
         (CURVES, curves, _CURVE_COLUMNS),
     ):
-        write_table(_table(rows, columns, engine), Path(directory) / name)
+        write_table(_table(rows, columns), Path(directory) / name)
 
 
-def _table(
-    rows: Iterable[Mapping[str, Any]], columns: Mapping[str, tuple[str, str]], engine: str
-) -> "pa.Table":
+def _table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, tuple[str, str]]) -> "pa.Table":
     import pyarrow as pa  # noqa: PLC0415 - loaded where it is used
 
     schema = pa.schema(
         [
             pa.field(name, pa.type_for_alias(kind), metadata={"meaning": meaning})
             for name, (kind, meaning) in columns.items()
-        ],
-        metadata={"engine": engine},
+        ]
     )
     return pa.Table.from_pylist([dict(row) for row in rows], schema=schema)
+
+
+def ages(rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """What `AGES` says about answers.
+
+    Args:
+        rows: Some answers.
+    """
+    engines = {row["engine"] for row in rows}
+    return [age for engine, age in AGES.items() if engine in engines]
 
 
 def atlas() -> Atlas:

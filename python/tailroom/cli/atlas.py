@@ -1,12 +1,12 @@
 """`tailroom atlas`: the buffers that links of today need, computed in advance."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
-from tailroom.buffer_atlas.data import AGES, FRACTIONS, MOST_LOSS, UTILIZATIONS, atlas
+from tailroom.buffer_atlas.data import FRACTIONS, MOST_LOSS, UTILIZATIONS, ages, atlas
 from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.buffer_atlas.lookup import FAR, SAME, Estimate, Link, Neighbour, estimate, nearest
 from tailroom.buffer_atlas.terms import CONTROLS, QUEUES, rate_words
@@ -39,7 +39,7 @@ class AtlasGroup(LazyGroup):
                 ),
                 "run": Subcommand(
                     "tailroom_atlas.command:run_cells",
-                    "Compute cells: all of them in 90 minutes on two cores, and nothing that the "
+                    "Compute cells: all of them in four hours on two cores, and nothing that the "
                     "store holds.",
                     "atlas run dsl-10Mbit-20-60ms-1-cubic-drop_tail --store store --out out",
                 ),
@@ -110,6 +110,7 @@ def overview(context: typer.Context) -> None:
             '"10ms to 100ms" --flows 100` finds the cells near a link, `tailroom atlas show CELL` '
             "shows all of a cell."
         )
+        _print_ages(rows)
 
 
 @app.command("near", epilog=ending("atlas near --rate 100Mbit/s --rtt 40ms"))
@@ -204,8 +205,7 @@ def near(  # noqa: PLR0913 - one argument an option
         )
         if shares:
             print(shares)
-        if age := AGES.get(atlas().engine):
-            print(f"{age} `tailroom size` simulates them.")
+        _print_ages(row for neighbour in neighbours for row in neighbour.answers)
         if neighbours[0].distance > FAR:
             print("Every cell is far from this link; `tailroom size` simulates the link itself.")
 
@@ -242,8 +242,14 @@ def show_cell(
         for row in rows:
             if row["scaling_exponent"] is not None:
                 print(_scaling_words(row))
+        _print_ages(rows)
         print(f"Repeat it: tailroom atlas run {name}")
         print(f"Its scenario: tailroom atlas scenario {name}")
+
+
+def _print_ages(rows: Iterable[Mapping[str, Any]]) -> None:
+    for age in ages(rows):
+        print(f"{age} `tailroom size` simulates today's.")
 
 
 def _read_flows(text: str, congestion: str | None) -> tuple[int, str, str]:
