@@ -324,6 +324,11 @@ fn contradictory_keys_are_refused() {
         &[r#"`recovery = "sack"`"#],
     );
     assert_refused(
+        &message("rtt =", "rack_timer_margin = \"2 ms\"\nrecovery = \"sack\"\nrtt ="),
+        "line 14, flows.tcp.rack_timer_margin",
+        &[r#"`recovery = "rack"`"#, "drop rack_timer_margin"],
+    );
+    assert_refused(
         &message("rtt =", "count_lost_in_pipe = true\nrecovery = \"rack\"\nrtt ="),
         "line 14, flows.tcp.count_lost_in_pipe",
         &[r#"`recovery = "sack"`"#],

@@ -51,6 +51,8 @@ enum Applies {
     Sack,
     /// Like `Sack`, if the written keys also leave out what recovery by time does not do.
     TimedRecovery,
+    /// All groups whose written keys leave recovery to time.
+    Rack,
     /// All groups in which something may show that a recovery was unnecessary.
     Undo,
     /// Like `Undo`, if the written keys leave recovery to selective acknowledgements that a timeout
@@ -82,6 +84,7 @@ impl Applies {
                 "every congestion control; not with `count_lost_in_pipe = true` or \
                  `forget_sack_at_timeout = true` in the group"
             }
+            Applies::Rack => "every congestion control; with `recovery = \"rack\"`",
             Applies::Undo => {
                 "every congestion control; not with `rtt_samples = \"karn\"` in the group, unless \
                  it leaves `recovery` or `frto` to the host"
@@ -104,20 +107,21 @@ impl Applies {
         let names = |key: &str, value: &str| given.get(key).and_then(Value::as_str) == Some(value);
         let is_newreno = names("recovery", "newreno");
         let has = |key: &str| given.get(key) == Some(&Value::Boolean(true));
+        let is_timed = !has("count_lost_in_pipe") && !has("forget_sack_at_timeout");
+        let is_rack = names("recovery", "rack") || !given.contains_key("recovery") && is_timed;
         match self {
             Applies::Always => true,
             Applies::Window => is_window,
             Applies::Recovery => is_window && !is_newreno && !has("count_lost_in_pipe"),
             Applies::PlainSack => is_window && !is_newreno && !has("prr"),
             Applies::Sack => !is_newreno,
-            Applies::TimedRecovery => !has("count_lost_in_pipe") && !has("forget_sack_at_timeout"),
+            Applies::TimedRecovery => is_timed,
+            Applies::Rack => is_rack,
             Applies::Undo => {
                 let has_timestamps = !names("rtt_samples", "karn");
-                let reports_duplicates = names("recovery", "rack")
-                    || !given.contains_key("recovery") && Applies::TimedRecovery.to(control, given);
                 let has_frto = Applies::Frto.to(control, given)
                     && given.get("frto") != Some(&Value::Boolean(false));
-                has_timestamps || reports_duplicates || has_frto
+                has_timestamps || is_rack || has_frto
             }
             Applies::Frto => {
                 let has_undo = given.get("undo") != Some(&Value::Boolean(false));
@@ -232,7 +236,7 @@ const LINUX: &[Setting] = &[
     setting(
         "rack_timer_margin",
         "\"2 ms\"",
-        Applies::Always,
+        Applies::Rack,
         "TCP_TIMEOUT_MIN_US in include/net/tcp.h; tcp_schedule_loss_probe() in \
          net/ipv4/tcp_output.c, tcp_rack_reo_timeout() in net/ipv4/tcp_recovery.c",
     ),

@@ -97,6 +97,11 @@ fn check_recovery(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
             return Err(Fault::new(&at.key(key), problem, remedy));
         }
     }
+    if tcp.rack_timer_margin.is_some() && tcp.recovery != Recovery::Rack {
+        let problem = "only RACK-TLP has these timers";
+        let remedy = "set `recovery = \"rack\"` or drop rack_timer_margin";
+        return Err(Fault::new(&at.key("rack_timer_margin"), problem, remedy));
+    }
     if tcp.recovery == Recovery::Rack && tcp.forget_sack_at_timeout {
         let problem = "RACK-TLP keeps the scoreboard at a timeout (RFC 8985 sec. 6.3)";
         let remedy = "set `recovery = \"sack\"` or drop forget_sack_at_timeout";

@@ -103,7 +103,7 @@ pub struct TcpSpec {
     /// Time by which two timers run longer than in RFC 8985: that of RACK's reordering window, and that
     /// of the tail loss probe if more than one packet is in flight (Linux: "2 ms",
     /// `TCP_TIMEOUT_MIN_US`). Without this time, a probe leaves in vain if the ACKs of a burst take
-    /// longer than two round trips. It has an effect only with `recovery = "rack"`. Default: none.
+    /// longer than two round trips. Only with `recovery = "rack"`. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rack_timer_margin: Option<PositiveDuration>,
     /// Upper bound of the window, in packets. Default: 100,000,000, which is more than a
