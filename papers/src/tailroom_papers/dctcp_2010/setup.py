@@ -40,8 +40,10 @@ SENDERS: Mapping[str, Any] = {
     "initial_window": 2,
     "min_rto": "10 ms",
     "rto_granularity": "10 ms",
+    "send_jitter": "auto",
 }
-"""NewReno with SACK, an ACK for two packets, and connections that are open."""
+"""NewReno with SACK, an ACK for two packets, connections that are open, and the delays of real
+machines."""
 SENDERS_WORDS = (
     "Senders are NewReno with SACK or DCTCP (g = 1/16), receivers acknowledge every second packet, "
     "packets have 1500 B, and the round trip without queues is 100 us. "
