@@ -16,8 +16,11 @@ use tailroom_rules::rules::{
 };
 use tailroom_rules::sawtooth::Flows;
 use tailroom_rules::statistics::distributions;
-use tailroom_rules::{RULES, assumptions, other_tools, size_search, traffic, window_law};
+use tailroom_rules::{
+    RULES, assumptions, measurements, other_tools, size_search, traffic, window_law,
+};
 
+import_exception!(tailroom.errors, MeasurementError);
 import_exception!(tailroom.errors, NotApplicableError);
 
 fn refusal(NotApplicable(why): NotApplicable) -> PyErr {
@@ -272,6 +275,22 @@ pub(crate) fn equivalents(
 #[pyfunction]
 pub(crate) fn size_search_step(question: &str) -> PyResult<String> {
     size_search::next_step_json(question).map_err(PyValueError::new_err)
+}
+
+/// A measurement of flent, iperf3 or ss, as JSON.
+///
+/// Raises:
+///     `MeasurementError`: The text is damaged, or is of another tool.
+#[pyfunction]
+pub(crate) fn read_measurement(py: Python<'_>, text: &str) -> PyResult<String> {
+    py.detach(|| measurements::read_json(text)).map_err(MeasurementError::new_err)
+}
+
+/// The buffer that explains a measurement: JSON in and out.
+#[pyfunction]
+#[pyo3(signature = (measurement, idle_rtt_s=None))]
+pub(crate) fn estimate_buffer(measurement: &str, idle_rtt_s: Option<f64>) -> PyResult<String> {
+    measurements::estimate_buffer_json(measurement, idle_rtt_s).map_err(PyValueError::new_err)
 }
 
 /// The configuration of a link's queue discipline on switches and routers: the short name of each

@@ -17,13 +17,38 @@ pub fn general(value: f64, digits: u8) -> String {
     format!("{}e{sign}{:02}", without_zeros(mantissa), power.abs())
 }
 
+/// A number in digits, with commas between thousands.
+pub fn thousands(number: &str) -> String {
+    let digits = number.trim_start_matches('-');
+    let length = digits.find(|letter: char| !letter.is_ascii_digit()).unwrap_or(digits.len());
+    let start = number.len() - digits.len();
+    let mut written = number.to_owned();
+    for place in (1..length).filter(|place| (length - place) % 3 == 0).rev() {
+        written.insert(start + place, ',');
+    }
+    written
+}
+
 fn without_zeros(text: &str) -> &str {
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { text }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::general;
+    use super::{general, thousands};
+
+    #[test]
+    fn commas_stand_between_thousands() {
+        for (number, expected) in [
+            ("1234567.25", "1,234,567.25"),
+            ("-1234", "-1,234"),
+            ("999", "999"),
+            ("1.235e+04", "1.235e+04"),
+            ("", ""),
+        ] {
+            assert_eq!(thousands(number), expected);
+        }
+    }
 
     #[test]
     fn numbers_are_written_as_by_format_g_of_c() {

@@ -4,6 +4,7 @@
 //! it. The [rules](RULES) predict from it, each with its assumptions, and [`other_tools`] writes its
 //! buffer as settings of Linux, ns-3 and Mahimahi, [`devices`] as those of switches and routers.
 //! [`size_search`] says which runs find the smallest sufficient buffer, and finds it in their results.
+//! [`measurements`] reads what other tools measured, and finds the buffer that explains it.
 //! [`scenario_text`] changes one key of a scenario's text. The Python package and the page call all
 //! of this through their bindings.
 
@@ -11,6 +12,7 @@ pub mod assumptions;
 pub mod bottleneck;
 pub mod devices;
 pub mod general_format;
+pub mod measurements;
 mod numerics;
 pub mod other_tools;
 pub mod reading;

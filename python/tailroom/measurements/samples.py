@@ -1,7 +1,8 @@
 """The samples of a measurement, in one form for all tools."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,18 +14,8 @@ Values: TypeAlias = NDArray[np.float64]
 Direction = Literal["upload", "download", "both", "none"]
 """Direction of a load, seen from the client; `none` without load."""
 
-LONGEST_S = 1e7
-"""Longest test, in seconds. Larger numbers than these three are damage."""
-LARGEST_RTT_S = 1000.0
-LARGEST_BPS = 1e15
-SMALLEST_PAYLOAD_BYTES = 48
-"""MSS below which Linux does not go by default (`tcp_min_snd_mss`)."""
-LARGEST_PACKET_BYTES = 65_535
-USUAL_PAYLOAD_BYTES = 1448
-"""Payload of a packet of 1,500 bytes over IPv4; for files that do not tell."""
-IPV4_HEADERS_BYTES = 52
-"""IPv4 and TCP with timestamps."""
-IPV6_HEADERS_BYTES = 72
+SERIES = ("rtt_time_s", "rtt_s", "idle_rtts_s", "throughput_time_s", "throughput_bps")
+"""The fields of a measurement that are arrays."""
 
 
 @with_field_docs
@@ -57,6 +48,18 @@ class Measurement:
     """Payload of a full packet."""
     packet_bytes: int
     """IP packet that carries it."""
+
+    @classmethod
+    def of(cls, fields: Mapping[str, Any]) -> "Measurement":
+        """A measurement from its fields, whose series are lists."""
+        return cls(**{**fields, **{name: values(fields[name]) for name in SERIES}})
+
+    @property
+    def fields(self) -> dict[str, Any]:
+        """The fields, their series as lists."""
+        return {
+            name: value.tolist() if name in SERIES else value for name, value in vars(self).items()
+        }
 
     @property
     def idle_rtt_s(self) -> float | None:

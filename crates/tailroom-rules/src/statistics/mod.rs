@@ -3,3 +3,4 @@
 pub mod distributions;
 pub mod intervals;
 pub mod inverse_regression;
+pub mod samples;
