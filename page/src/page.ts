@@ -15,6 +15,7 @@ import { FrontierView } from "./frontier/frontier_view";
 import { addressOf } from "./keep/address";
 import { documentOf } from "./keep/page_document";
 import { KeepView, type Snapshot } from "./keep/keep_view";
+import { MeasuredView } from "./measured/measured_view";
 import { notice, over } from "./notice";
 import { withLimit, type Bottleneck } from "./rules/bottleneck";
 import { PacketsView } from "./packets/packets_view";
@@ -81,6 +82,7 @@ export class Page {
   readonly #targets: TargetFields;
   readonly #rules: RulesView;
   readonly #compare: CompareView;
+  readonly #measured: MeasuredView;
   readonly #keep: KeepView;
   /** The limit that the slider is setting, while the change of the state is being told. */
   #sliding: number | null = null;
@@ -148,14 +150,14 @@ export class Page {
       (place) => this.#takeSetting(place),
       (place) => store.change({ kept: store.state.kept.filter((_, at) => at !== place) }),
     );
+    this.#measured = new MeasuredView(find("measured"), (limit) => this.#setLimit(limit));
     this.#keep = new KeepView(find("share"), find("exports"), find("elsewhere"), () =>
       this.#snapshot(),
     );
     addThemeSwitch(find("theme"), () => {
       const { charts } = this.#view;
-      for (const chart of [...charts, this.#frontier.chart, ...this.#tradeOff.charts]) {
-        chart.restyle();
-      }
+      const others = [this.#frontier.chart, ...this.#tradeOff.charts, ...this.#measured.charts];
+      for (const chart of [...charts, ...others]) chart.restyle();
       this.#packets.restyle();
     });
     store.subscribe((state, before) => this.#onState(state, before));
@@ -269,6 +271,7 @@ export class Page {
     this.#wallMs = answer.wallMs;
     over("engine");
     this.#view.answer(answer);
+    this.#measured.answer(answer);
     const now = performance.now();
     performance.measure("question to answer", { start: now - latencyMs, end: now });
     const link = this.#link();
@@ -491,7 +494,8 @@ export class Page {
   }
 
   #pictures(): Snapshot["pictures"] {
-    return [...this.#view.pictures, ...this.#frontier.pictures, ...this.#tradeOff.pictures];
+    const studied = [...this.#frontier.pictures, ...this.#tradeOff.pictures];
+    return [...this.#view.pictures, ...studied, ...this.#measured.pictures];
   }
 
   #snapshot(): Snapshot | null {

@@ -21,7 +21,10 @@ use failure::Failure;
 pub use files::Files;
 pub use packets::Packets;
 use question::Question;
-pub use rules::{advice, equivalents, remove_key, set_key, size_search_step, student_quantile};
+pub use rules::{
+    advice, equivalents, estimate_buffer, read_measurement, remove_key, set_key, size_search_step,
+    student_quantile,
+};
 pub use run::Run;
 
 /// Version of the engine, and a hash of the sources that it was built from.

@@ -7,7 +7,7 @@ use tailroom_rules::bottleneck::Bottleneck;
 use tailroom_rules::reading::Bottlenecks;
 use tailroom_rules::rule::{NotApplicable, Requirement, Rule};
 use tailroom_rules::statistics::distributions;
-use tailroom_rules::{RULES, other_tools, scenario_text, size_search};
+use tailroom_rules::{RULES, measurements, other_tools, scenario_text, size_search};
 use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
@@ -85,6 +85,24 @@ pub fn equivalents(link: &str, limit: f64) -> Result<String, JsValue> {
 #[wasm_bindgen]
 pub fn size_search_step(question: &str) -> Result<String, JsValue> {
     Ok(size_search::next_step_json(question).map_err(Failure::Page)?)
+}
+
+/// A measurement of flent, iperf3 or ss, as JSON.
+///
+/// # Errors
+/// The text is damaged, or is of another tool: what is wrong, with the key or line.
+#[wasm_bindgen]
+pub fn read_measurement(text: &str) -> Result<String, JsValue> {
+    Ok(measurements::read_json(text)?)
+}
+
+/// The buffer that explains a measurement: JSON in and out.
+///
+/// # Errors
+/// The text is no measurement of [`read_measurement`].
+#[wasm_bindgen]
+pub fn estimate_buffer(measurement: &str, idle_rtt_s: Option<f64>) -> Result<String, JsValue> {
+    Ok(measurements::estimate_buffer_json(measurement, idle_rtt_s)?)
 }
 
 /// The value below which Student's t lies with a probability in [0.5, 1).

@@ -4,7 +4,14 @@ import type * as wasm from "#wasm/tailroom_web.js";
 
 export type Here = Pick<
   typeof wasm,
-  "advice" | "equivalents" | "set_key" | "remove_key" | "size_search_step" | "student_quantile"
+  | "advice"
+  | "equivalents"
+  | "estimate_buffer"
+  | "read_measurement"
+  | "remove_key"
+  | "set_key"
+  | "size_search_step"
+  | "student_quantile"
 >;
 
 const started: { engine: Here | null } = { engine: null };

@@ -1,0 +1,73 @@
+import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
+import { gzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import {
+  estimateBuffer,
+  MeasurementError,
+  readMeasurement,
+  textOf,
+} from "../src/measured/measurement";
+import { measuredRtts, percentile, rttPicture, rttsOfRun } from "../src/measured/rtts";
+import "./engine_here";
+
+const ROOT = resolve(import.meta.dirname, "../..");
+const SAMPLE = readFileSync(resolve(ROOT, "tests/measurements/simulated.flent.gz"));
+const GUIDE = readFileSync(resolve(ROOT, "docs/guide/measured.md"), "utf8");
+
+async function sample(): Promise<ReturnType<typeof readMeasurement>> {
+  return readMeasurement(await textOf(new Blob([SAMPLE])));
+}
+
+test("a measurement has the buffer that the command line prints in the guide", async () => {
+  const measured = await sample();
+  const { sentence } = estimateBuffer(measured, null);
+  const printed = GUIDE.replaceAll(/\s+/g, " ");
+  expect(printed).toContain(`Buffer: ${sentence}.`);
+});
+
+test.each([
+  ["BZh9", "bzip2"],
+  ["\u001f\u008bx", "damaged"],
+  ["hello", "no measurement"],
+  ["{", "line 1"],
+])("%j is refused with the reason", async (content, named) => {
+  const file = new Blob([Uint8Array.from(content, (letter) => letter.charCodeAt(0))]);
+  const read = textOf(file).then(readMeasurement);
+  await expect(read).rejects.toThrow(MeasurementError);
+  await expect(read).rejects.toThrow(named);
+});
+
+test("a file that decompresses to far more than any measurement is refused", async () => {
+  const bomb = gzipSync(Buffer.alloc(65 * 2 ** 20, " "));
+  await expect(textOf(new Blob([new Uint8Array(bomb)]))).rejects.toThrow("64 MB");
+});
+
+test("a run has the smallest smoothed RTT of each instant of its window", () => {
+  const series = {
+    link_series: {},
+    flow_series: {
+      time_s: [1, 1, 2, 2, 3, 3],
+      flow: [0, 1, 0, 1, 0, 1],
+      srtt_s: [0.01, 0.01, 0.03, 0.02, 0, 0.04],
+    },
+    names: { links: [], flows: ["a", "b"] },
+  };
+  expect(rttsOfRun(series, 2)).toEqual({ times: [2, 3], rtts: [0.02, 0.04] });
+});
+
+test("percentiles lie on straight lines between the samples", () => {
+  expect(percentile([4, 1, 3, 2], 90)).toBeCloseTo(3.7, 12);
+  expect(percentile([], 50)).toBeNull();
+});
+
+test("the picture begins with the first RTT of each and ends with the last", async () => {
+  const measured = measuredRtts(await sample());
+  const picture = rttPicture(measured, { times: [7, 8], rtts: [0.02, 0.03] });
+  const [ofMeasurement, ofRun] = picture?.lines ?? [];
+  expect(ofMeasurement?.y[0]).toBeCloseTo(1e3 * (measured.rtts[0] ?? 0), 9);
+  expect(ofMeasurement?.y.at(-1)).not.toBeNull();
+  expect(ofRun?.y[0]).toBe(20);
+  expect(ofRun?.y.at(-1)).toBeNull();
+  expect(rttPicture({ times: [], rtts: [] }, { times: [], rtts: [] })).toBeNull();
+});
