@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from types import TracebackType
@@ -94,6 +94,7 @@ class Simulation:
         self._units: dict[tuple[str, str], str] = {}
         self._steps_taken = 0
         self._log: list[Action] = []
+        self._series_samples = series_samples
         read = self._scenario.handle
         with self._scenario.named_in_errors():
             recorded = with_series(self._scenario, read, series_samples)
@@ -202,11 +203,13 @@ class Simulation:
             else:
                 said[key] = self._of_queue(link, key, value)
         queue = {key: value for key, value in said.items() if key != "rate"}
+        # Logged one by one: the rate may be refused when the queue has changed.
         if queue:
             run.set_queue(number, json.dumps(queue))
+            self._log.append(Action(self._steps_taken, link, None, queue))
         if "rate" in said:
             run.set_rate(number, str(said["rate"]))
-        self._log.append(Action(self._steps_taken, link, None, said))
+            self._log.append(Action(self._steps_taken, link, None, {"rate": said["rate"]}))
 
     def _of_queue(self, link: str, key: str, value: object) -> str | float | bool:
         """Returns a value of a key of a discipline, with its unit."""
@@ -286,11 +289,41 @@ class Simulation:
             RunError: The run failed.
         """
         with cls(scenario, every=log.every, acts_on=log.acts_on, seed=seed) as run:
-            for action in log.actions:
-                while run._steps_taken < action.step and run.step() is not None:
-                    pass
-                run.act(link=action.link, flow=action.flow, **action.values)
+            run._repeat(log.actions)
             return run.result()
+
+    def copy(self) -> Simulation:
+        """Returns a run that stands where this one does, to look ahead.
+
+        Neither run changes the other, and both go on with the same random draws. The copy repeats
+        the run from its beginning, which takes as long as the steps so far took: a copy at each
+        step of a long run is expensive.
+
+        Raises:
+            ArgumentError: The simulation is closed.
+            ControlError: A control or a discipline of your own raised an exception.
+            RunError: The run failed, for example for lack of memory.
+        """
+        self._open  # noqa: B018 - a closed run has no state to copy
+        copied = Simulation(
+            self._scenario,
+            every=self._every,
+            seed=self._seed,
+            acts_on=self._acts_on,
+            series_samples=self._series_samples,
+        )
+        copied._repeat(self._log)
+        copied._go_to(self._steps_taken)
+        return copied
+
+    def _repeat(self, actions: Iterable[Action]) -> None:
+        for action in actions:
+            self._go_to(action.step)
+            self.act(link=action.link, flow=action.flow, **action.values)
+
+    def _go_to(self, steps: int) -> None:
+        while self._steps_taken < steps and self.step() is not None:
+            pass
 
     def close(self) -> None:
         """Frees the memory of the run; nothing can be done with it afterwards."""
