@@ -8,6 +8,7 @@ from tailroom._engine import (
     ControlOutput as ControlOutput,
     LinkInfo as LinkInfo,
     LostPacketEvent as LostPacketEvent,
+    QueueList as QueueList,
     QueuePacket as QueuePacket,
     QueueState as QueueState,
     RateSampleEvent as RateSampleEvent,
@@ -62,7 +63,10 @@ from tailroom.scenario.custom_controls import (
     CongestionControl as CongestionControl,
     RateBasedControl as RateBasedControl,
 )
-from tailroom.scenario.custom_disciplines import QueueRule as QueueRule
+from tailroom.scenario.custom_disciplines import (
+    QueueRule as QueueRule,
+    QueueScheduler as QueueScheduler,
+)
 from tailroom.scenario.dumbbell import dumbbell as dumbbell
 from tailroom.scenario.scenario import Scenario as Scenario
 from tailroom.simulation.action_log import Action as Action, ActionLog as ActionLog

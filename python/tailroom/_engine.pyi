@@ -16,6 +16,7 @@ __all__ = [
     "ControlOutput",
     "LinkInfo",
     "LostPacketEvent",
+    "QueueList",
     "QueuePacket",
     "QueueState",
     "RateSampleEvent",
@@ -481,6 +482,9 @@ class QueuePacket:
     """A packet at a link, about which a discipline decides."""
 
     @property
+    def flow(self) -> int:
+        """Number of its flow. A number of a flow that has departed is given to another flow."""
+    @property
     def bytes(self) -> int:
         """Size on the wire, in bytes."""
     @property
@@ -493,7 +497,8 @@ class QueuePacket:
     def fits(self) -> bool:
         """Whether the packet fits into the buffer.
 
-        A packet that does not is dropped at its arrival, whatever the discipline decides.
+        A packet that does not is dropped at its arrival, whatever a rule decides, unless a
+        scheduler makes room for it.
         """
     @property
     def waited_s(self) -> float:
@@ -519,11 +524,31 @@ class QueueState:
     def bytes(self) -> int:
         """Number of bytes that wait, without this packet and the one in transmission."""
     @property
+    def lists(self) -> dict[int, QueueList]:
+        """The lists of a scheduler that hold packets, by ascending number; empty for a rule."""
+    @property
     def idle_s(self) -> float | None:
-        """How long the link has been idle at an arrival, in seconds; `None` if it is busy."""
+        """How long the link has been idle at the arrival of a packet at a rule, in seconds.
+
+        `None` if it is busy.
+        """
     @property
     def idle_ps(self) -> int | None:
-        """How long the link has been idle at an arrival, in picoseconds; `None` if it is busy."""
+        """The same in picoseconds."""
+
+@final
+class QueueList:
+    """A list of a scheduler that holds packets."""
+
+    @property
+    def packets(self) -> int:
+        """Number of packets in the list."""
+    @property
+    def bytes(self) -> int:
+        """Sum of the sizes of these packets, in bytes."""
+    @property
+    def first(self) -> QueuePacket:
+        """The packet that leaves the list first."""
 
 @final
 class LinkInfo:
@@ -541,6 +566,9 @@ class LinkInfo:
     @property
     def packet_bytes(self) -> int:
         """Size of the largest data packet that crosses the link, in bytes."""
+    @property
+    def groups(self) -> dict[str, range]:
+        """The numbers of the permanent flows of each group that crosses the link, by its name."""
     @property
     def limit_packets(self) -> int | None:
         """Buffer size in packets; `None` if it is counted in bytes."""

@@ -20,6 +20,7 @@ mod patience;
 mod rules;
 mod run;
 mod scenario;
+mod scheduler;
 mod steps;
 
 use pyo3::prelude::*;
@@ -39,7 +40,7 @@ mod _engine {
     #[pymodule_export]
     use super::control_output::PyControlOutput;
     #[pymodule_export]
-    use super::discipline::{PyLinkInfo, PyQueuePacket, PyQueueState};
+    use super::discipline::{PyLinkInfo, PyQueueList, PyQueuePacket, PyQueueState};
     use super::error::{self, ScenarioError};
     #[pymodule_export]
     use super::events::{

@@ -7,7 +7,7 @@ use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use tailroom_engine::congestion::custom::{Arguments, ControlMaker, FindControl, NotFound};
-use tailroom_engine::queue::custom::{FindDiscipline, RuleMaker};
+use tailroom_engine::queue::custom::{DisciplineMaker, FindDiscipline};
 use tailroom_engine::scenario::Scenario;
 
 use crate::error::{Failure, ScenarioError};
@@ -107,7 +107,7 @@ impl FindControl for PythonCode {
 }
 
 impl FindDiscipline for PythonCode {
-    fn find(&self, name: &str, arguments: &Arguments) -> Result<RuleMaker, NotFound> {
+    fn find(&self, name: &str, arguments: &Arguments) -> Result<DisciplineMaker, NotFound> {
         PythonCode::find(self, self.finders.discipline.as_ref(), name, arguments, discipline::maker)
     }
 }

@@ -1,7 +1,7 @@
 //! Controls and disciplines that the registry does not hold: a page has none.
 
 use tailroom_engine::congestion::custom::{Arguments, ControlMaker, FindControl, NotFound};
-use tailroom_engine::queue::custom::{FindDiscipline, RuleMaker};
+use tailroom_engine::queue::custom::{DisciplineMaker, FindDiscipline};
 
 /// Refuses code in Python ("module:Class") with the way to run it.
 pub(crate) struct NoCode;
@@ -13,7 +13,7 @@ impl FindControl for NoCode {
 }
 
 impl FindDiscipline for NoCode {
-    fn find(&self, name: &str, _arguments: &Arguments) -> Result<RuleMaker, NotFound> {
+    fn find(&self, name: &str, _arguments: &Arguments) -> Result<DisciplineMaker, NotFound> {
         Err(refusal("discipline", name))
     }
 }
