@@ -6,6 +6,7 @@ from tailroom._engine import (
     BeginEvent as BeginEvent,
     CongestionEvent as CongestionEvent,
     ControlOutput as ControlOutput,
+    FlowRequest as FlowRequest,
     LinkInfo as LinkInfo,
     LostPacketEvent as LostPacketEvent,
     QueueList as QueueList,
@@ -17,6 +18,7 @@ from tailroom._engine import (
     Seen as Seen,
     SeenFlow as SeenFlow,
     SeenLink as SeenLink,
+    SourceInfo as SourceInfo,
 )
 from tailroom.buffer_atlas.data import Atlas as Atlas, atlas as atlas
 from tailroom.errors import (
@@ -66,6 +68,10 @@ from tailroom.scenario.custom_controls import (
 from tailroom.scenario.custom_disciplines import (
     QueueRule as QueueRule,
     QueueScheduler as QueueScheduler,
+)
+from tailroom.scenario.custom_sources import (
+    FlowSource as FlowSource,
+    PacketSource as PacketSource,
 )
 from tailroom.scenario.dumbbell import dumbbell as dumbbell
 from tailroom.scenario.scenario import Scenario as Scenario

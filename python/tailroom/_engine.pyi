@@ -14,6 +14,7 @@ __all__ = [
     "Columns",
     "CongestionEvent",
     "ControlOutput",
+    "FlowRequest",
     "LinkInfo",
     "LostPacketEvent",
     "QueueList",
@@ -26,6 +27,7 @@ __all__ = [
     "Seen",
     "SeenFlow",
     "SeenLink",
+    "SourceInfo",
     "Steps",
     "bbr_in_flight_cap",
     "bbr_loss_based_share",
@@ -119,6 +121,7 @@ class Scenario:
         bare: Sequence[str] = ...,
         find_control: _FindControl | None = None,
         find_discipline: _FindControl | None = None,
+        find_source: _FindControl | None = None,
         files: tuple[Sequence[str], str] | None = None,
     ) -> Scenario: ...
     @property
@@ -129,7 +132,7 @@ class Scenario:
         """Names of the groups under congestion control; the name of the only group."""
     @property
     def controls(self) -> list[str]:
-        """Names of the controls and the queue disciplines that are not the engine's own."""
+        """Names of the controls, disciplines and sources that are not the engine's own."""
     @property
     def files(self) -> list[str]:
         """Paths of the files that the scenario names, as it writes them."""
@@ -580,6 +583,46 @@ class LinkInfo:
 
         The random stream follows from the scenario's seed and the link's name.
         """
+
+@final
+class SourceInfo:
+    """The flow of a source of packets, or the group of a source of flows."""
+
+    @property
+    def name(self) -> str:
+        """Name of the flow or of the group."""
+    @property
+    def packet_bytes(self) -> int:
+        """Size of the largest packet, in bytes."""
+    def random(self) -> float:
+        """Draws a number from [0, 1).
+
+        The random stream follows from the scenario's seed and the name.
+        """
+
+@final
+class FlowRequest:
+    """A flow that a source begins."""
+
+    def __new__(
+        cls,
+        start_s: float,
+        bytes: int,
+        rtt_s: float | None = None,
+        access_rate_bps: int | None = None,
+    ) -> FlowRequest: ...
+    @property
+    def start_s(self) -> float:
+        """Seconds after the start of the group, from 0."""
+    @property
+    def bytes(self) -> int:
+        """Payload in bytes, at least 1."""
+    @property
+    def rtt_s(self) -> float | None:
+        """Two-way propagation delay in seconds; `None`: that of the group."""
+    @property
+    def access_rate_bps(self) -> int | None:
+        """Rate of its access link in bit/s; `None`: that of the group."""
 
 @final
 class ControlOutput:

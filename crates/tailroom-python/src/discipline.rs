@@ -17,8 +17,7 @@ use tailroom_engine::queue::{ArrivalRule, EnqueueEvent, Gauge, LinkInfo, Verdict
 use tailroom_engine::random::{Stream, uniform};
 use tailroom_engine::units::Time;
 
-use crate::error::ScenarioError;
-use crate::own_code::{Raised, method, raised_by, shown};
+use crate::own_code::{Failures, Raised, method, shown};
 use crate::scheduler::PythonScheduler;
 
 /// The maker of disciplines that calls `make`, the factory of a link's discipline, whose attributes say
@@ -291,8 +290,7 @@ pub(crate) struct OwnDiscipline {
     pub(crate) methods: Methods,
     timer: Option<Timer>,
     limit: Limit,
-    raised: Raised,
-    failure: RefCell<Option<String>>,
+    pub(crate) failures: Failures,
     /// The names of the gauges, which never change, once they are known.
     gauge_names: RefCell<Option<Vec<&'static str>>>,
 }
@@ -306,17 +304,12 @@ impl OwnDiscipline {
             methods: Methods::default(),
             timer: None,
             limit,
-            raised,
-            failure: RefCell::new(None),
+            failures: Failures::new(raised),
             gauge_names: RefCell::new(None),
         };
         Python::attach(|py| {
             if let Err(error) = discipline.start(py, make, link) {
-                if error.is_instance_of::<ScenarioError>(py) {
-                    discipline.refuse(error.value(py).to_string());
-                } else {
-                    discipline.fail(py, "making the discipline", error);
-                }
+                discipline.failures.fail(py, "making the discipline", error);
             }
         });
         discipline
@@ -366,9 +359,11 @@ impl OwnDiscipline {
                 Ok(answer) if answer.is_none(py) => {}
                 Ok(answer) => {
                     let shown = shown(answer.bind(py));
-                    return self.refuse(format!("on_timer returned {shown}; it returns nothing"));
+                    return self
+                        .failures
+                        .refuse(format!("on_timer returned {shown}; it returns nothing"));
                 }
-                Err(error) => return self.fail(py, "on_timer", error),
+                Err(error) => return self.failures.fail(py, "on_timer", error),
             }
         }
     }
@@ -386,7 +381,7 @@ impl OwnDiscipline {
         match method.bind(py).call1((packet, state)) {
             Ok(answer) => self.read(name, &answer, reason),
             Err(error) => {
-                self.fail(py, name, error);
+                self.failures.fail(py, name, error);
                 Verdict::Accept
             }
         }
@@ -399,7 +394,7 @@ impl OwnDiscipline {
             Some("mark") => Verdict::Mark,
             Some("drop") => Verdict::Drop(reason),
             _ => {
-                self.refuse(format!("{name} returned {}; {VERDICTS}", shown(answer)));
+                self.failures.refuse(format!("{name} returned {}; {VERDICTS}", shown(answer)));
                 Verdict::Accept
             }
         }
@@ -413,13 +408,14 @@ impl OwnDiscipline {
             answer.try_iter().and_then(|keys| keys.map(|key| key?.extract()).collect());
         let (Ok(read), Ok(order)) = (read, order) else {
             let shown = shown(&answer);
-            self.refuse(format!("gauges returned {shown}; it returns a dict of names and numbers"));
+            self.failures
+                .refuse(format!("gauges returned {shown}; it returns a dict of names and numbers"));
             return Ok(Vec::new());
         };
         let mut known = self.gauge_names.borrow_mut();
         let names = known.get_or_insert_with(|| order.iter().map(|name| kept(name)).collect());
         if *names != order {
-            self.refuse(format!(
+            self.failures.refuse(format!(
                 "gauges returned the names {}, and before {}; they never change",
                 order.join(", "),
                 names.join(", ")
@@ -429,34 +425,14 @@ impl OwnDiscipline {
         Ok(names.iter().map(|name| (*name, read[*name])).collect())
     }
 
-    #[cold]
-    pub(crate) fn refuse(&self, problem: String) {
-        self.failure.borrow_mut().get_or_insert(problem);
-    }
-
-    #[cold]
-    pub(crate) fn fail(&self, py: Python<'_>, what: &str, error: PyErr) {
-        self.refuse(raised_by(py, what, &error));
-        self.raised.keep(error);
-    }
-
-    pub(crate) fn has_failed(&self) -> bool {
-        self.failure.borrow().is_some()
-    }
-
-    /// What has failed so far.
-    pub(crate) fn failure(&mut self) -> Option<String> {
-        self.failure.get_mut().clone()
-    }
-
     /// What `gauges` reports.
     pub(crate) fn gauges(&self) -> Vec<Gauge> {
-        if self.methods.gauges.is_none() || self.has_failed() {
+        if self.methods.gauges.is_none() || !self.failures.is_empty() {
             return Vec::new();
         }
         Python::attach(|py| {
             self.read_gauges(py).unwrap_or_else(|error| {
-                self.fail(py, "gauges", error);
+                self.failures.fail(py, "gauges", error);
                 Vec::new()
             })
         })
@@ -490,7 +466,7 @@ impl ArrivalRule for PythonRule {
         Python::attach(|py| {
             let waiting = (event.waiting_packets, event.waiting_bytes);
             own.pass_time(py, event.now, |at| state(at, waiting, None));
-            if own.has_failed() {
+            if !own.failures.is_empty() {
                 return Verdict::Accept;
             }
             let EnqueueEvent { now, flow, bytes, ecn, .. } = *event;
@@ -516,7 +492,7 @@ impl CustomRule for PythonRule {
             let waiting = (event.waiting_packets, event.waiting_bytes);
             let before = (waiting.0 + 1, waiting.1 + u64::from(bytes));
             own.pass_time(py, now, |at| state(at, before, None));
-            if own.has_failed() {
+            if !own.failures.is_empty() {
                 return Verdict::Accept;
             }
             let waited = now.since(event.arrival);
@@ -527,6 +503,6 @@ impl CustomRule for PythonRule {
     }
 
     fn failure(&mut self) -> Option<String> {
-        self.0.failure()
+        self.0.failures.first()
     }
 }

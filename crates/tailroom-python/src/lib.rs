@@ -21,6 +21,7 @@ mod rules;
 mod run;
 mod scenario;
 mod scheduler;
+mod source;
 mod steps;
 
 use pyo3::prelude::*;
@@ -61,6 +62,8 @@ mod _engine {
     };
     #[pymodule_export]
     use super::scenario::PyScenario;
+    #[pymodule_export]
+    use super::source::{PyFlowRequest, PySourceInfo};
     #[pymodule_export]
     use super::steps::{PySeen, PySeenFlow, PySeenLink, PySteps};
     use tailroom_rules::rules::{dctcp_threshold, square_root_rule};

@@ -55,11 +55,11 @@ where
     match method?.bind(py).call1(arguments) {
         Ok(answer) => number(&answer).or_else(|| {
             let shown = shown(&answer);
-            own.refuse(format!("{name} returned {shown} while packets wait; {LISTS}"));
+            own.failures.refuse(format!("{name} returned {shown} while packets wait; {LISTS}"));
             None
         }),
         Err(error) => {
-            own.fail(py, name, error);
+            own.failures.fail(py, name, error);
             None
         }
     }
@@ -76,7 +76,8 @@ impl CustomScheduler for PythonScheduler {
         let now = packet.arrival;
         Python::attach(|py| {
             own.pass_time(py, now, |at| state(at, waiting));
-            let Some(on_arrival) = own.methods.on_arrival.as_ref().filter(|_| !own.has_failed())
+            let Some(on_arrival) =
+                own.methods.on_arrival.as_ref().filter(|_| own.failures.is_empty())
             else {
                 return Placement::Append(0);
             };
@@ -84,11 +85,11 @@ impl CustomScheduler for PythonScheduler {
             match on_arrival.bind(py).call1((packet, state(now, waiting))) {
                 Ok(answer) => placement(&answer, fits).unwrap_or_else(|| {
                     let shown = shown(&answer);
-                    own.refuse(format!("on_arrival returned {shown}; {PLACEMENTS}"));
+                    own.failures.refuse(format!("on_arrival returned {shown}; {PLACEMENTS}"));
                     Placement::Append(0)
                 }),
                 Err(error) => {
-                    own.fail(py, "on_arrival", error);
+                    own.failures.fail(py, "on_arrival", error);
                     Placement::Append(0)
                 }
             }
@@ -97,7 +98,7 @@ impl CustomScheduler for PythonScheduler {
 
     fn make_room(&mut self, arrived: &QueuedPacket, waiting: &Waiting<'_>) -> Option<u32> {
         let PythonScheduler(own) = self;
-        let method = own.methods.make_room.as_ref().filter(|_| !own.has_failed())?;
+        let method = own.methods.make_room.as_ref().filter(|_| own.failures.is_empty())?;
         let now = arrived.arrival;
         Python::attach(|py| {
             let arrived = PyQueuePacket::of_queued(arrived, now, false);
@@ -109,7 +110,7 @@ impl CustomScheduler for PythonScheduler {
         let PythonScheduler(own) = self;
         Python::attach(|py| {
             own.pass_time(py, now, |at| state(at, waiting));
-            if own.has_failed() {
+            if !own.failures.is_empty() {
                 return None;
             }
             let method = ("next_packet", own.methods.next_packet.as_ref());
@@ -119,7 +120,7 @@ impl CustomScheduler for PythonScheduler {
 
     fn on_departure(&mut self, now: Time, packet: &QueuedPacket, waiting: &Waiting<'_>) -> Verdict {
         let PythonScheduler(own) = self;
-        if own.methods.on_departure.is_none() || own.has_failed() {
+        if own.methods.on_departure.is_none() || !own.failures.is_empty() {
             return Verdict::Accept;
         }
         Python::attach(|py| {
@@ -134,6 +135,6 @@ impl CustomScheduler for PythonScheduler {
     }
 
     fn failure(&mut self) -> Option<String> {
-        self.0.failure()
+        self.0.failures.first()
     }
 }

@@ -59,7 +59,7 @@ class Scenario:
     bare: frozenset[str]
     """Keys below which numbers need no unit."""
     controls: OwnControls
-    """The user's own congestion controls and queue disciplines."""
+    """The user's own congestion controls, queue disciplines and sources."""
     trust: Trust
     """What the scenario may name outside itself."""
 
@@ -283,6 +283,7 @@ class Scenario:
             sorted(self.bare),
             self.controls.find,
             self.controls.find_discipline,
+            self.controls.find_source,
             self.trust.outside,
         )
         # The points of a study would keep as many copies of a long file in memory.
@@ -382,9 +383,18 @@ class Scenario:
         try:
             yield
         except ScenarioError as error:
-            lines = str(error).splitlines()
-            placed = (f"{self.place}: {_with_name_of_set(line)}" for line in lines)
-            raise ScenarioError("\n".join(placed)) from None
+            raise self.named_in(error) from None
+
+    def named_in(self, error: ScenarioError) -> ScenarioError:
+        """Returns the error with the name of the file in front of each problem.
+
+        Args:
+            error: What the engine has raised.
+        """
+        lines = str(error).splitlines()
+        return ScenarioError(
+            "\n".join(f"{self.place}: {_with_name_of_set(line)}" for line in lines)
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Leaves out what the engine has read: another process reads the scenario itself."""
@@ -556,7 +566,7 @@ def _decoded(content: bytes, place: str) -> str:
 
 
 def _with_names_of_classes(scenario: Mapping[str, Any], controls: OwnControls) -> dict[str, Any]:
-    """Returns the scenario with a table instead of each class of controls or disciplines.
+    """Returns the scenario with a name instead of each class of controls, disciplines or sources.
 
     Args:
         scenario: A scenario built in Python.
@@ -566,9 +576,7 @@ def _with_names_of_classes(scenario: Mapping[str, Any], controls: OwnControls) -
     flows = document.get("flows")
     if isinstance(flows, Mapping):
         document["flows"] = {
-            name: {**group, "congestion": controls.give(group["congestion"])}
-            if isinstance(group, Mapping) and callable(group.get("congestion"))
-            else group
+            name: _with_names_in_group(group, controls) if isinstance(group, Mapping) else group
             for name, group in flows.items()
         }
     links = document.get("links")
@@ -580,3 +588,13 @@ def _with_names_of_classes(scenario: Mapping[str, Any], controls: OwnControls) -
             for name, link in links.items()
         }
     return document
+
+
+def _with_names_in_group(group: Mapping[str, Any], controls: OwnControls) -> dict[str, Any]:
+    named = dict(group)
+    if callable(group.get("congestion")):
+        named["congestion"] = controls.give(group["congestion"])
+    source = group.get("source")
+    if isinstance(source, Mapping) and callable(source.get("source")):
+        named["source"] = controls.give_source(source)
+    return named

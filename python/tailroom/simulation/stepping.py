@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tailroom._engine import Seen, Steps
 from tailroom.arguments import SEED
-from tailroom.errors import ArgumentError
+from tailroom.errors import ArgumentError, ScenarioError
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.custom_disciplines import Disciplines
 from tailroom.scenario.one_control_each import OneEach
@@ -104,6 +104,11 @@ class Simulation:
         self._read = read
         self._links = tuple(self._run.links)
         self._flows = self._run.flows
+        self._numbers: dict[str, list[int]] = {}
+        """Numbers of the flows by their name, and by that of their group."""
+        for number, names in enumerate(self._flows):
+            for name in dict.fromkeys(names):
+                self._numbers.setdefault(name, []).append(number)
         for link in self._acts_on:
             _find("acts_on", "link", link, self._links)
 
@@ -122,8 +127,7 @@ class Simulation:
 
     def __iter__(self) -> Iterator[Seen]:
         """What is seen at the end of each step."""
-        while (seen := self.step()) is not None:
-            yield seen
+        return iter(self.step, None)
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -158,12 +162,16 @@ class Simulation:
             ControlError: A control or a discipline of your own raised an exception.
             RunError: The run failed, for example for lack of memory.
         """
-        run = self._open
+        run = self._run or self._open
         started = time.perf_counter()
-        with self._scenario.named_in_errors():
+        # Not `named_in_errors`: it would take longer than a step of a few packets.
+        try:
             seen = run.step()
+        except ScenarioError as error:
+            raise self._scenario.named_in(error) from None
         self._wall_s += time.perf_counter() - started
-        self._steps_taken += seen is not None
+        if seen is not None:
+            self._steps_taken += 1
         return seen
 
     def act(self, *, link: str | None = None, flow: str | None = None, **values: object) -> None:
@@ -226,9 +234,7 @@ class Simulation:
 
     def _act_on_flow(self, name: str, values: Mapping[str, object]) -> None:
         run = self._open
-        flows = [number for number, flow in enumerate(self._flows) if name in flow]
-        if not flows:
-            _find("act", "flow", name, self.flows)
+        flows = self._numbers.get(name) or [_find("act", "flow", name, self.flows)]
         wrong = [key for key in values if key not in HELD]
         if wrong:
             raise ArgumentError(
@@ -354,4 +360,6 @@ def _with_unit(value: object, unit: str) -> str:
     """Returns a quantity as text; a number gets the unit, and no exponent."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
+    if isinstance(value, int):
+        return f"{value} {unit}"
     return f"{Decimal(repr(value)):f} {unit}"
