@@ -1,6 +1,7 @@
 """Sources in Python: the same traffic, the same run; and nothing goes wrong quietly."""
 
 import copy
+import itertools
 import math
 from pathlib import Path
 from typing import Any, cast
@@ -34,7 +35,7 @@ class Listed:
 
     def next_flow(self) -> tr.FlowRequest | None:
         flow = next(self.flows, None)
-        return flow and tr.FlowRequest(flow[0], int(flow[1]))
+        return None if flow is None else tr.FlowRequest(flow[0], int(flow[1]))
 
 
 class Chain:
@@ -156,7 +157,7 @@ def test_a_flow_may_wait_for_the_one_before(small: Path) -> None:
     assert result.flow_log is not None
     flows = result.flow_log.to_pylist()
     assert len(flows) >= 2
-    for before, flow in zip(flows, flows[1:], strict=False):
+    for before, flow in itertools.pairwise(flows):
         end_s = before["start_s"] + before["completion_time_s"]
         assert flow["start_s"] == pytest.approx(end_s + 1.0, abs=1e-9)
 

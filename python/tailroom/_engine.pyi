@@ -80,6 +80,7 @@ __all__ = [
 ]
 
 _FindControl: TypeAlias = Callable[[str, str], Callable[[], object] | None]
+_FindSource: TypeAlias = Callable[[str, str], Callable[[str], object] | None]
 
 @type_check_only
 class _Answer(TypedDict):
@@ -121,7 +122,7 @@ class Scenario:
         bare: Sequence[str] = ...,
         find_control: _FindControl | None = None,
         find_discipline: _FindControl | None = None,
-        find_source: _FindControl | None = None,
+        find_source: _FindSource | None = None,
         files: tuple[Sequence[str], str] | None = None,
     ) -> Scenario: ...
     @property
@@ -607,7 +608,7 @@ class FlowRequest:
     def __new__(
         cls,
         start_s: float,
-        bytes: int,
+        bytes: int,  # noqa: A002
         rtt_s: float | None = None,
         access_rate_bps: int | None = None,
     ) -> FlowRequest: ...

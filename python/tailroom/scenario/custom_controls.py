@@ -1,4 +1,4 @@
-"""The user's own controls, disciplines and sources, given as objects or by a name such as "module:Class"."""
+"""The user's own controls, disciplines and sources, given as objects or as "module:Class"."""
 
 import copy
 import dataclasses

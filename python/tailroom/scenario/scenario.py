@@ -19,6 +19,7 @@ from tailroom import _engine
 from tailroom.arguments import SEED, check_mapping, check_unicode, named
 from tailroom.errors import ScenarioError
 from tailroom.scenario import types
+from tailroom.scenario.classes_by_name import with_names_of_classes
 from tailroom.scenario.control_arguments import controls_by_group
 from tailroom.scenario.custom_controls import Congestion, OwnControls
 from tailroom.scenario.custom_disciplines import Disciplines
@@ -442,7 +443,7 @@ def _built(tables: Mapping[str, Any]) -> Scenario:
         ScenarioError: A value cannot be written as TOML.
     """
     controls = OwnControls()
-    document = _with_names_of_classes(tables, controls)
+    document = with_names_of_classes(tables, controls)
     document = {key: plain(f"scenario: {key}", value) for key, value in document.items()}
     try:
         text = tomli_w.dumps(document)
@@ -563,38 +564,3 @@ def _decoded(content: bytes, place: str) -> str:
         raise ScenarioError(
             f"{place}: line {line}: byte {error.start + 1} is not UTF-8; save the file as UTF-8"
         ) from None
-
-
-def _with_names_of_classes(scenario: Mapping[str, Any], controls: OwnControls) -> dict[str, Any]:
-    """Returns the scenario with a name instead of each class of controls, disciplines or sources.
-
-    Args:
-        scenario: A scenario built in Python.
-        controls: Registers the classes.
-    """
-    document = dict(scenario)
-    flows = document.get("flows")
-    if isinstance(flows, Mapping):
-        document["flows"] = {
-            name: _with_names_in_group(group, controls) if isinstance(group, Mapping) else group
-            for name, group in flows.items()
-        }
-    links = document.get("links")
-    if isinstance(links, Mapping):
-        document["links"] = {
-            name: {**link, "queue": controls.give_discipline(link["queue"])}
-            if isinstance(link, Mapping) and callable(link.get("queue"))
-            else link
-            for name, link in links.items()
-        }
-    return document
-
-
-def _with_names_in_group(group: Mapping[str, Any], controls: OwnControls) -> dict[str, Any]:
-    named = dict(group)
-    if callable(group.get("congestion")):
-        named["congestion"] = controls.give(group["congestion"])
-    source = group.get("source")
-    if isinstance(source, Mapping) and callable(source.get("source")):
-        named["source"] = controls.give_source(source)
-    return named

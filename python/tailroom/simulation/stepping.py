@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tailroom._engine import Seen, Steps
 from tailroom.arguments import SEED
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from tailroom.simulation.result import Result
 
+Value: TypeAlias = str | float | bool
+"""A new value of a key, with its unit."""
 HELD = ("window", "pacing_rate")
 """What can be set for a flow under the stepped control."""
 
@@ -93,7 +95,8 @@ class Simulation:
         self._wall_s = 0.0
         self._units: dict[tuple[str, str], str] = {}
         self._steps_taken = 0
-        self._log: list[Action] = []
+        # Tuples of plain values: the garbage collector, unlike with objects, passes over them.
+        self._log: list[tuple[int, str | None, str | None, dict[str, Value]]] = []
         self._series_samples = series_samples
         read = self._scenario.handle
         with self._scenario.named_in_errors():
@@ -152,7 +155,7 @@ class Simulation:
     @property
     def actions(self) -> ActionLog:
         """What has been changed so far."""
-        return ActionLog(self._every, self._acts_on, tuple(self._log))
+        return ActionLog(self._every, self._acts_on, tuple(Action(*entry) for entry in self._log))
 
     def step(self) -> Seen | None:
         """Runs up to the end of the next step; `None` after the last.
@@ -204,7 +207,7 @@ class Simulation:
     def _act_on_link(self, link: str, values: Mapping[str, object]) -> None:
         run = self._open
         number = _find("act", "link", link, self._links)
-        said: dict[str, str | float | bool] = {}
+        said: dict[str, Value] = {}
         for key, value in values.items():
             if key == "rate":
                 said[key] = _with_unit(plain(f"links.{link}.rate", value), "bit/s")
@@ -214,12 +217,12 @@ class Simulation:
         # Logged one by one: the rate may be refused when the queue has changed.
         if queue:
             run.set_queue(number, json.dumps(queue))
-            self._log.append(Action(self._steps_taken, link, None, queue))
+            self._log.append((self._steps_taken, link, None, queue))
         if "rate" in said:
             run.set_rate(number, str(said["rate"]))
-            self._log.append(Action(self._steps_taken, link, None, {"rate": said["rate"]}))
+            self._log.append((self._steps_taken, link, None, {"rate": said["rate"]}))
 
-    def _of_queue(self, link: str, key: str, value: object) -> str | float | bool:
+    def _of_queue(self, link: str, key: str, value: object) -> Value:
         """Returns a value of a key of a discipline, with its unit."""
         place = f"links.{link}.queue.{key}"
         said = plain(place, value)
@@ -240,7 +243,7 @@ class Simulation:
             raise ArgumentError(
                 f"flows.{name}: {wrong[0]} cannot be set for a flow; set {' or '.join(HELD)}"
             )
-        said: dict[str, str | float | bool] = {}
+        said: dict[str, Value] = {}
         if "window" in values:
             said["window"] = _number(f"flows.{name}.congestion.window", values["window"])
         if "pacing_rate" in values:
@@ -253,7 +256,7 @@ class Simulation:
                 None if window is None else float(window),
                 None if pacing_rate is None else str(pacing_rate),
             )
-        self._log.append(Action(self._steps_taken, None, name, said))
+        self._log.append((self._steps_taken, None, name, said))
 
     def result(self) -> Result:
         """Runs to the end, with no more actions, and closes the simulation.
@@ -318,7 +321,7 @@ class Simulation:
             acts_on=self._acts_on,
             series_samples=self._series_samples,
         )
-        copied._repeat(self._log)
+        copied._repeat(self.actions.actions)
         copied._go_to(self._steps_taken)
         return copied
 

@@ -362,10 +362,9 @@ impl Network {
         transports.any(|tcp| matches!(tcp.congestion, CongestionConfig::Custom(_)))
     }
 
-    /// Whether a group's source is one that the registry does not hold: of dynamic flows, or of packets.
-    pub fn has_custom_sources(&self, dynamic: bool) -> bool {
-        let custom = self.groups.iter().filter(|group| group.source.custom().is_some());
-        custom.into_iter().any(|group| group.source.flows().is_some() == dynamic)
+    /// Whether a group's source is one that the registry does not hold.
+    pub fn has_custom_sources(&self) -> bool {
+        self.groups.iter().any(|group| group.source.custom().is_some())
     }
 
     /// Name of flow `index`: its group's name, and its place in the group where there are several.

@@ -98,9 +98,8 @@ struct AnyLink {
 /// Whether the run has code of the caller's, which may fail; that of the registries does not.
 #[derive(Clone, Copy, Debug)]
 struct CustomCode {
-    /// Of permanent or dynamic flows: controls, and sources of packets.
+    /// Controls, or sources.
     flows: bool,
-    flow_sources: bool,
     disciplines: bool,
 }
 
@@ -149,8 +148,7 @@ impl Simulation {
             pause_at: 0,
             is_measuring: false,
             custom: CustomCode {
-                flows: network.has_custom_controls() || network.has_custom_sources(false),
-                flow_sources: network.has_custom_sources(true),
+                flows: network.has_custom_controls() || network.has_custom_sources(),
                 disciplines: network.links.iter().any(|link| link.queue.custom().is_some()),
             },
             steps: network.step_interval.map(|_| Box::new(Steps::new(network, facts))),
@@ -257,7 +255,9 @@ impl Simulation {
             } else if other < service {
                 self.begin_event(other)?;
                 self.begin_flow()?;
-                self.check_flow_sources()?;
+                if self.custom.flows {
+                    self.check_flow_sources()?;
+                }
                 continue;
             } else {
                 self.begin_event(service)?;
@@ -284,9 +284,6 @@ impl Simulation {
         if self.pending.agenda.is_overfull() {
             return Err(self.memory_error(self.pending.agenda.now()));
         }
-        if self.custom.flow_sources {
-            self.check_flow_sources()?;
-        }
         self.check_flow(flow as usize)
     }
 
@@ -299,7 +296,7 @@ impl Simulation {
         (0..self.flows.len()).try_for_each(|flow| self.check_flow(flow))
     }
 
-    #[inline(never)]
+    #[cold]
     fn check_flow_sources(&self) -> Result<(), RunError> {
         let Some((group, fault)) = self.dynamic.source_fault() else { return Ok(()) };
         Err(source_error(&self.network.groups[group], fault))
@@ -307,6 +304,8 @@ impl Simulation {
 
     #[inline(never)]
     fn flow_result(&self, flow: usize) -> Result<(), RunError> {
+        // A source may fail when a flow is complete.
+        self.check_flow_sources()?;
         let connection = match &self.flows[flow].endpoints {
             Endpoints::Tcp(connection) => connection,
             Endpoints::Unresponsive(unresponsive) => {

@@ -8,7 +8,11 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::context::{Group, StartingFlow};
-use super::{Emission, TraceFlow};
+use super::{
+    AnyFlowSource, AnyPacketSource, Emission, FlowSourceSpec, PacketSourceSpec, SourceConfig,
+    SourceSpec, TraceFlow,
+};
+use crate::congestion::custom::CustomFault;
 #[cfg(feature = "scenario")]
 use crate::congestion::custom::{Arguments, NotFound};
 use crate::parameters::{BadParameter, Ranges};
@@ -129,4 +133,40 @@ pub trait FindSource {
     /// # Errors
     /// Why there is no such source.
     fn find_flows(&self, name: &str, arguments: &Arguments) -> Result<FlowsMaker, NotFound>;
+}
+
+impl AnyPacketSource {
+    /// Why a source of the caller's stopped the run, if it did.
+    pub fn fault(&self) -> Option<&CustomFault> {
+        if let AnyPacketSource::CustomPackets(source) = self { source.fault() } else { None }
+    }
+}
+
+impl AnyFlowSource {
+    /// Why a source of the caller's stopped the run, if it did.
+    pub fn fault(&self) -> Option<&CustomFault> {
+        if let AnyFlowSource::CustomFlows(source) = self { source.fault() } else { None }
+    }
+}
+
+impl SourceSpec {
+    /// The name of the source of the caller's, if it is one.
+    pub fn custom(&self) -> Option<&str> {
+        match self {
+            SourceSpec::Packets(PacketSourceSpec::CustomPackets(params)) => Some(&params.source),
+            SourceSpec::Flows(FlowSourceSpec::CustomFlows(spec)) => Some(&spec.params.source),
+            _ => None,
+        }
+    }
+}
+
+impl SourceConfig {
+    /// The name of the source of the caller's, if it is one.
+    pub fn custom(&self) -> Option<&str> {
+        match self {
+            SourceConfig::CustomPackets(params) => Some(&params.source),
+            SourceConfig::CustomFlows(params) => Some(&params.source),
+            _ => None,
+        }
+    }
 }

@@ -25,7 +25,6 @@ mod flow_list;
 pub mod unresponsive;
 pub mod web_models;
 
-use crate::congestion::custom::CustomFault;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::fabric::{HostPairs, Route};
@@ -608,8 +607,8 @@ registry! {
         /// Collective operations of the hosts of `from`, as in training. A step begins when all flows
         /// of the step before are complete. Each flow is a connection of its own.
         collective::Collective(CollectiveParams) = "collective",
-        /// Flows of a source of your own, in Python: see docs/guide/own-source.md. Each is a connection
-        /// that begins with slow start; `rtt` and `access_rate` are drawn where the source gives none.
+        /// Flows of a source of your own (docs/guide/own-source.md). Each is a connection that begins
+        /// with slow start; `rtt` and `access_rate` are drawn where the source gives none.
         custom_flows::CustomFlows(CustomFlowsParams) = "custom_flows",
     }
     packet_sources {
@@ -622,34 +621,8 @@ registry! {
         /// always been going on and off: in either, by their shares of time, and somewhere within
         /// it.
         on_off::OnOff(OnOffParams) = "on_off",
-        /// Packets of a source of your own, in Python, without congestion control: see
-        /// docs/guide/own-source.md.
+        /// Packets of a source of your own (docs/guide/own-source.md), without congestion control.
         custom_packets::CustomPackets(CustomPacketsParams) = "custom_packets",
-    }
-}
-
-impl AnyPacketSource {
-    /// Why a source of the caller's stopped the run, if it did.
-    pub fn fault(&self) -> Option<&CustomFault> {
-        if let AnyPacketSource::CustomPackets(source) = self { source.fault() } else { None }
-    }
-}
-
-impl AnyFlowSource {
-    /// Why a source of the caller's stopped the run, if it did.
-    pub fn fault(&self) -> Option<&CustomFault> {
-        if let AnyFlowSource::CustomFlows(source) = self { source.fault() } else { None }
-    }
-}
-
-impl SourceSpec {
-    /// The name of the source of the caller's, if it is one.
-    pub fn custom(&self) -> Option<&str> {
-        match self {
-            SourceSpec::Packets(PacketSourceSpec::CustomPackets(params)) => Some(&params.source),
-            SourceSpec::Flows(FlowSourceSpec::CustomFlows(spec)) => Some(&spec.params.source),
-            _ => None,
-        }
     }
 }
 
@@ -660,15 +633,6 @@ impl Default for SourceConfig {
 }
 
 impl SourceConfig {
-    /// The name of the source of the caller's, if it is one.
-    pub fn custom(&self) -> Option<&str> {
-        match self {
-            SourceConfig::CustomPackets(params) => Some(&params.source),
-            SourceConfig::CustomFlows(params) => Some(&params.source),
-            _ => None,
-        }
-    }
-
     /// Which flows the source has.
     pub fn class(&self) -> SourceClass {
         class_of(self.name()).unwrap_or(SourceClass::Data)

@@ -44,8 +44,7 @@ fn schemas() -> Vec<(String, Value)> {
     let schema = scenario_text::schema();
     let kinds = schema["$defs"]["SourceConfig"]["oneOf"].as_array().expect("an alternative a kind");
     let name = |kind: &Value| kind["properties"]["kind"]["const"].as_str().expect("a name").into();
-    let named: Vec<(String, Value)> =
-        kinds.iter().map(|kind| (name(kind), kind.clone())).collect();
+    let named: Vec<(String, Value)> = kinds.iter().map(|kind| (name(kind), kind.clone())).collect();
     named.into_iter().filter(|(name, _)| !name.starts_with("custom_")).collect()
 }
 
