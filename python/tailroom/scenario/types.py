@@ -1362,7 +1362,7 @@ class CollectiveSource(TypedDict):
 
 
 class CustomFlowsSource(TypedDict):
-    """Flows of a source of your own, in Python: see docs/guide/own-source.md.
+    """Flows of a source of your own (docs/guide/own-source.md).
 
     Each is a connection that begins with slow start; `rtt` and `access_rate` are drawn where
     the source gives none.
@@ -1432,8 +1432,7 @@ class OnOffSource(TypedDict):
 
 
 class CustomPacketsSource(TypedDict):
-    """Packets of a source of your own, in Python, without congestion control: see
-    docs/guide/own-source.md."""
+    """Packets of a source of your own (docs/guide/own-source.md), without congestion control."""
 
     kind: Literal["custom_packets"]
     source: str
