@@ -236,7 +236,9 @@ impl PyLinkInfo {
     fn groups<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let groups = PyDict::new(py);
         for (name, members) in &self.link.groups {
-            let (start, end) = (members.start as isize, members.end as isize);
+            // Flow numbers have 24 bits.
+            let number = |flow: u32| isize::try_from(flow).unwrap_or(isize::MAX);
+            let (start, end) = (number(members.start), number(members.end));
             groups.set_item(name, PyRange::new(py, start, end)?)?;
         }
         Ok(groups)
@@ -317,27 +319,27 @@ impl OwnDiscipline {
 
     /// Makes the object, and tells it the link.
     fn start(&mut self, py: Python<'_>, make: &Py<PyAny>, link: &LinkInfo) -> PyResult<()> {
-        let made = make.call0(py)?;
-        let made = made.bind(py);
-        if let Some(begin) = method(py, made, "begin")? {
+        let object = make.call0(py)?;
+        let object = object.bind(py);
+        if let Some(begin) = method(py, object, "begin")? {
             let random = Mutex::new(link.random());
             let link = PyLinkInfo { link: link.clone(), limit: self.limit, random };
             begin.call1(py, (link,))?;
         }
-        let on_timer = method(py, made, "on_timer")?;
+        let on_timer = method(py, object, "on_timer")?;
         if on_timer.is_some() {
             // The package has checked that it is a number in range.
-            let interval_s: f64 = made.getattr("timer_interval_s")?.extract()?;
+            let interval_s: f64 = object.getattr("timer_interval_s")?.extract()?;
             let interval = Time::from_seconds(interval_s);
             self.timer = Some(Timer { interval, next: interval });
         }
         self.methods = Methods {
-            on_arrival: method(py, made, "on_arrival")?,
-            next_packet: method(py, made, "next_packet")?,
-            make_room: method(py, made, "make_room")?,
-            on_departure: method(py, made, "on_departure")?,
+            on_arrival: method(py, object, "on_arrival")?,
+            next_packet: method(py, object, "next_packet")?,
+            make_room: method(py, object, "make_room")?,
+            on_departure: method(py, object, "on_departure")?,
             on_timer,
-            gauges: method(py, made, "gauges")?,
+            gauges: method(py, object, "gauges")?,
         };
         Ok(())
     }

@@ -149,13 +149,13 @@ impl PythonSource {
         next: &str,
         info: PySourceInfo,
     ) -> PyResult<()> {
-        let made = make.call1(py, (next,))?;
-        let made = made.bind(py);
-        if let Some(begin) = method(py, made, "begin")? {
+        let object = make.call1(py, (next,))?;
+        let object = object.bind(py);
+        if let Some(begin) = method(py, object, "begin")? {
             begin.call1(py, (info,))?;
         }
-        self.on_completion = method(py, made, "on_completion")?;
-        self.next = method(py, made, next)?;
+        self.on_completion = method(py, object, "on_completion")?;
+        self.next = method(py, object, next)?;
         Ok(())
     }
 

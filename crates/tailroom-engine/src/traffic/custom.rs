@@ -53,9 +53,11 @@ pub type BoxedPackets = Box<dyn CustomPackets + Send>;
 /// A flow source that a simulation may take to another thread.
 pub type BoxedFlows = Box<dyn CustomFlows + Send>;
 
+type MakePackets = dyn Fn(&StartingFlow<'_>) -> BoxedPackets + Send + Sync;
+
 /// Makes the packet sources of flows, one per flow.
 #[derive(Clone)]
-pub struct PacketsMaker(Arc<dyn Fn(&StartingFlow<'_>) -> BoxedPackets + Send + Sync>);
+pub struct PacketsMaker(Arc<MakePackets>);
 
 impl PacketsMaker {
     /// Makes the sources that `make` returns for a flow.
@@ -68,9 +70,11 @@ impl PacketsMaker {
     }
 }
 
+type MakeFlows = dyn Fn(&Group<'_>, Time) -> BoxedFlows + Send + Sync;
+
 /// Makes flow sources, one per group; the time is that of the group's start.
 #[derive(Clone)]
-pub struct FlowsMaker(Arc<dyn Fn(&Group<'_>, Time) -> BoxedFlows + Send + Sync>);
+pub struct FlowsMaker(Arc<MakeFlows>);
 
 impl FlowsMaker {
     /// Makes the sources that `make` returns for a group and its start.
