@@ -83,6 +83,32 @@ def test_scenario_seed_and_actions_determine_the_run(scenario: Path, tmp_path: P
     assert max(rates[1:]) <= 5e6 + 2 * 8 * 1500 / 0.05
 
 
+def test_a_copy_goes_on_as_the_run_and_apart_from_it(scenario: Path) -> None:
+    def half_way() -> tr.Simulation:
+        run = tr.Simulation(scenario, every="50 ms", seed=3, acts_on=["edge"], series_samples=50)
+        for number in range(200):
+            run.step()
+            if number % 7 == 0:
+                run.act(flow="learner", pacing_rate=1e6 * (1 + number % 5))
+                run.act(link="edge", rate="50 Mbit/s", limit=10 + number % 3)
+        return run
+
+    run = half_way()
+    same, other = run.copy(), run.copy()
+    assert (same.time_s, same.actions) == (run.time_s, run.actions)
+    other.act(link="edge", rate="1 Mbit/s")
+    ahead = other.step()
+    assert ahead is not None
+    seen = run.step()
+    assert seen is not None
+    assert ahead.links["edge"].rate_bps == 1e6 != seen.links["edge"].rate_bps
+    result, differs = run.result(), other.result()
+    assert same.result() == result == half_way().result()
+    assert differs != result
+    with pytest.raises(tr.ArgumentError, match="open another"):
+        run.copy()
+
+
 @pytest.mark.parametrize(
     ("act", "words"),
     [

@@ -6,8 +6,10 @@ from tailroom._engine import (
     BeginEvent as BeginEvent,
     CongestionEvent as CongestionEvent,
     ControlOutput as ControlOutput,
+    FlowRequest as FlowRequest,
     LinkInfo as LinkInfo,
     LostPacketEvent as LostPacketEvent,
+    QueueList as QueueList,
     QueuePacket as QueuePacket,
     QueueState as QueueState,
     RateSampleEvent as RateSampleEvent,
@@ -16,6 +18,7 @@ from tailroom._engine import (
     Seen as Seen,
     SeenFlow as SeenFlow,
     SeenLink as SeenLink,
+    SourceInfo as SourceInfo,
 )
 from tailroom.buffer_atlas.data import Atlas as Atlas, atlas as atlas
 from tailroom.errors import (
@@ -62,7 +65,14 @@ from tailroom.scenario.custom_controls import (
     CongestionControl as CongestionControl,
     RateBasedControl as RateBasedControl,
 )
-from tailroom.scenario.custom_disciplines import QueueRule as QueueRule
+from tailroom.scenario.custom_disciplines import (
+    QueueRule as QueueRule,
+    QueueScheduler as QueueScheduler,
+)
+from tailroom.scenario.custom_sources import (
+    FlowSource as FlowSource,
+    PacketSource as PacketSource,
+)
 from tailroom.scenario.dumbbell import dumbbell as dumbbell
 from tailroom.scenario.scenario import Scenario as Scenario
 from tailroom.simulation.action_log import Action as Action, ActionLog as ActionLog

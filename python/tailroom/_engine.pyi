@@ -14,8 +14,10 @@ __all__ = [
     "Columns",
     "CongestionEvent",
     "ControlOutput",
+    "FlowRequest",
     "LinkInfo",
     "LostPacketEvent",
+    "QueueList",
     "QueuePacket",
     "QueueState",
     "RateSampleEvent",
@@ -25,6 +27,7 @@ __all__ = [
     "Seen",
     "SeenFlow",
     "SeenLink",
+    "SourceInfo",
     "Steps",
     "bbr_in_flight_cap",
     "bbr_loss_based_share",
@@ -79,6 +82,7 @@ __all__ = [
 ]
 
 _FindControl: TypeAlias = Callable[[str, str], Callable[[], object] | None]
+_FindSource: TypeAlias = Callable[[str, str], Callable[[str], object] | None]
 
 @type_check_only
 class _Answer(TypedDict):
@@ -120,6 +124,7 @@ class Scenario:
         bare: Sequence[str] = ...,
         find_control: _FindControl | None = None,
         find_discipline: _FindControl | None = None,
+        find_source: _FindSource | None = None,
         files: tuple[Sequence[str], str] | None = None,
     ) -> Scenario: ...
     @property
@@ -130,7 +135,7 @@ class Scenario:
         """Names of the groups under congestion control; the name of the only group."""
     @property
     def controls(self) -> list[str]:
-        """Names of the controls and the queue disciplines that are not the engine's own."""
+        """Names of the controls, disciplines and sources that are not the engine's own."""
     @property
     def files(self) -> list[str]:
         """Paths of the files that the scenario names, as it writes them."""
@@ -483,6 +488,9 @@ class QueuePacket:
     """A packet at a link, about which a discipline decides."""
 
     @property
+    def flow(self) -> int:
+        """Number of its flow. A number of a flow that has departed is given to another flow."""
+    @property
     def bytes(self) -> int:
         """Size on the wire, in bytes."""
     @property
@@ -495,7 +503,8 @@ class QueuePacket:
     def fits(self) -> bool:
         """Whether the packet fits into the buffer.
 
-        A packet that does not is dropped at its arrival, whatever the discipline decides.
+        A packet that does not is dropped at its arrival, whatever a rule decides, unless a
+        scheduler makes room for it.
         """
     @property
     def waited_s(self) -> float:
@@ -521,11 +530,31 @@ class QueueState:
     def bytes(self) -> int:
         """Number of bytes that wait, without this packet and the one in transmission."""
     @property
+    def lists(self) -> dict[int, QueueList]:
+        """The lists of a scheduler that hold packets, by ascending number; empty for a rule."""
+    @property
     def idle_s(self) -> float | None:
-        """How long the link has been idle at an arrival, in seconds; `None` if it is busy."""
+        """How long the link has been idle at the arrival of a packet at a rule, in seconds.
+
+        `None` if it is busy.
+        """
     @property
     def idle_ps(self) -> int | None:
-        """How long the link has been idle at an arrival, in picoseconds; `None` if it is busy."""
+        """The same in picoseconds."""
+
+@final
+class QueueList:
+    """A list of a scheduler that holds packets."""
+
+    @property
+    def packets(self) -> int:
+        """Number of packets in the list."""
+    @property
+    def bytes(self) -> int:
+        """Sum of the sizes of these packets, in bytes."""
+    @property
+    def first(self) -> QueuePacket:
+        """The packet that leaves the list first."""
 
 @final
 class LinkInfo:
@@ -544,6 +573,9 @@ class LinkInfo:
     def packet_bytes(self) -> int:
         """Size of the largest data packet that crosses the link, in bytes."""
     @property
+    def groups(self) -> dict[str, range]:
+        """The numbers of the permanent flows of each group that crosses the link, by its name."""
+    @property
     def limit_packets(self) -> int | None:
         """Buffer size in packets; `None` if it is counted in bytes."""
     @property
@@ -554,6 +586,46 @@ class LinkInfo:
 
         The random stream follows from the scenario's seed and the link's name.
         """
+
+@final
+class SourceInfo:
+    """The flow of a source of packets, or the group of a source of flows."""
+
+    @property
+    def name(self) -> str:
+        """Name of the flow or of the group."""
+    @property
+    def packet_bytes(self) -> int:
+        """Size of the largest packet, in bytes."""
+    def random(self) -> float:
+        """Draws a number from [0, 1).
+
+        The random stream follows from the scenario's seed and the name.
+        """
+
+@final
+class FlowRequest:
+    """A flow that a source begins."""
+
+    def __new__(
+        cls,
+        start_s: float,
+        bytes: int,  # noqa: A002
+        rtt_s: float | None = None,
+        access_rate_bps: int | None = None,
+    ) -> FlowRequest: ...
+    @property
+    def start_s(self) -> float:
+        """Seconds after the start of the group, from 0."""
+    @property
+    def bytes(self) -> int:
+        """Payload in bytes, at least 1."""
+    @property
+    def rtt_s(self) -> float | None:
+        """Two-way propagation delay in seconds; `None`: that of the group."""
+    @property
+    def access_rate_bps(self) -> int | None:
+        """Rate of its access link in bit/s; `None`: that of the group."""
 
 @final
 class ControlOutput:

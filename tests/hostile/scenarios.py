@@ -259,6 +259,8 @@ def _group(values: Values, group: Scenario, links: tuple[str, ...]) -> Scenario:
     _shorten(values, group)
     source = group.get("source", {})
     source = source if isinstance(source, dict) else {"kind": source}
+    if str(source.get("kind")).startswith("custom_"):
+        source = group["source"] = {"kind": "bulk"}  # the code is not there
     kind = source.get("kind", "bulk")
     _mend_source(values, source, kind, group["path"])
     _mend_hosts(values, group, source, kind)

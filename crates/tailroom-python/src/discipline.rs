@@ -1,31 +1,38 @@
-//! Queue disciplines written in Python: objects of the user that are called at each packet.
+//! Queue disciplines written in Python: objects of the user that are called at each packet. What rules
+//! and schedulers have in common, and rules.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use pyo3::types::PyString;
+use pyo3::types::{PyDict, PyRange, PyString};
 use tailroom_engine::packet::Ecn;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::buffer::DropReason;
-use tailroom_engine::queue::custom::{CustomRule, DequeueEvent, RuleMaker};
+use tailroom_engine::queue::custom::{
+    CustomRule, DequeueEvent, DisciplineMaker, QueuedPacket, WaitingList,
+};
 use tailroom_engine::queue::{ArrivalRule, EnqueueEvent, Gauge, LinkInfo, Verdict};
 use tailroom_engine::random::{Stream, uniform};
 use tailroom_engine::units::Time;
 
-use crate::error::ScenarioError;
-use crate::own_code::{Raised, method, raised_by, shown};
+use crate::own_code::{Failures, Raised, method, shown};
+use crate::scheduler::PythonScheduler;
 
-/// Attribute of the factory of a discipline that says whether it decides at departures too.
-const ACTS_ON_DEPARTURES: &str = "acts_on_departures";
-
-/// The maker of rules that calls `make`, the factory of a link's discipline.
-pub(crate) fn maker(py: Python<'_>, make: Py<PyAny>, raised: Raised) -> RuleMaker {
-    let acts =
-        make.getattr(py, ACTS_ON_DEPARTURES).is_ok_and(|acts| acts.is_truthy(py).unwrap_or(false));
-    let maker = RuleMaker::new(move |link, limit| {
-        Box::new(PythonRule::new(&make, link, limit, raised.clone()))
+/// The maker of disciplines that calls `make`, the factory of a link's discipline, whose attributes say
+/// whether it is a scheduler, or decides at departures too.
+pub(crate) fn maker(py: Python<'_>, make: Py<PyAny>, raised: Raised) -> DisciplineMaker {
+    let says =
+        |name: &str| make.getattr(py, name).is_ok_and(|said| said.is_truthy(py).unwrap_or(false));
+    let (is_scheduler, acts) = (says("is_scheduler"), says("acts_on_departures"));
+    if is_scheduler {
+        return DisciplineMaker::scheduler(move |link, limit| {
+            Box::new(PythonScheduler(OwnDiscipline::new(&make, link, limit, raised.clone())))
+        });
+    }
+    let maker = DisciplineMaker::rule(move |link, limit| {
+        Box::new(PythonRule(OwnDiscipline::new(&make, link, limit, raised.clone())))
     });
     if acts { maker.acting_on_departures() } else { maker }
 }
@@ -33,14 +40,21 @@ pub(crate) fn maker(py: Python<'_>, make: Py<PyAny>, raised: Raised) -> RuleMake
 /// A packet at a link, about which a discipline decides.
 #[pyclass(frozen, module = "tailroom", name = "QueuePacket")]
 pub(crate) struct PyQueuePacket {
-    bytes: u32,
-    ecn: Ecn,
-    waited: Time,
-    fits: bool,
+    pub(crate) flow: u32,
+    pub(crate) bytes: u32,
+    pub(crate) ecn: Ecn,
+    pub(crate) waited: Time,
+    pub(crate) fits: bool,
 }
 
 #[pymethods]
 impl PyQueuePacket {
+    /// Number of its flow. A number of a flow that has departed is given to another flow.
+    #[getter]
+    fn flow(&self) -> u32 {
+        self.flow
+    }
+
     /// Size on the wire, in bytes.
     #[getter]
     fn bytes(&self) -> u32 {
@@ -65,7 +79,7 @@ impl PyQueuePacket {
     }
 
     /// Whether the packet fits into the buffer; at its arrival, a packet that does not is dropped,
-    /// whatever the discipline decides.
+    /// whatever a rule decides, unless a scheduler makes room for it.
     #[getter]
     fn fits(&self) -> bool {
         self.fits
@@ -87,10 +101,12 @@ impl PyQueuePacket {
 /// The queue that a packet finds at its arrival, or leaves behind at its departure.
 #[pyclass(frozen, module = "tailroom", name = "QueueState")]
 pub(crate) struct PyQueueState {
-    now: Time,
-    packets: u64,
-    bytes: u64,
-    idle: Option<Time>,
+    pub(crate) now: Time,
+    pub(crate) packets: u64,
+    pub(crate) bytes: u64,
+    pub(crate) idle: Option<Time>,
+    /// The lists of a scheduler that hold packets.
+    pub(crate) lists: Vec<WaitingList>,
 }
 
 #[pymethods]
@@ -119,16 +135,64 @@ impl PyQueueState {
         self.bytes
     }
 
-    /// How long the link has been idle at an arrival, in seconds; `None` if it is busy.
+    /// The lists of a scheduler that hold packets, by ascending number; empty for a rule.
+    #[getter]
+    fn lists<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let lists = PyDict::new(py);
+        for list in &self.lists {
+            lists.set_item(list.number, PyQueueList { list: *list, now: self.now })?;
+        }
+        Ok(lists)
+    }
+
+    /// How long the link has been idle at the arrival of a packet at a rule, in seconds; `None` if it
+    /// is busy.
     #[getter]
     fn idle_s(&self) -> Option<f64> {
         self.idle.map(Time::seconds)
     }
 
-    /// How long the link has been idle at an arrival, in picoseconds; `None` if it is busy.
+    /// How long the link has been idle at the arrival of a packet at a rule, in picoseconds; `None`
+    /// if it is busy.
     #[getter]
     fn idle_ps(&self) -> Option<u64> {
         self.idle.map(Time::picoseconds)
+    }
+}
+
+/// A list of a scheduler that holds packets.
+#[pyclass(frozen, module = "tailroom", name = "QueueList")]
+pub(crate) struct PyQueueList {
+    list: WaitingList,
+    now: Time,
+}
+
+#[pymethods]
+impl PyQueueList {
+    /// Number of packets in the list.
+    #[getter]
+    fn packets(&self) -> u64 {
+        self.list.packets
+    }
+
+    /// Sum of the sizes of these packets, in bytes.
+    #[getter]
+    fn bytes(&self) -> u64 {
+        self.list.bytes
+    }
+
+    /// The packet that leaves the list first.
+    #[getter]
+    fn first(&self) -> PyQueuePacket {
+        PyQueuePacket::of_queued(&self.list.first, self.now, true)
+    }
+}
+
+impl PyQueuePacket {
+    /// A packet at a scheduler.
+    pub(crate) fn of_queued(packet: &QueuedPacket, now: Time, fits: bool) -> Self {
+        let waited = now.since(packet.arrival);
+        PyQueuePacket { flow: packet.flow, bytes: packet.bytes, ecn: packet.ecn, waited, fits }
     }
 }
 
@@ -166,6 +230,20 @@ impl PyLinkInfo {
         self.link.packet_bytes
     }
 
+    /// The numbers of the permanent flows of each group whose packets or ACKs cross the link, by the
+    /// name of the group.
+    #[getter]
+    fn groups<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let groups = PyDict::new(py);
+        for (name, members) in &self.link.groups {
+            // Flow numbers have 24 bits.
+            let number = |flow: u32| isize::try_from(flow).unwrap_or(isize::MAX);
+            let (start, end) = (number(members.start), number(members.end));
+            groups.set_item(name, PyRange::new(py, start, end)?)?;
+        }
+        Ok(groups)
+    }
+
     /// Buffer size in packets; `None` if it is counted in bytes.
     #[getter]
     fn limit_packets(&self) -> Option<u64> {
@@ -199,97 +277,101 @@ struct Timer {
 
 /// The bound methods of a discipline; `None` for those that it does not have.
 #[derive(Default)]
-struct Methods {
-    on_arrival: Option<Py<PyAny>>,
-    on_departure: Option<Py<PyAny>>,
+pub(crate) struct Methods {
+    pub(crate) on_arrival: Option<Py<PyAny>>,
+    pub(crate) next_packet: Option<Py<PyAny>>,
+    pub(crate) make_room: Option<Py<PyAny>>,
+    pub(crate) on_departure: Option<Py<PyAny>>,
     on_timer: Option<Py<PyAny>>,
     gauges: Option<Py<PyAny>>,
 }
 
 /// The discipline of one link.
-struct PythonRule {
+pub(crate) struct OwnDiscipline {
     /// Empty if the factory failed.
-    methods: Methods,
+    pub(crate) methods: Methods,
     timer: Option<Timer>,
     limit: Limit,
-    raised: Raised,
-    failure: RefCell<Option<String>>,
+    pub(crate) failures: Failures,
     /// The names of the gauges, which never change, once they are known.
     gauge_names: RefCell<Option<Vec<&'static str>>>,
 }
 
-/// What the methods return.
+/// What the methods of a rule return.
 const VERDICTS: &str = "it returns \"accept\", \"mark\" or \"drop\"";
 
-impl PythonRule {
+impl OwnDiscipline {
     fn new(make: &Py<PyAny>, link: &LinkInfo, limit: Limit, raised: Raised) -> Self {
-        let mut rule = PythonRule {
+        let mut discipline = OwnDiscipline {
             methods: Methods::default(),
             timer: None,
             limit,
-            raised,
-            failure: RefCell::new(None),
+            failures: Failures::new(raised),
             gauge_names: RefCell::new(None),
         };
         Python::attach(|py| {
-            if let Err(error) = rule.start(py, make, link) {
-                if error.is_instance_of::<ScenarioError>(py) {
-                    rule.refuse(error.value(py).to_string());
-                } else {
-                    rule.fail(py, "making the discipline", error);
-                }
+            if let Err(error) = discipline.start(py, make, link) {
+                discipline.failures.fail(py, "making the discipline", error);
             }
         });
-        rule
+        discipline
     }
 
     /// Makes the object, and tells it the link.
     fn start(&mut self, py: Python<'_>, make: &Py<PyAny>, link: &LinkInfo) -> PyResult<()> {
-        let rule = make.call0(py)?;
-        let rule = rule.bind(py);
-        if let Some(begin) = method(py, rule, "begin")? {
+        let object = make.call0(py)?;
+        let object = object.bind(py);
+        if let Some(begin) = method(py, object, "begin")? {
             let random = Mutex::new(link.random());
             let link = PyLinkInfo { link: link.clone(), limit: self.limit, random };
             begin.call1(py, (link,))?;
         }
-        let on_timer = method(py, rule, "on_timer")?;
+        let on_timer = method(py, object, "on_timer")?;
         if on_timer.is_some() {
             // The package has checked that it is a number in range.
-            let interval_s: f64 = rule.getattr("timer_interval_s")?.extract()?;
+            let interval_s: f64 = object.getattr("timer_interval_s")?.extract()?;
             let interval = Time::from_seconds(interval_s);
             self.timer = Some(Timer { interval, next: interval });
         }
         self.methods = Methods {
-            on_arrival: method(py, rule, "on_arrival")?,
-            on_departure: method(py, rule, "on_departure")?,
+            on_arrival: method(py, object, "on_arrival")?,
+            next_packet: method(py, object, "next_packet")?,
+            make_room: method(py, object, "make_room")?,
+            on_departure: method(py, object, "on_departure")?,
             on_timer,
-            gauges: method(py, rule, "gauges")?,
+            gauges: method(py, object, "gauges")?,
         };
         Ok(())
     }
 
-    /// Calls `on_timer` for each time that has passed by `now`; `waiting` packets and bytes have waited
-    /// since the packet before.
-    fn pass_time(&mut self, py: Python<'_>, now: Time, waiting: (u64, u64)) {
-        let PythonRule { timer: Some(timer), methods, .. } = self else { return };
+    /// Calls `on_timer` for each time that has passed by `now`; `waiting` returns what has waited at
+    /// such a time, since the packet before.
+    pub(crate) fn pass_time(
+        &mut self,
+        py: Python<'_>,
+        now: Time,
+        waiting: impl Fn(Time) -> PyQueueState,
+    ) {
+        let OwnDiscipline { timer: Some(timer), methods, .. } = self else { return };
         let Some(on_timer) = &methods.on_timer else { return };
         while timer.next <= now {
-            let state =
-                PyQueueState { now: timer.next, packets: waiting.0, bytes: waiting.1, idle: None };
-            timer.next = timer.next.saturating_add(timer.interval);
-            match on_timer.call1(py, (state,)) {
+            let at = timer.next;
+            timer.next = at.saturating_add(timer.interval);
+            match on_timer.call1(py, (waiting(at),)) {
                 Ok(answer) if answer.is_none(py) => {}
                 Ok(answer) => {
                     let shown = shown(answer.bind(py));
-                    return self.refuse(format!("on_timer returned {shown}; it returns nothing"));
+                    return self
+                        .failures
+                        .refuse(format!("on_timer returned {shown}; it returns nothing"));
                 }
-                Err(error) => return self.fail(py, "on_timer", error),
+                Err(error) => return self.failures.fail(py, "on_timer", error),
             }
         }
     }
 
     /// What `on_arrival` or `on_departure` decides.
-    fn decide(
+    pub(crate) fn decide(
         &self,
         py: Python<'_>,
         (name, method): (&str, Option<&Py<PyAny>>),
@@ -301,7 +383,7 @@ impl PythonRule {
         match method.bind(py).call1((packet, state)) {
             Ok(answer) => self.read(name, &answer, reason),
             Err(error) => {
-                self.fail(py, name, error);
+                self.failures.fail(py, name, error);
                 Verdict::Accept
             }
         }
@@ -314,7 +396,7 @@ impl PythonRule {
             Some("mark") => Verdict::Mark,
             Some("drop") => Verdict::Drop(reason),
             _ => {
-                self.refuse(format!("{name} returned {}; {VERDICTS}", shown(answer)));
+                self.failures.refuse(format!("{name} returned {}; {VERDICTS}", shown(answer)));
                 Verdict::Accept
             }
         }
@@ -328,13 +410,14 @@ impl PythonRule {
             answer.try_iter().and_then(|keys| keys.map(|key| key?.extract()).collect());
         let (Ok(read), Ok(order)) = (read, order) else {
             let shown = shown(&answer);
-            self.refuse(format!("gauges returned {shown}; it returns a dict of names and numbers"));
+            self.failures
+                .refuse(format!("gauges returned {shown}; it returns a dict of names and numbers"));
             return Ok(Vec::new());
         };
         let mut known = self.gauge_names.borrow_mut();
         let names = known.get_or_insert_with(|| order.iter().map(|name| kept(name)).collect());
         if *names != order {
-            self.refuse(format!(
+            self.failures.refuse(format!(
                 "gauges returned the names {}, and before {}; they never change",
                 order.join(", "),
                 names.join(", ")
@@ -344,19 +427,17 @@ impl PythonRule {
         Ok(names.iter().map(|name| (*name, read[*name])).collect())
     }
 
-    #[cold]
-    fn refuse(&self, problem: String) {
-        self.failure.borrow_mut().get_or_insert(problem);
-    }
-
-    #[cold]
-    fn fail(&self, py: Python<'_>, what: &str, error: PyErr) {
-        self.refuse(raised_by(py, what, &error));
-        self.raised.keep(error);
-    }
-
-    fn has_failed(&self) -> bool {
-        self.failure.borrow().is_some()
+    /// What `gauges` reports.
+    pub(crate) fn gauges(&self) -> Vec<Gauge> {
+        if self.methods.gauges.is_none() || !self.failures.is_empty() {
+            return Vec::new();
+        }
+        Python::attach(|py| {
+            self.read_gauges(py).unwrap_or_else(|error| {
+                self.failures.fail(py, "gauges", error);
+                Vec::new()
+            })
+        })
     }
 }
 
@@ -373,55 +454,57 @@ fn kept(name: &str) -> &'static str {
     name
 }
 
+/// A rule of the user's.
+struct PythonRule(OwnDiscipline);
+
+/// What waits at a rule.
+fn state(now: Time, (packets, bytes): (u64, u64), idle: Option<Time>) -> PyQueueState {
+    PyQueueState { now, packets, bytes, idle, lists: Vec::new() }
+}
+
 impl ArrivalRule for PythonRule {
     fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
+        let PythonRule(own) = self;
         Python::attach(|py| {
             let waiting = (event.waiting_packets, event.waiting_bytes);
-            self.pass_time(py, event.now, waiting);
-            if self.has_failed() {
+            own.pass_time(py, event.now, |at| state(at, waiting, None));
+            if !own.failures.is_empty() {
                 return Verdict::Accept;
             }
-            let fits = event.fits(self.limit);
-            let packet =
-                PyQueuePacket { bytes: event.bytes, ecn: event.ecn, waited: Time::ZERO, fits };
-            let idle = event.idle_since.map(|since| event.now.since(since));
-            let state = PyQueueState { now: event.now, packets: waiting.0, bytes: waiting.1, idle };
+            let EnqueueEvent { now, flow, bytes, ecn, .. } = *event;
+            let fits = event.fits(own.limit);
+            let packet = PyQueuePacket { flow, bytes, ecn, waited: Time::ZERO, fits };
+            let idle = event.idle_since.map(|since| now.since(since));
             let reason = if fits { DropReason::Early } else { DropReason::Overflow };
-            let method = ("on_arrival", self.methods.on_arrival.as_ref());
-            self.decide(py, method, packet, state, reason)
+            let method = ("on_arrival", own.methods.on_arrival.as_ref());
+            own.decide(py, method, packet, state(now, waiting, idle), reason)
         })
     }
 
     fn gauges(&self, _now: Time) -> Vec<Gauge> {
-        if self.methods.gauges.is_none() || self.has_failed() {
-            return Vec::new();
-        }
-        Python::attach(|py| {
-            self.read_gauges(py).unwrap_or_else(|error| {
-                self.fail(py, "gauges", error);
-                Vec::new()
-            })
-        })
+        self.0.gauges()
     }
 }
 
 impl CustomRule for PythonRule {
     fn on_dequeue(&mut self, event: &DequeueEvent) -> Verdict {
+        let PythonRule(own) = self;
         Python::attach(|py| {
-            let (packets, bytes) = (event.waiting_packets, event.waiting_bytes);
-            self.pass_time(py, event.now, (packets + 1, bytes + u64::from(event.bytes)));
-            if self.has_failed() {
+            let DequeueEvent { now, flow, bytes, ecn, .. } = *event;
+            let waiting = (event.waiting_packets, event.waiting_bytes);
+            let before = (waiting.0 + 1, waiting.1 + u64::from(bytes));
+            own.pass_time(py, now, |at| state(at, before, None));
+            if !own.failures.is_empty() {
                 return Verdict::Accept;
             }
-            let waited = event.now.since(event.arrival);
-            let packet = PyQueuePacket { bytes: event.bytes, ecn: event.ecn, waited, fits: true };
-            let state = PyQueueState { now: event.now, packets, bytes, idle: None };
-            let method = ("on_departure", self.methods.on_departure.as_ref());
-            self.decide(py, method, packet, state, DropReason::Head)
+            let waited = now.since(event.arrival);
+            let packet = PyQueuePacket { flow, bytes, ecn, waited, fits: true };
+            let method = ("on_departure", own.methods.on_departure.as_ref());
+            own.decide(py, method, packet, state(now, waiting, None), DropReason::Head)
         })
     }
 
     fn failure(&mut self) -> Option<String> {
-        self.failure.get_mut().clone()
+        self.0.failures.first()
     }
 }

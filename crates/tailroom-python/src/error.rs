@@ -23,7 +23,7 @@ pub(crate) enum Failure {
     Capture(String),
     /// Ctrl-C, or an exception in the caller's progress function.
     Python(PyErr),
-    /// An exception in a control or a discipline of the user's, and its place in the run.
+    /// An exception in code of the user's, and its place in the run.
     OwnCode(String, PyErr),
     Panic(String),
 }
@@ -51,9 +51,11 @@ impl From<Failure> for PyErr {
         match failure {
             Failure::Scenario(error) => ScenarioError::new_err(error.to_string()),
             // The fault is in the user's code, not in the engine.
-            Failure::Run(error @ (RunFailure::Control { .. } | RunFailure::Discipline { .. })) => {
-                ScenarioError::new_err(error.to_string())
-            }
+            Failure::Run(
+                error @ (RunFailure::Control { .. }
+                | RunFailure::Discipline { .. }
+                | RunFailure::Source { .. }),
+            ) => ScenarioError::new_err(error.to_string()),
             Failure::Run(error) => RunError::new_err(error.to_string()),
             Failure::OwnCode(place, cause) => control_error(place, cause),
             Failure::Capture(why) => CaptureError::new_err(why),
@@ -66,7 +68,7 @@ impl From<Failure> for PyErr {
     }
 }
 
-/// The error of a control or a discipline that raised an exception. Ctrl-C is passed on unchanged; `SystemExit` is
+/// The error of code of the user's that raised an exception. Ctrl-C is passed on unchanged; `SystemExit` is
 /// not, since the user's code must not end the program as if the run had succeeded.
 fn control_error(place: String, cause: PyErr) -> PyErr {
     Python::attach(|py| {

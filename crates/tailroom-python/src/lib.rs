@@ -20,6 +20,8 @@ mod patience;
 mod rules;
 mod run;
 mod scenario;
+mod scheduler;
+mod source;
 mod steps;
 
 use pyo3::prelude::*;
@@ -39,7 +41,7 @@ mod _engine {
     #[pymodule_export]
     use super::control_output::PyControlOutput;
     #[pymodule_export]
-    use super::discipline::{PyLinkInfo, PyQueuePacket, PyQueueState};
+    use super::discipline::{PyLinkInfo, PyQueueList, PyQueuePacket, PyQueueState};
     use super::error::{self, ScenarioError};
     #[pymodule_export]
     use super::events::{
@@ -60,6 +62,8 @@ mod _engine {
     };
     #[pymodule_export]
     use super::scenario::PyScenario;
+    #[pymodule_export]
+    use super::source::{PyFlowRequest, PySourceInfo};
     #[pymodule_export]
     use super::steps::{PySeen, PySeenFlow, PySeenLink, PySteps};
     use tailroom_rules::rules::{dctcp_threshold, square_root_rule};

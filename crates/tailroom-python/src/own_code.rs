@@ -1,17 +1,19 @@
-//! What the user's controls and disciplines have in common: how they are found, and what happens to
+//! What the user's controls, disciplines and sources have in common: how they are found, and what happens to
 //! an exception in them. It is kept in [`Raised`] while the engine ends the run.
 
+use std::cell::RefCell;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
 use tailroom_engine::congestion::custom::{Arguments, ControlMaker, FindControl, NotFound};
-use tailroom_engine::queue::custom::{FindDiscipline, RuleMaker};
+use tailroom_engine::queue::custom::{DisciplineMaker, FindDiscipline};
 use tailroom_engine::scenario::Scenario;
+use tailroom_engine::traffic::custom::{FindSource, FlowsMaker, PacketsMaker};
 
 use crate::error::{Failure, ScenarioError};
-use crate::{control, discipline};
+use crate::{control, discipline, source};
 
 /// The exception in the user's code that ended a run.
 #[derive(Clone, Default)]
@@ -28,6 +30,43 @@ impl Raised {
     }
 }
 
+/// The first failure of an object of the user's. A call that fails keeps it here, and the engine asks for
+/// it afterwards.
+pub(crate) struct Failures {
+    raised: Raised,
+    first: RefCell<Option<String>>,
+}
+
+impl Failures {
+    pub(crate) fn new(raised: Raised) -> Self {
+        Failures { raised, first: RefCell::new(None) }
+    }
+
+    /// Keeps what is wrong with an answer.
+    #[cold]
+    pub(crate) fn refuse(&self, problem: String) {
+        self.first.borrow_mut().get_or_insert(problem);
+    }
+
+    /// Keeps an exception; a `ScenarioError` is the package's own, and says what is wrong.
+    #[cold]
+    pub(crate) fn fail(&self, py: Python<'_>, what: &str, error: PyErr) {
+        if error.is_instance_of::<ScenarioError>(py) {
+            return self.refuse(error.value(py).to_string());
+        }
+        self.refuse(raised_by(py, what, &error));
+        self.raised.keep(error);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.first.borrow().is_none()
+    }
+
+    pub(crate) fn first(&mut self) -> Option<String> {
+        self.first.get_mut().clone()
+    }
+}
+
 /// Functions of the Python package that take a name and parameters (TOML) and return a factory, or
 /// `None` if the name does not belong to a Python object.
 #[derive(Default)]
@@ -36,9 +75,11 @@ pub(crate) struct Finders {
     pub(crate) control: Option<Py<PyAny>>,
     /// Finds the factory of a link's discipline.
     pub(crate) discipline: Option<Py<PyAny>>,
+    /// Finds the factory of a source.
+    pub(crate) source: Option<Py<PyAny>>,
 }
 
-/// Finds controls and disciplines that are written in Python.
+/// Finds controls, disciplines and sources that are written in Python.
 pub(crate) struct PythonCode {
     finders: Finders,
     raised: Raised,
@@ -49,10 +90,12 @@ impl PythonCode {
         PythonCode { finders, raised: Raised::default() }
     }
 
-    /// Finds every control and discipline of the scenario that the engine does not have.
+    /// Finds every control, discipline and source of the scenario that the engine does not have.
     pub(crate) fn find_all(&self, scenario: Scenario) -> Result<Scenario, Failure> {
-        let found =
-            scenario.with_controls(self).and_then(|scenario| scenario.with_disciplines(self));
+        let found = scenario
+            .with_controls(self)
+            .and_then(|scenario| scenario.with_disciplines(self))
+            .and_then(|scenario| scenario.with_sources(self));
         found.map_err(|error| match self.raised.take() {
             Some(raised) => Failure::Python(raised),
             None => error.into(),
@@ -107,8 +150,18 @@ impl FindControl for PythonCode {
 }
 
 impl FindDiscipline for PythonCode {
-    fn find(&self, name: &str, arguments: &Arguments) -> Result<RuleMaker, NotFound> {
+    fn find(&self, name: &str, arguments: &Arguments) -> Result<DisciplineMaker, NotFound> {
         PythonCode::find(self, self.finders.discipline.as_ref(), name, arguments, discipline::maker)
+    }
+}
+
+impl FindSource for PythonCode {
+    fn find_packets(&self, name: &str, arguments: &Arguments) -> Result<PacketsMaker, NotFound> {
+        PythonCode::find(self, self.finders.source.as_ref(), name, arguments, source::packets_maker)
+    }
+
+    fn find_flows(&self, name: &str, arguments: &Arguments) -> Result<FlowsMaker, NotFound> {
+        PythonCode::find(self, self.finders.source.as_ref(), name, arguments, source::flows_maker)
     }
 }
 

@@ -37,13 +37,13 @@ impl PyScenario {
     /// Reads a scenario, and the files that it names.
     ///
     /// `overrides` are dotted keys and values. Below the keys of `bare`, numbers need no unit; the
-    /// key "" stands for the whole scenario. `find_control` and `find_discipline` find controls and
-    /// queue disciplines written in Python. `files` are the paths that the scenario may name outside its directory, any if left
-    /// out, and what to do about others.
+    /// key "" stands for the whole scenario. `find_control`, `find_discipline` and `find_source` find
+    /// what is written in Python. `files` are the paths that the scenario may name outside its
+    /// directory, any if left out, and what to do about others.
     #[new]
     #[pyo3(signature = (
         text, directory, overrides, bare=Vec::new(), find_control=None, find_discipline=None,
-        files=None
+        find_source=None, files=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "each is what the package knows of a scenario")]
     fn new(
@@ -54,6 +54,7 @@ impl PyScenario {
         bare: Vec<String>,
         find_control: Option<Py<PyAny>>,
         find_discipline: Option<Py<PyAny>>,
+        find_source: Option<Py<PyAny>>,
         files: Option<(Vec<String>, String)>,
     ) -> PyResult<Self> {
         let mut files = Directory::new(directory, files);
@@ -63,7 +64,8 @@ impl PyScenario {
             Ok(scenario::parse_from_program(&text, &overrides, &bare, None, files)?)
         });
         let read = read.map_err(|failure| files.interruption().map_or(failure, Failure::Python))?;
-        let finders = Finders { control: find_control, discipline: find_discipline };
+        let finders =
+            Finders { control: find_control, discipline: find_discipline, source: find_source };
         Ok(PyScenario { scenario: Arc::new(read), is_long, finders })
     }
 
@@ -79,12 +81,13 @@ impl PyScenario {
         self.scenario.controlled_groups()
     }
 
-    /// Names of the controls and the queue disciplines that are not the engine's own, one per place
-    /// that names one.
+    /// Names of the controls, the queue disciplines and the sources that are not the engine's own, one
+    /// per place that names one.
     #[getter]
     fn controls(&self) -> Vec<&str> {
         let mut names = self.scenario.custom_controls();
         names.extend(self.scenario.custom_disciplines());
+        names.extend(self.scenario.custom_sources());
         names
     }
 
@@ -213,7 +216,8 @@ impl PyScenario {
     fn code(&self, py: Python<'_>, find_control: Option<Py<PyAny>>) -> PythonCode {
         let copy = |finder: &Option<Py<PyAny>>| finder.as_ref().map(|find| find.clone_ref(py));
         let control = find_control.or_else(|| copy(&self.finders.control));
-        PythonCode::new(Finders { control, discipline: copy(&self.finders.discipline) })
+        let (discipline, source) = (copy(&self.finders.discipline), copy(&self.finders.source));
+        PythonCode::new(Finders { control, discipline, source })
     }
 
     fn seeded(&self, seed: Option<u64>) -> Result<Arc<Scenario>, Failure> {

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
+use pyo3::types::{PyDict, PyString};
 use serde_json::Value;
 use tailroom_engine::congestion::stepped::SteppedParams;
 use tailroom_engine::network::Network;
@@ -22,8 +22,23 @@ use crate::run::{self, EVENTS_PER_LOOK, Observer};
 
 /// Names of links and permanent flows, in the order of the scenario.
 struct Names {
-    links: Vec<String>,
-    flows: Vec<String>,
+    links: Vec<Name>,
+    flows: Vec<Name>,
+}
+
+/// A name, and the object of Python that is the key of what is seen at each step.
+struct Name {
+    text: String,
+    key: Py<PyString>,
+}
+
+impl Name {
+    fn all(names: impl Iterator<Item = String>) -> Vec<Name> {
+        Python::attach(|py| {
+            let key = |text: &str| PyString::new(py, text).unbind();
+            names.map(|text| Name { key: key(&text), text }).collect()
+        })
+    }
 }
 
 /// A run that stands between two steps.
@@ -40,8 +55,8 @@ impl PySteps {
     /// The run of a network with a step interval, before its first step.
     pub(crate) fn new(network: Network, code: PythonCode) -> Result<Self, Failure> {
         let run = Simulation::new(&network).map_err(RunFailure::from)?;
-        let links = network.links.iter().map(|link| link.name.clone()).collect();
-        let flows = (0..network.flows.len()).map(|flow| network.flow_name(flow)).collect();
+        let links = Name::all(network.links.iter().map(|link| link.name.clone()));
+        let flows = Name::all((0..network.flows.len()).map(|flow| network.flow_name(flow)));
         let names = Arc::new(Names { links, flows });
         Ok(PySteps { run: Mutex::new(Some(run)), code, network, names })
     }
@@ -70,14 +85,14 @@ impl PySteps {
     /// Names of the links.
     #[getter]
     fn links(&self) -> Vec<&str> {
-        self.names.links.iter().map(String::as_str).collect()
+        self.names.links.iter().map(|link| link.text.as_str()).collect()
     }
 
     /// Names of the permanent flows, with the name of their group.
     #[getter]
     fn flows(&self) -> Vec<(&str, &str)> {
         let flows = self.names.flows.iter().zip(&self.network.flows);
-        flows.map(|(name, flow)| (name.as_str(), self.group_of(flow.group))).collect()
+        flows.map(|(name, flow)| (name.text.as_str(), self.group_of(flow.group))).collect()
     }
 
     /// The end of the last step, in seconds.
@@ -110,13 +125,13 @@ impl PySteps {
 
     /// Sets the rate of a link, as text with its unit.
     fn set_rate(&self, py: Python<'_>, link: usize, rate: &str) -> PyResult<()> {
-        let rate = Self::read_rate(&format!("links.{}.rate", self.names.links[link]), rate)?;
+        let rate = Self::read_rate(&format!("links.{}.rate", self.names.links[link].text), rate)?;
         self.act(py, Action::Rate { link, rate: Rate::from_bits_per_second(rate) })
     }
 
     /// Sets parameters of the discipline of a link, as a JSON object.
     fn set_queue(&self, py: Python<'_>, link: usize, parameters: &str) -> PyResult<()> {
-        let place = format!("links.{}.queue", self.names.links[link]);
+        let place = format!("links.{}.queue", self.names.links[link].text);
         self.with(py, |run| {
             let queue = run.queue_config(link).ok_or_else(is_over)?;
             let fixed = queue.fixed_keys();
@@ -159,7 +174,7 @@ impl PySteps {
         let mut hold = SteppedParams::default();
         hold.window = window;
         if let Some(rate) = pacing_rate {
-            let place = format!("flows.{}.congestion.pacing_rate", self.names.flows[flow]);
+            let place = format!("flows.{}.congestion.pacing_rate", self.names.flows[flow].text);
             hold.pacing_rate = Some(BitRate::new(Self::read_rate(&place, rate)?));
         }
         self.act(py, Action::Flow { flow, hold })
@@ -233,7 +248,7 @@ impl PySeen {
     fn links<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let links = PyDict::new(py);
         for (name, link) in self.names.links.iter().zip(&self.seen.links) {
-            links.set_item(name, PySeenLink::new(link.clone()))?;
+            links.set_item(&name.key, PySeenLink::new(link.clone()))?;
         }
         Ok(links)
     }
@@ -243,7 +258,7 @@ impl PySeen {
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let flows = PyDict::new(py);
         for (name, flow) in self.names.flows.iter().zip(&self.seen.flows) {
-            flows.set_item(name, PySeenFlow::new(flow.clone()))?;
+            flows.set_item(&name.key, PySeenFlow::new(flow.clone()))?;
         }
         Ok(flows)
     }

@@ -1,7 +1,8 @@
-//! Controls and disciplines that the registry does not hold: a page has none.
+//! Controls, disciplines and sources that the registry does not hold: a page has none.
 
 use tailroom_engine::congestion::custom::{Arguments, ControlMaker, FindControl, NotFound};
-use tailroom_engine::queue::custom::{FindDiscipline, RuleMaker};
+use tailroom_engine::queue::custom::{DisciplineMaker, FindDiscipline};
+use tailroom_engine::traffic::custom::{FindSource, FlowsMaker, PacketsMaker};
 
 /// Refuses code in Python ("module:Class") with the way to run it.
 pub(crate) struct NoCode;
@@ -13,8 +14,18 @@ impl FindControl for NoCode {
 }
 
 impl FindDiscipline for NoCode {
-    fn find(&self, name: &str, _arguments: &Arguments) -> Result<RuleMaker, NotFound> {
+    fn find(&self, name: &str, _arguments: &Arguments) -> Result<DisciplineMaker, NotFound> {
         Err(refusal("discipline", name))
+    }
+}
+
+impl FindSource for NoCode {
+    fn find_packets(&self, name: &str, _arguments: &Arguments) -> Result<PacketsMaker, NotFound> {
+        Err(refusal("source", name))
+    }
+
+    fn find_flows(&self, name: &str, _arguments: &Arguments) -> Result<FlowsMaker, NotFound> {
+        Err(refusal("source", name))
     }
 }
 

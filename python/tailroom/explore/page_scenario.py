@@ -35,6 +35,15 @@ class _NoCode(OwnControls):
         _refuse("discipline", name)
         return super().find_discipline(name, parameters)
 
+    def find_source(self, name: str, parameters: str) -> Any:
+        """Does what `find` does, for sources.
+
+        Raises:
+            ScenarioError: It is the name of a Python object.
+        """
+        _refuse("source", name)
+        return super().find_source(name, parameters)
+
 
 def _refuse(what: str, name: str) -> None:
     if ":" in name:

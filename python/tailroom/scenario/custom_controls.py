@@ -1,4 +1,4 @@
-"""The user's own controls and disciplines, given as objects or by a name such as "module:Class"."""
+"""The user's own controls, disciplines and sources, given as objects or as "module:Class"."""
 
 import copy
 import dataclasses
@@ -21,6 +21,7 @@ from typing import Any, Protocol, TypeAlias, cast
 from tailroom._engine import AckEvent, BeginEvent, CongestionEvent, ControlOutput, RateSampleEvent
 from tailroom.errors import ControlError, ScenarioError
 from tailroom.scenario.custom_disciplines import RuleFactory, RuleMaker, missing_method
+from tailroom.scenario.custom_sources import SourceFactory, SourceMaker, missing_source_method
 from tailroom.scenario.trust import EVERYTHING, Trust
 
 
@@ -82,7 +83,7 @@ A function that returns rate-based controls has the attribute `is_rate_based = T
 memory for their records of packets in flight is counted before the run.
 """
 
-Factory: TypeAlias = ControlFactory | RuleFactory
+Factory: TypeAlias = ControlFactory | RuleFactory | SourceFactory
 """A callable that makes a control or a queue discipline."""
 
 Control: TypeAlias = str | Mapping[str, object] | ControlFactory
@@ -112,7 +113,7 @@ _NAMELESS = uuid.uuid4().hex
 
 @dataclass(frozen=True)
 class OwnControls:
-    """The user's own controls and queue disciplines of a scenario."""
+    """The user's own controls, queue disciplines and sources of a scenario."""
 
     directory: Path = Path()
     """Directory of the scenario file, searched for modules too."""
@@ -144,6 +145,16 @@ class OwnControls:
             "parameters": parameters,
         }
         return table if limit is None else {**table, "limit": limit}
+
+    def give_source(self, source: Mapping[str, Any]) -> dict[str, Any]:
+        """Registers the class in the table of a source; returns the table for the scenario.
+
+        Args:
+            source: The table, whose key `source` is a class or a `functools.partial`.
+        """
+        name, parameters = self._register(source["source"])
+        given = {"parameters": parameters} if parameters else {}
+        return {**source, "source": name, **given}
 
     def _register(self, code: Factory) -> tuple[str, dict[str, Any]]:
         """Registers a callable; returns its name and the parameters that a scenario can hold."""
@@ -182,6 +193,20 @@ class OwnControls:
         """
         found = self._factory(name, parameters, missing_method)
         return found and RuleMaker(*found)
+
+    def find_source(self, name: str, parameters: str) -> SourceMaker | None:
+        """Returns the maker of a source, as `find` does that of a flow's control.
+
+        Args:
+            name: As in "module:Class".
+            parameters: Keyword arguments, as TOML.
+
+        Raises:
+            ScenarioError: The source cannot be used; two arguments, the problem and the remedy.
+            ControlError: Its module raised an exception.
+        """
+        found = self._factory(name, parameters, missing_source_method)
+        return found and SourceMaker(*found)
 
     def _factory(
         self, name: str, parameters: str, missing: Callable[[object], str | None]

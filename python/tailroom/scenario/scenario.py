@@ -19,6 +19,7 @@ from tailroom import _engine
 from tailroom.arguments import SEED, check_mapping, check_unicode, named
 from tailroom.errors import ScenarioError
 from tailroom.scenario import types
+from tailroom.scenario.classes_by_name import with_names_of_classes
 from tailroom.scenario.control_arguments import controls_by_group
 from tailroom.scenario.custom_controls import Congestion, OwnControls
 from tailroom.scenario.custom_disciplines import Disciplines
@@ -59,7 +60,7 @@ class Scenario:
     bare: frozenset[str]
     """Keys below which numbers need no unit."""
     controls: OwnControls
-    """The user's own congestion controls and queue disciplines."""
+    """The user's own congestion controls, queue disciplines and sources."""
     trust: Trust
     """What the scenario may name outside itself."""
 
@@ -283,6 +284,7 @@ class Scenario:
             sorted(self.bare),
             self.controls.find,
             self.controls.find_discipline,
+            self.controls.find_source,
             self.trust.outside,
         )
         # The points of a study would keep as many copies of a long file in memory.
@@ -382,9 +384,18 @@ class Scenario:
         try:
             yield
         except ScenarioError as error:
-            lines = str(error).splitlines()
-            placed = (f"{self.place}: {_with_name_of_set(line)}" for line in lines)
-            raise ScenarioError("\n".join(placed)) from None
+            raise self.named_in(error) from None
+
+    def named_in(self, error: ScenarioError) -> ScenarioError:
+        """Returns the error with the name of the file in front of each problem.
+
+        Args:
+            error: What the engine has raised.
+        """
+        lines = str(error).splitlines()
+        return ScenarioError(
+            "\n".join(f"{self.place}: {_with_name_of_set(line)}" for line in lines)
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         """Leaves out what the engine has read: another process reads the scenario itself."""
@@ -432,7 +443,7 @@ def _built(tables: Mapping[str, Any]) -> Scenario:
         ScenarioError: A value cannot be written as TOML.
     """
     controls = OwnControls()
-    document = _with_names_of_classes(tables, controls)
+    document = with_names_of_classes(tables, controls)
     document = {key: plain(f"scenario: {key}", value) for key, value in document.items()}
     try:
         text = tomli_w.dumps(document)
@@ -553,30 +564,3 @@ def _decoded(content: bytes, place: str) -> str:
         raise ScenarioError(
             f"{place}: line {line}: byte {error.start + 1} is not UTF-8; save the file as UTF-8"
         ) from None
-
-
-def _with_names_of_classes(scenario: Mapping[str, Any], controls: OwnControls) -> dict[str, Any]:
-    """Returns the scenario with a table instead of each class of controls or disciplines.
-
-    Args:
-        scenario: A scenario built in Python.
-        controls: Registers the classes.
-    """
-    document = dict(scenario)
-    flows = document.get("flows")
-    if isinstance(flows, Mapping):
-        document["flows"] = {
-            name: {**group, "congestion": controls.give(group["congestion"])}
-            if isinstance(group, Mapping) and callable(group.get("congestion"))
-            else group
-            for name, group in flows.items()
-        }
-    links = document.get("links")
-    if isinstance(links, Mapping):
-        document["links"] = {
-            name: {**link, "queue": controls.give_discipline(link["queue"])}
-            if isinstance(link, Mapping) and callable(link.get("queue"))
-            else link
-            for name, link in links.items()
-        }
-    return document

@@ -1361,6 +1361,29 @@ class CollectiveSource(TypedDict):
     """How many completed flows to record one by one, the first to complete. Default: 0."""
 
 
+class CustomFlowsSource(TypedDict):
+    """Flows of a source of your own (docs/guide/own-source.md).
+
+    Each is a connection that begins with slow start; `rtt` and `access_rate` are drawn where
+    the source gives none.
+    """
+
+    kind: Literal["custom_flows"]
+    source: str
+    """Name of the source: in Python its module and class, as in `"mymodule:MySource"`, whose
+    code the run executes."""
+    arrivals_per_second: float
+    """Mean number of flows per second. Loads and models read it; the run begins the flows of
+    the source."""
+    size: Size
+    """Mean payload of a flow, which loads and models read."""
+    parameters: NotRequired[dict[str, object]]
+    """Arguments from which the source of the group is made: in Python the keyword arguments of
+    the class."""
+    flow_log: NotRequired[int]
+    """How many completed flows to record one by one, the first to complete. Default: 0."""
+
+
 SizesName: TypeAlias = Literal["fixed", "exponential"]
 """Sizes of packets that `packet_size` alone determines."""
 
@@ -1408,6 +1431,21 @@ class OnOffSource(TypedDict):
     """How long an off period lasts."""
 
 
+class CustomPacketsSource(TypedDict):
+    """Packets of a source of your own (docs/guide/own-source.md), without congestion control."""
+
+    kind: Literal["custom_packets"]
+    source: str
+    """Name of the source: in Python its module and class, as in `"mymodule:MySource"`, whose
+    code the run executes."""
+    rate: Rate
+    """Mean rate of each flow, headers included. Loads and models read it; the run sends what
+    the source says."""
+    parameters: NotRequired[dict[str, object]]
+    """Arguments from which the source of each flow is made: in Python the keyword arguments of
+    the class."""
+
+
 Source: TypeAlias = (
     BulkSource
     | ObjectsSource
@@ -1417,9 +1455,11 @@ Source: TypeAlias = (
     | WebSource
     | IncastSource
     | CollectiveSource
+    | CustomFlowsSource
     | PoissonSource
     | CbrSource
     | OnOffSource
+    | CustomPacketsSource
 )
 """What an application wants to send, as a scenario names it."""
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from decimal import Decimal
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from tailroom._engine import Seen, Steps
 from tailroom.arguments import SEED
-from tailroom.errors import ArgumentError
+from tailroom.errors import ArgumentError, ScenarioError
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.custom_disciplines import Disciplines
 from tailroom.scenario.one_control_each import OneEach
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
     from tailroom.simulation.result import Result
 
+Value: TypeAlias = str | float | bool
+"""A new value of a key, with its unit."""
 HELD = ("window", "pacing_rate")
 """What can be set for a flow under the stepped control."""
 
@@ -93,7 +95,9 @@ class Simulation:
         self._wall_s = 0.0
         self._units: dict[tuple[str, str], str] = {}
         self._steps_taken = 0
-        self._log: list[Action] = []
+        # Tuples of plain values: the garbage collector, unlike with objects, passes over them.
+        self._log: list[tuple[int, str | None, str | None, dict[str, Value]]] = []
+        self._series_samples = series_samples
         read = self._scenario.handle
         with self._scenario.named_in_errors():
             recorded = with_series(self._scenario, read, series_samples)
@@ -103,6 +107,11 @@ class Simulation:
         self._read = read
         self._links = tuple(self._run.links)
         self._flows = self._run.flows
+        self._numbers: dict[str, list[int]] = {}
+        """Numbers of the flows by their name, and by that of their group."""
+        for number, names in enumerate(self._flows):
+            for name in dict.fromkeys(names):
+                self._numbers.setdefault(name, []).append(number)
         for link in self._acts_on:
             _find("acts_on", "link", link, self._links)
 
@@ -121,8 +130,7 @@ class Simulation:
 
     def __iter__(self) -> Iterator[Seen]:
         """What is seen at the end of each step."""
-        while (seen := self.step()) is not None:
-            yield seen
+        return iter(self.step, None)
 
     @property
     def links(self) -> tuple[str, ...]:
@@ -147,7 +155,7 @@ class Simulation:
     @property
     def actions(self) -> ActionLog:
         """What has been changed so far."""
-        return ActionLog(self._every, self._acts_on, tuple(self._log))
+        return ActionLog(self._every, self._acts_on, tuple(Action(*entry) for entry in self._log))
 
     def step(self) -> Seen | None:
         """Runs up to the end of the next step; `None` after the last.
@@ -157,12 +165,16 @@ class Simulation:
             ControlError: A control or a discipline of your own raised an exception.
             RunError: The run failed, for example for lack of memory.
         """
-        run = self._open
+        run = self._run or self._open
         started = time.perf_counter()
-        with self._scenario.named_in_errors():
+        # Not `named_in_errors`: it would take longer than a step of a few packets.
+        try:
             seen = run.step()
+        except ScenarioError as error:
+            raise self._scenario.named_in(error) from None
         self._wall_s += time.perf_counter() - started
-        self._steps_taken += seen is not None
+        if seen is not None:
+            self._steps_taken += 1
         return seen
 
     def act(self, *, link: str | None = None, flow: str | None = None, **values: object) -> None:
@@ -195,20 +207,22 @@ class Simulation:
     def _act_on_link(self, link: str, values: Mapping[str, object]) -> None:
         run = self._open
         number = _find("act", "link", link, self._links)
-        said: dict[str, str | float | bool] = {}
+        said: dict[str, Value] = {}
         for key, value in values.items():
             if key == "rate":
                 said[key] = _with_unit(plain(f"links.{link}.rate", value), "bit/s")
             else:
                 said[key] = self._of_queue(link, key, value)
         queue = {key: value for key, value in said.items() if key != "rate"}
+        # Logged one by one: the rate may be refused when the queue has changed.
         if queue:
             run.set_queue(number, json.dumps(queue))
+            self._log.append((self._steps_taken, link, None, queue))
         if "rate" in said:
             run.set_rate(number, str(said["rate"]))
-        self._log.append(Action(self._steps_taken, link, None, said))
+            self._log.append((self._steps_taken, link, None, {"rate": said["rate"]}))
 
-    def _of_queue(self, link: str, key: str, value: object) -> str | float | bool:
+    def _of_queue(self, link: str, key: str, value: object) -> Value:
         """Returns a value of a key of a discipline, with its unit."""
         place = f"links.{link}.queue.{key}"
         said = plain(place, value)
@@ -223,15 +237,13 @@ class Simulation:
 
     def _act_on_flow(self, name: str, values: Mapping[str, object]) -> None:
         run = self._open
-        flows = [number for number, flow in enumerate(self._flows) if name in flow]
-        if not flows:
-            _find("act", "flow", name, self.flows)
+        flows = self._numbers.get(name) or [_find("act", "flow", name, self.flows)]
         wrong = [key for key in values if key not in HELD]
         if wrong:
             raise ArgumentError(
                 f"flows.{name}: {wrong[0]} cannot be set for a flow; set {' or '.join(HELD)}"
             )
-        said: dict[str, str | float | bool] = {}
+        said: dict[str, Value] = {}
         if "window" in values:
             said["window"] = _number(f"flows.{name}.congestion.window", values["window"])
         if "pacing_rate" in values:
@@ -244,7 +256,7 @@ class Simulation:
                 None if window is None else float(window),
                 None if pacing_rate is None else str(pacing_rate),
             )
-        self._log.append(Action(self._steps_taken, None, name, said))
+        self._log.append((self._steps_taken, None, name, said))
 
     def result(self) -> Result:
         """Runs to the end, with no more actions, and closes the simulation.
@@ -286,11 +298,41 @@ class Simulation:
             RunError: The run failed.
         """
         with cls(scenario, every=log.every, acts_on=log.acts_on, seed=seed) as run:
-            for action in log.actions:
-                while run._steps_taken < action.step and run.step() is not None:
-                    pass
-                run.act(link=action.link, flow=action.flow, **action.values)
+            run._repeat(log.actions)
             return run.result()
+
+    def copy(self) -> Simulation:
+        """Returns a run that stands where this one does, to look ahead.
+
+        Neither run changes the other, and both go on with the same random draws. The copy repeats
+        the run from its beginning, which takes as long as the steps so far took: a copy at each
+        step of a long run is expensive.
+
+        Raises:
+            ArgumentError: The simulation is closed.
+            ControlError: A control or a discipline of your own raised an exception.
+            RunError: The run failed, for example for lack of memory.
+        """
+        self._open  # noqa: B018 - a closed run has no state to copy
+        copied = Simulation(
+            self._scenario,
+            every=self._every,
+            seed=self._seed,
+            acts_on=self._acts_on,
+            series_samples=self._series_samples,
+        )
+        copied._repeat(self.actions.actions)
+        copied._go_to(self._steps_taken)
+        return copied
+
+    def _repeat(self, actions: Iterable[Action]) -> None:
+        for action in actions:
+            self._go_to(action.step)
+            self.act(link=action.link, flow=action.flow, **action.values)
+
+    def _go_to(self, steps: int) -> None:
+        while self._steps_taken < steps and self.step() is not None:
+            pass
 
     def close(self) -> None:
         """Frees the memory of the run; nothing can be done with it afterwards."""
@@ -321,4 +363,6 @@ def _with_unit(value: object, unit: str) -> str:
     """Returns a quantity as text; a number gets the unit, and no exponent."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
+    if isinstance(value, int):
+        return f"{value} {unit}"
     return f"{Decimal(repr(value)):f} {unit}"

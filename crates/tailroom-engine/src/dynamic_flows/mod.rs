@@ -8,6 +8,7 @@
 pub mod admission;
 pub mod bottlenecked;
 
+use crate::congestion::custom::CustomFault;
 use crate::fabric::{HostPairs, Route};
 use crate::network::{GroupSpec, Network};
 use crate::probe::coflows::CoflowProbe;
@@ -119,6 +120,11 @@ impl FlowGenerators {
     /// Every generator, in the order of the groups.
     pub fn all(&self) -> &[FlowGenerator] {
         &self.all
+    }
+
+    /// The first group whose source of the caller's stopped the run, and why.
+    pub fn source_fault(&self) -> Option<(usize, &CustomFault)> {
+        self.all.iter().find_map(|generator| Some((generator.group, generator.source.fault()?)))
     }
 
     /// Time of the next arrival; [`Time::NEVER`] if there is none.

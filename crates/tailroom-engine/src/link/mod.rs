@@ -359,7 +359,7 @@ impl Link {
 
     /// Why a discipline of the caller's stopped the run, as far as it has shown by `now`.
     pub fn fault(&mut self, now: Time) -> Option<&CustomFault> {
-        self.queue.custom_rule()?.fault(now)
+        self.queue.fault(now)
     }
 
     /// Packets and bytes that were accepted and have not left by `now`, including the packet in

@@ -3,9 +3,9 @@
 use super::LinkSpec;
 use super::fifo::Fifo;
 use super::served::ServedQueue;
+use crate::congestion::custom::CustomFault;
 use crate::packet::transit::Transit;
 use crate::queue::buffer::Buffer;
-use crate::queue::custom::RunningRule;
 use crate::queue::{AnyArrivalRule, ArrivalRule, Gauge, LinkInfo, Queue};
 use crate::units::Time;
 
@@ -63,15 +63,11 @@ impl LinkQueue {
         }
     }
 
-    /// The rule of the caller's that guards the buffer, if one does.
-    pub(super) fn custom_rule(&mut self) -> Option<&mut RunningRule> {
-        let rule = match self {
-            LinkQueue::Fifo { rule, .. } => Some(rule),
-            LinkQueue::Served(queue) => queue.rule_mut(),
-        };
-        match rule {
-            Some(AnyArrivalRule::Custom(rule)) => Some(rule),
-            _ => None,
+    /// Why a discipline of the caller's stopped the run, as far as it has shown by `now`.
+    pub(super) fn fault(&mut self, now: Time) -> Option<&CustomFault> {
+        match self {
+            LinkQueue::Fifo { rule, .. } => rule.fault(now),
+            LinkQueue::Served(queue) => queue.fault(now),
         }
     }
 

@@ -1,5 +1,6 @@
 //! The packets of a link that serves them one by one, when their time has come.
 
+use crate::congestion::custom::CustomFault;
 use crate::packet::transit::Transit;
 use crate::queue::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use crate::queue::custom::{DequeueEvent, RunningRule};
@@ -94,6 +95,7 @@ fn dequeue_by_rule(
         let event = DequeueEvent {
             now,
             arrival: packet.time(),
+            flow: packet.flow(),
             bytes: packet.bytes(),
             ecn: packet.ecn(),
             waiting_packets: buffer.packets(),
@@ -224,11 +226,11 @@ impl ServedQueue {
         }
     }
 
-    /// The rule that decides about arriving packets, if a rule does.
-    pub fn rule_mut(&mut self) -> Option<&mut AnyArrivalRule> {
+    /// Why a discipline of the caller's stopped the run, as far as it has shown by `now`.
+    pub fn fault(&mut self, now: Time) -> Option<&CustomFault> {
         match &mut self.discipline {
-            Discipline::Scheduler(_) => None,
-            Discipline::Rule { rule, .. } => Some(rule),
+            Discipline::Scheduler(scheduler) => scheduler.fault(now),
+            Discipline::Rule { rule, .. } => rule.fault(now),
         }
     }
 

@@ -362,6 +362,11 @@ impl Network {
         transports.any(|tcp| matches!(tcp.congestion, CongestionConfig::Custom(_)))
     }
 
+    /// Whether a group's source is one that the registry does not hold.
+    pub fn has_custom_sources(&self) -> bool {
+        self.groups.iter().any(|group| group.source.custom().is_some())
+    }
+
     /// Name of flow `index`: its group's name, and its place in the group where there are several.
     pub fn flow_name(&self, index: usize) -> String {
         let group = self.flows[index].group;

@@ -264,6 +264,7 @@ mod tests {
         let now = Time::from_milliseconds(milliseconds);
         EnqueueEvent {
             now,
+            flow: 0,
             bytes: 1_000,
             ecn: Ecn::NotEct,
             idle_since: None,

@@ -19,6 +19,7 @@ mod turns_ahead;
 
 use std::ops::Range;
 
+use crate::congestion::custom::CustomFault;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
@@ -27,7 +28,7 @@ use crate::quantity::limit::{Limit, QueueLimit};
 use crate::random::{Stream, stream};
 use crate::units::{Rate, Time};
 use buffer::{Buffer, DropReason, PacketHandle};
-use custom::{CustomParams, RunningRule};
+use custom::{CustomParams, RunningRule, RunningScheduler};
 
 /// An arriving packet and the state of the buffer at its arrival.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +36,8 @@ use custom::{CustomParams, RunningRule};
 pub struct EnqueueEvent {
     /// Arrival time.
     pub now: Time,
+    /// Number of its flow.
+    pub flow: u32,
     /// Size on the wire, in bytes.
     pub bytes: u32,
     /// ECN field, which tells whether the packet may be marked.
@@ -53,6 +56,7 @@ impl EnqueueEvent {
     pub fn of_packet(packet: &Transit, idle_since: Option<Time>, waiting: (u64, u64)) -> Self {
         EnqueueEvent {
             now: packet.time(),
+            flow: packet.flow(),
             bytes: packet.bytes(),
             ecn: packet.ecn(),
             idle_since,
@@ -271,6 +275,8 @@ macro_rules! registry {
         #[non_exhaustive]
         pub enum SchedulerQueue {
             $($(#[$scheduler_doc])* $scheduler($scheduler_module::$scheduler),)+
+            /// A scheduler that the registry does not hold.
+            Custom(RunningScheduler),
         }
 
         impl Queue {
@@ -283,9 +289,12 @@ macro_rules! registry {
                     $(QueueConfig::$scheduler(params) => Queue::Scheduler(Box::new(
                         SchedulerQueue::$scheduler($scheduler_module::$scheduler::new(params, info)),
                     )),)+
-                    QueueConfig::Custom(params) => {
-                        Queue::Rule(AnyArrivalRule::Custom(RunningRule::new(params, info)))
-                    }
+                    QueueConfig::Custom(params) => match RunningScheduler::new(params, info) {
+                        Some(own) => Queue::Scheduler(Box::new(SchedulerQueue::Custom(own))),
+                        None => {
+                            Queue::Rule(AnyArrivalRule::Custom(RunningRule::new(params, info)))
+                        }
+                    },
                 }
             }
         }
@@ -337,29 +346,30 @@ macro_rules! registry {
                         let [time, size, place] = packet.words();
                         enqueue_by_words(queue, time, size, place, buffer);
                     })+
+                    SchedulerQueue::Custom(queue) => queue.enqueue(packet, buffer),
                 }
             }
 
             #[inline]
             fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle> {
-                dispatch!(self, $($scheduler)+, queue => queue.dequeue(now, buffer))
+                dispatch!(self, $($scheduler)+ Custom, queue => queue.dequeue(now, buffer))
             }
 
             #[inline]
             fn memory_bytes(&self) -> u64 {
-                dispatch!(self, $($scheduler)+, queue => queue.memory_bytes())
+                dispatch!(self, $($scheduler)+ Custom, queue => queue.memory_bytes())
             }
 
             fn prefetch_flow(&self, flow: u32) {
-                dispatch!(self, $($scheduler)+, queue => queue.prefetch_flow(flow))
+                dispatch!(self, $($scheduler)+ Custom, queue => queue.prefetch_flow(flow))
             }
 
             fn gauges(&self, now: Time) -> Vec<Gauge> {
-                dispatch!(self, $($scheduler)+, queue => queue.gauges(now))
+                dispatch!(self, $($scheduler)+ Custom, queue => queue.gauges(now))
             }
 
             fn restart_gauges(&mut self, now: Time) {
-                dispatch!(self, $($scheduler)+, queue => queue.restart_gauges(now))
+                dispatch!(self, $($scheduler)+ Custom, queue => queue.restart_gauges(now))
             }
         }
 
@@ -387,7 +397,7 @@ macro_rules! registry {
                 match self {
                     $(QueueConfig::$rule(_) => false,)+
                     $(QueueConfig::$scheduler(_) => true,)+
-                    QueueConfig::Custom(_) => false,
+                    QueueConfig::Custom(params) => params.is_scheduler(),
                 }
             }
 
@@ -430,7 +440,7 @@ impl QueueConfig {
     /// not known before they happen.
     pub fn needs_service(&self) -> bool {
         match self {
-            QueueConfig::Custom(params) => params.acts_on_departures(),
+            QueueConfig::Custom(params) => params.needs_service(),
             other => other.is_scheduler(),
         }
     }
@@ -441,6 +451,20 @@ impl QueueConfig {
             QueueConfig::Custom(params) => Some(params),
             _ => None,
         }
+    }
+}
+
+impl AnyArrivalRule {
+    /// Why a rule of the caller's stopped the run, as far as it has shown by `now`.
+    pub fn fault(&mut self, now: Time) -> Option<&CustomFault> {
+        if let AnyArrivalRule::Custom(rule) = self { rule.fault(now) } else { None }
+    }
+}
+
+impl SchedulerQueue {
+    /// Why a scheduler of the caller's stopped the run, as far as it has shown by `now`.
+    pub fn fault(&mut self, now: Time) -> Option<&CustomFault> {
+        if let SchedulerQueue::Custom(scheduler) = self { scheduler.fault(now) } else { None }
     }
 }
 

@@ -128,6 +128,7 @@ mod tests {
     fn verdict(params: &StepMarkParams, waiting_packets: u64, ecn: Ecn) -> Verdict {
         let event = EnqueueEvent {
             now: Time::ZERO,
+            flow: 0,
             bytes: 1_000,
             ecn,
             idle_since: None,

@@ -144,6 +144,7 @@ mod tests {
         let mut wred = Wred::new(&params(), &script::link(100_000_000_000));
         let event = EnqueueEvent {
             now: Time::ZERO,
+            flow: 0,
             bytes: 1_000,
             ecn,
             idle_since: None,

@@ -4,7 +4,7 @@
 //! and values that the schema allows), `error`. `format/`: `file` and `flows`, the
 //! typed form, whose doc comments are the user's documentation; `hosts`, the profiles of hosts; the
 //! schema, and the list of components. `resolve/`: `defaults` (keys that groups share), `files`,
-//! `controls`, `disciplines` and `mahimahi` (what the scenario names and the caller supplies), and the network
+//! `controls`, `disciplines`, `own_sources` and `mahimahi` (what the scenario names and the caller supplies), and the network
 //! itself with `memory`, which says whether the run fits.
 //!
 //! The typed form holds what a scenario writes differently from the network. The keys of a
@@ -29,6 +29,7 @@ use crate::congestion::custom::FindControl;
 use crate::distribution::config::FileTexts;
 use crate::network::Network;
 use crate::queue::custom::FindDiscipline;
+use crate::traffic::custom::FindSource;
 use format::components;
 use format::file::ScenarioFile;
 use format::flows::ControlConfig;
@@ -36,7 +37,7 @@ use format::schema;
 use resolve::files::{BoundedFiles, load_files};
 use resolve::inputs::Inputs;
 use resolve::mahimahi::Trace;
-use resolve::{controls, defaults, disciplines, fabrics, names, pools};
+use resolve::{controls, defaults, disciplines, fabrics, names, own_sources, pools};
 use text::check;
 use text::document::Document;
 use text::error::{Fault, Path};
@@ -228,6 +229,11 @@ impl Scenario {
         disciplines::custom(&self.file).map(|(_, params)| params.discipline.as_str()).collect()
     }
 
+    /// The names of the sources that are not in the registry, one per group that has one.
+    pub fn custom_sources(&self) -> Vec<&str> {
+        own_sources::custom(&self.file).map(|(_, name)| name).collect()
+    }
+
     /// The paths of the files that the scenario names, as it writes them.
     pub fn files(&self) -> Vec<&str> {
         let traces = self.file.links.values().filter_map(|link| link.trace.as_deref());
@@ -266,6 +272,15 @@ impl Scenario {
         self.unless(faults)
     }
 
+    /// The same scenario with the custom sources that `sources` finds.
+    ///
+    /// # Errors
+    /// Every source that is not found, and every other fault of the scenario.
+    pub fn with_sources(mut self, sources: &dyn FindSource) -> Result<Self, ScenarioError> {
+        let faults = own_sources::find(&mut self.file, sources);
+        self.unless(faults)
+    }
+
     /// The scenario, unless there are faults; they are reported with every other one.
     fn unless(self, mut faults: Vec<Fault>) -> Result<Self, ScenarioError> {
         if faults.is_empty() {
@@ -284,6 +299,7 @@ impl Scenario {
     pub fn resolve(&self) -> Result<Network, ScenarioError> {
         let mut lost = controls::check_found(&self.file);
         lost.extend(disciplines::check_found(&self.file));
+        lost.extend(own_sources::check_found(&self.file));
         let faults = match self.network() {
             Ok(network) if lost.is_empty() => return Ok(network),
             Ok(_) => lost,

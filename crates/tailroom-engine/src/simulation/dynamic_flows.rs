@@ -5,6 +5,7 @@ use super::Simulation;
 use super::error::RunError;
 use super::flow::Flow;
 use super::limits::FLOWS_BETWEEN_MEMORY_CHECKS;
+use crate::congestion::custom::CustomFault;
 use crate::dynamic_flows::FlowGenerators;
 use crate::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
 use crate::fabric::{Fabric, path_of};
@@ -53,6 +54,11 @@ impl DynamicFlows {
     pub(super) fn memory_bytes(&self) -> u64 {
         let pending_bytes: u64 = self.sharing.iter().map(BottleneckedFlows::memory_bytes).sum();
         pending_bytes + self.generators.memory_bytes()
+    }
+
+    /// See [`FlowGenerators::source_fault`].
+    pub(super) fn source_fault(&self) -> Option<(usize, &CustomFault)> {
+        self.generators.source_fault()
     }
 
     /// Time of the next arrival; [`Time::NEVER`] if there is none.

@@ -66,6 +66,15 @@ pub enum RunError {
         /// What the discipline did.
         fault: CustomFault,
     },
+    /// A source from outside the registry failed, or returned a packet or a flow that is not allowed.
+    Source {
+        /// The group of flows that names the source.
+        group: String,
+        /// The source.
+        source: String,
+        /// What the source did.
+        fault: CustomFault,
+    },
 }
 
 impl Error for RunError {}
@@ -112,6 +121,11 @@ impl fmt::Display for RunError {
             RunError::Discipline { link, discipline, fault } => write!(
                 formatter,
                 "links.{link}.queue: {discipline}, at {}: {}",
+                fault.time, fault.problem
+            ),
+            RunError::Source { group, source, fault } => write!(
+                formatter,
+                "flows.{group}.source: {source}, at {}: {}",
                 fault.time, fault.problem
             ),
         }

@@ -21,14 +21,15 @@ mod sizing;
 pub mod stepping;
 mod waits;
 
+use crate::congestion::custom::CustomFault;
 use crate::dynamic_flows::admission::FlowAdmissions;
 use crate::flow::Endpoints;
 use crate::link::ingress_pool::IngressPools;
 use crate::link::lines::Lines;
 use crate::link::probe::LogEntry;
 use crate::link::{Link, LinkSpec};
-use crate::network::Network;
 use crate::network::error::NetworkError;
+use crate::network::{GroupSpec, Network};
 use crate::packet::transit::{Stage, Transit};
 use crate::pool::Pools;
 use crate::probe::flow::FlowAccount;
@@ -97,7 +98,8 @@ struct AnyLink {
 /// Whether the run has code of the caller's, which may fail; that of the registries does not.
 #[derive(Clone, Copy, Debug)]
 struct CustomCode {
-    controls: bool,
+    /// Controls, or sources.
+    flows: bool,
     disciplines: bool,
 }
 
@@ -146,7 +148,7 @@ impl Simulation {
             pause_at: 0,
             is_measuring: false,
             custom: CustomCode {
-                controls: network.has_custom_controls(),
+                flows: network.has_custom_controls() || network.has_custom_sources(),
                 disciplines: network.links.iter().any(|link| link.queue.custom().is_some()),
             },
             steps: network.step_interval.map(|_| Box::new(Steps::new(network, facts))),
@@ -218,7 +220,8 @@ impl Simulation {
 
     /// Returns whether every event before `until` is handled.
     fn take_events(&mut self, until: Time) -> Result<bool, RunError> {
-        self.check_controls()?;
+        self.check_flows()?;
+        self.check_flow_sources()?;
         self.check_disciplines(self.now())?;
         while self.events < self.pause_at {
             if let Some(flow) = self.run_plain_events(until.min(self.dynamic.next_arrival())) {
@@ -252,6 +255,9 @@ impl Simulation {
             } else if other < service {
                 self.begin_event(other)?;
                 self.begin_flow()?;
+                if self.custom.flows {
+                    self.check_flow_sources()?;
+                }
                 continue;
             } else {
                 self.begin_event(service)?;
@@ -271,28 +277,42 @@ impl Simulation {
         Ok(false)
     }
 
-    /// Fails in the event in which a control fails or memory is used up, so that a run fails at the
+    /// Fails in the event in which code of the caller's fails or memory is used up, so that a run fails at the
     /// same event each time.
     #[inline]
     fn check_event(&self, flow: u32) -> Result<(), RunError> {
         if self.pending.agenda.is_overfull() {
             return Err(self.memory_error(self.pending.agenda.now()));
         }
-        self.check_control(flow as usize)
+        self.check_flow(flow as usize)
     }
 
     #[inline]
-    fn check_control(&self, flow: usize) -> Result<(), RunError> {
-        if self.custom.controls { self.control_result(flow) } else { Ok(()) }
+    fn check_flow(&self, flow: usize) -> Result<(), RunError> {
+        if self.custom.flows { self.flow_result(flow) } else { Ok(()) }
     }
 
-    fn check_controls(&self) -> Result<(), RunError> {
-        (0..self.flows.len()).try_for_each(|flow| self.check_control(flow))
+    fn check_flows(&self) -> Result<(), RunError> {
+        (0..self.flows.len()).try_for_each(|flow| self.check_flow(flow))
+    }
+
+    #[cold]
+    fn check_flow_sources(&self) -> Result<(), RunError> {
+        let Some((group, fault)) = self.dynamic.source_fault() else { return Ok(()) };
+        Err(source_error(&self.network.groups[group], fault))
     }
 
     #[inline(never)]
-    fn control_result(&self, flow: usize) -> Result<(), RunError> {
-        let Endpoints::Tcp(connection) = &self.flows[flow].endpoints else { return Ok(()) };
+    fn flow_result(&self, flow: usize) -> Result<(), RunError> {
+        // A source may fail when a flow is complete.
+        self.check_flow_sources()?;
+        let connection = match &self.flows[flow].endpoints {
+            Endpoints::Tcp(connection) => connection,
+            Endpoints::Unresponsive(unresponsive) => {
+                let fault = unresponsive.source.fault();
+                return fault.map_or(Ok(()), |fault| Err(source_error(self.group_of(flow), fault)));
+            }
+        };
         let Some(fault) = connection.sender.control_fault() else { return Ok(()) };
         let group = self.group_of(flow);
         let control = group.tcp.as_ref().map_or("", |tcp| tcp.congestion.name());
@@ -380,7 +400,7 @@ impl Simulation {
         self.run_until(end)?;
         self.leave_fast_paths();
         self.run_flows_out(end);
-        self.check_controls()?;
+        self.check_flows()?;
         if self.pending.agenda.is_overfull() {
             return Err(self.memory_error(end));
         }
@@ -454,4 +474,10 @@ impl Simulation {
             }
         }
     }
+}
+
+/// The error of a source of the caller's.
+fn source_error(group: &GroupSpec, fault: &CustomFault) -> RunError {
+    let source = group.source.custom().unwrap_or_default();
+    RunError::Source { group: group.name.clone(), source: source.to_owned(), fault: fault.clone() }
 }

@@ -141,7 +141,7 @@ impl Simulation {
                 let [time, size, place] = event.words();
                 self.follow_by_words(time, size, place, outcome, exit, false);
             }
-            if self.custom.controls || self.pending.agenda.is_overfull() {
+            if self.custom.flows || self.pending.agenda.is_overfull() {
                 to_check = Some(event.flow());
                 break;
             }

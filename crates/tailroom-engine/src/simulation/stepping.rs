@@ -164,7 +164,7 @@ impl Simulation {
             return Ok(None);
         }
         let seen = self.see(end);
-        self.check_controls()?;
+        self.check_flows()?;
         Ok(Some(seen))
     }
 

@@ -19,6 +19,7 @@
 pub mod arrivals;
 pub mod coflows;
 pub mod context;
+pub mod custom;
 pub mod draws;
 mod flow_list;
 pub mod unresponsive;
@@ -31,6 +32,8 @@ use crate::parameters::BadParameter;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 use coflows::Coflows;
 use context::{Group, GroupContext, StartingFlow};
+
+pub use flow_list::TraceFlow;
 
 /// The largest flow, in bytes: beyond it a size means a permanent flow.
 const MAX_BYTES: f64 = 1e18;
@@ -604,6 +607,9 @@ registry! {
         /// Collective operations of the hosts of `from`, as in training. A step begins when all flows
         /// of the step before are complete. Each flow is a connection of its own.
         collective::Collective(CollectiveParams) = "collective",
+        /// Flows of a source of your own (docs/guide/own-source.md). Each is a connection that begins
+        /// with slow start; `rtt` and `access_rate` are drawn where the source gives none.
+        custom_flows::CustomFlows(CustomFlowsParams) = "custom_flows",
     }
     packet_sources {
         /// A Poisson stream of packets without congestion control.
@@ -615,6 +621,8 @@ registry! {
         /// always been going on and off: in either, by their shares of time, and somewhere within
         /// it.
         on_off::OnOff(OnOffParams) = "on_off",
+        /// Packets of a source of your own (docs/guide/own-source.md), without congestion control.
+        custom_packets::CustomPackets(CustomPacketsParams) = "custom_packets",
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use super::context::{Group, GroupContext};
 use super::draws::Draws;
-pub use super::flow_list::TraceFlow;
 use super::flow_list::read_list;
+pub use super::TraceFlow;
 use super::{FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;

@@ -6,7 +6,9 @@ use tailroom_engine::network::Network;
 use tailroom_engine::parameters::Ranges;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::buffer::DropReason;
-use tailroom_engine::queue::custom::{CustomRule, DequeueEvent, Disciplines};
+use tailroom_engine::queue::custom::{
+    CustomRule, CustomScheduler, DequeueEvent, Disciplines, Placement, QueuedPacket, Waiting,
+};
 use tailroom_engine::queue::step_mark::{StepMark, StepMarkParams};
 use tailroom_engine::queue::{ArrivalRule, EnqueueEvent, LinkInfo, Verdict};
 use tailroom_engine::results::Results;
@@ -88,10 +90,51 @@ impl ArrivalRule for Step {
 
 impl CustomRule for Step {}
 
+/// First in, first out, from one list or from a list per flow; drops the packet that has waited longest.
+#[derive(Deserialize, Ranges)]
+#[serde(deny_unknown_fields)]
+struct OldestParams {
+    #[serde(default)]
+    per_flow: bool,
+    /// The first time at which it finds no packet to send.
+    #[serde(default)]
+    sleeps_from: Option<u64>,
+}
+
+struct Oldest(OldestParams);
+
+fn oldest(waiting: &Waiting<'_>) -> Option<u32> {
+    waiting.lists().min_by_key(|list| list.first.arrival).map(|list| list.number)
+}
+
+impl CustomScheduler for Oldest {
+    fn on_arrival(
+        &mut self,
+        packet: &QueuedPacket,
+        _fits: bool,
+        _waiting: &Waiting<'_>,
+    ) -> Placement {
+        Placement::Append(if self.0.per_flow { packet.flow } else { 7 })
+    }
+
+    fn make_room(&mut self, _arrived: &QueuedPacket, waiting: &Waiting<'_>) -> Option<u32> {
+        oldest(waiting)
+    }
+
+    fn next_packet(&mut self, now: Time, waiting: &Waiting<'_>) -> Option<u32> {
+        let sleeps = self.0.sleeps_from.is_some_and(|from| now >= Time::from_milliseconds(from));
+        oldest(waiting).filter(|_| !sleeps)
+    }
+}
+
 fn disciplines() -> Disciplines {
     let mut disciplines = Disciplines::default();
     disciplines.register("plain", Plain::new);
     disciplines.register_acting_on_departures("at_departure", Plain::new);
+    disciplines.register_scheduler("oldest", |params: &OldestParams, _: &LinkInfo, _| {
+        let OldestParams { per_flow, sleeps_from } = *params;
+        Oldest(OldestParams { per_flow, sleeps_from })
+    });
     disciplines.register("step", |params: &StepMarkParams, link: &LinkInfo, _| {
         Step(StepMark::new(params, link))
     });
@@ -137,6 +180,32 @@ fn a_rule_of_the_registry_gives_the_same_run_from_outside() {
                parameters = { threshold = \"5 packets\", limit = \"40 packets\" } }";
     let built_in = "{ kind = \"step_mark\", limit = \"40 packets\", threshold = \"5 packets\" }";
     assert_same(own, built_in);
+}
+
+/// One list, or as many as flows: the order of service is that of the arrivals.
+#[test]
+fn a_scheduler_from_outside_gives_the_run_of_the_same_scheduler_of_the_registry() {
+    for per_flow in [false, true] {
+        let own = format!(
+            "{{ kind = \"custom\", discipline = \"oldest\", limit = \"20 packets\", \
+             parameters = {{ per_flow = {per_flow} }} }}"
+        );
+        assert_same(&own, "{ kind = \"drop_head\", limit = \"20 packets\" }");
+    }
+}
+
+#[test]
+fn a_scheduler_that_sleeps_while_packets_wait_ends_the_run_then() {
+    let queue =
+        "{ kind = \"custom\", discipline = \"oldest\", parameters = { sleeps_from = 2000 } }";
+    let network = resolved(queue).expect("the scenario is valid");
+    let ended = Simulation::new(&network).expect("the network is valid").finish();
+    let Err(RunError::Discipline { fault, .. }) = &ended else { panic!("{ended:?}") };
+    assert!(fault.problem.contains("next_packet returned no list"), "{fault:?}");
+    assert!(fault.problem.contains("packets wait in 7"), "{fault:?}");
+    // The link is busy, so it asks for a packet of 1,500 bytes each 1.2 ms.
+    let times = Time::from_milliseconds(2_000)..Time::from_milliseconds(2_002);
+    assert!(times.contains(&fault.time), "{fault:?}");
 }
 
 /// The link would send every packet that arrives; one in a hundred of those is dropped instead.

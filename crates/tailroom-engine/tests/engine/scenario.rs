@@ -378,9 +378,11 @@ fn every_component_is_listed_with_its_documented_parameters() {
         "web",
         "incast",
         "collective",
+        "custom_flows",
         "poisson",
         "cbr",
         "on_off",
+        "custom_packets",
     ];
     assert_eq!(kinds("source"), sources);
     let at = kinds("congestion").iter().position(|kind| kind == "highspeed").unwrap();

@@ -39,12 +39,13 @@ fn example(schema: &Value) -> Value {
     parameters.into()
 }
 
-/// The schema of each kind, by its name.
+/// The schema of each kind that sends by itself, by its name; those of the caller's send what it says.
 fn schemas() -> Vec<(String, Value)> {
     let schema = scenario_text::schema();
     let kinds = schema["$defs"]["SourceConfig"]["oneOf"].as_array().expect("an alternative a kind");
     let name = |kind: &Value| kind["properties"]["kind"]["const"].as_str().expect("a name").into();
-    kinds.iter().map(|kind| (name(kind), kind.clone())).collect()
+    let named: Vec<(String, Value)> = kinds.iter().map(|kind| (name(kind), kind.clone())).collect();
+    named.into_iter().filter(|(name, _)| !name.starts_with("custom_")).collect()
 }
 
 /// A scenario with one group whose source has these parameters; 1000 s long.
@@ -133,9 +134,10 @@ fn mean_and_error(samples: &[f64]) -> (f64, f64) {
 #[test]
 fn the_registry_and_the_schema_name_the_same_kinds_in_the_same_order() {
     let written: Vec<String> = schemas().into_iter().map(|(kind, _)| kind).collect();
-    let registered: Vec<&str> = KINDS.iter().map(|(kind, _)| *kind).collect();
+    let own = KINDS.iter().filter(|(kind, _)| !kind.starts_with("custom_"));
+    let registered: Vec<&str> = own.clone().map(|(kind, _)| *kind).collect();
     assert_eq!(written, registered);
-    for (source, (kind, class)) in sources().iter().zip(KINDS) {
+    for (source, (kind, class)) in sources().iter().zip(own) {
         assert_eq!(source.name(), *kind);
         let is_of_class = match source {
             SourceSpec::Data(_) => *class == SourceClass::Data,

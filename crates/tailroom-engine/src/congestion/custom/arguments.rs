@@ -8,6 +8,8 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use toml::Table;
 
+use crate::parameters::{BadParameter, Ranges};
+
 /// Keys and values, as a table of the scenario's text has them. Displays as TOML, a line for each.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
@@ -25,6 +27,13 @@ impl Arguments {
     /// What is wrong, in one line.
     pub fn read<P: DeserializeOwned>(&self) -> Result<P, String> {
         P::deserialize(self.0.clone()).map_err(|error| error.message().replace('\n', " "))
+    }
+}
+
+/// The component that takes the arguments checks them.
+impl Ranges for Arguments {
+    fn check_ranges(&self) -> Result<(), BadParameter> {
+        Ok(())
     }
 }
 

@@ -22,6 +22,7 @@ pub use self::arguments::Arguments;
 pub use self::entries::NotFound;
 #[cfg(feature = "scenario")]
 pub use self::find::{Controls, FindControl};
+pub(crate) use self::running::FirstFault;
 pub use self::running::{CustomFault, CustomRateBasedControl, CustomWindowLaw};
 use super::rate_based::RateBasedControl;
 use super::{

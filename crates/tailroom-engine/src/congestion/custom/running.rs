@@ -23,28 +23,32 @@ pub struct CustomFault {
     pub problem: String,
 }
 
-/// The first fault of a control.
+/// The first fault of a component.
 #[derive(Debug, Default)]
-struct FirstFault(Option<Box<CustomFault>>);
+pub(crate) struct FirstFault(Option<Box<CustomFault>>);
 
 /// The windows that a control may return.
 const A_WINDOW: &str = "a window is a finite number of packets, at least 0 and at most 100000000";
 
 impl FirstFault {
-    fn is_none(&self) -> bool {
+    pub(crate) fn is_none(&self) -> bool {
         self.0.is_none()
     }
 
-    /// Keeps the failure that the control reports, if it reports one.
+    pub(crate) fn get(&self) -> Option<&CustomFault> {
+        self.0.as_deref()
+    }
+
+    /// Keeps the failure that the component reports, if it reports one.
     #[inline]
-    fn note(&mut self, time: Time, failure: Option<String>) {
+    pub(crate) fn note(&mut self, time: Time, failure: Option<String>) {
         if let Some(problem) = failure {
             self.keep(time, problem);
         }
     }
 
     #[cold]
-    fn keep(&mut self, time: Time, problem: String) {
+    pub(crate) fn keep(&mut self, time: Time, problem: String) {
         self.0.get_or_insert_with(|| Box::new(CustomFault { time, problem }));
     }
 
@@ -267,7 +271,7 @@ impl AnyWindowLaw {
     #[inline]
     pub fn fault(&self) -> Option<&CustomFault> {
         match self {
-            AnyWindowLaw::Custom(custom) => custom.fault.0.as_deref(),
+            AnyWindowLaw::Custom(custom) => custom.fault.get(),
             _ => None,
         }
     }
@@ -278,7 +282,7 @@ impl AnyRateBasedControl {
     #[inline]
     pub fn fault(&self) -> Option<&CustomFault> {
         match self {
-            AnyRateBasedControl::Custom(custom) => custom.fault.0.as_deref(),
+            AnyRateBasedControl::Custom(custom) => custom.fault.get(),
             _ => None,
         }
     }

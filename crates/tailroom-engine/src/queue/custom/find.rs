@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 
 use super::super::LinkInfo;
-use super::{CustomRule, RuleMaker};
+use super::{CustomRule, CustomScheduler, DisciplineMaker};
 use crate::congestion::custom::entries::Entries;
 use crate::congestion::custom::{Arguments, NotFound};
 use crate::parameters::Ranges;
@@ -15,13 +15,13 @@ pub trait FindDiscipline {
     ///
     /// # Errors
     /// Why there is no such discipline.
-    fn find(&self, name: &str, arguments: &Arguments) -> Result<RuleMaker, NotFound>;
+    fn find(&self, name: &str, arguments: &Arguments) -> Result<DisciplineMaker, NotFound>;
 }
 
 /// Disciplines written in Rust, by name.
 #[derive(Default)]
 pub struct Disciplines {
-    entries: Entries<RuleMaker>,
+    entries: Entries<DisciplineMaker>,
 }
 
 impl Disciplines {
@@ -44,26 +44,40 @@ impl Disciplines {
         P: Ranges + DeserializeOwned + Send + Sync + 'static,
         R: CustomRule + Send + 'static,
     {
-        self.insert(name.into(), start, RuleMaker::acting_on_departures);
+        self.insert(name.into(), start, DisciplineMaker::acting_on_departures);
+    }
+
+    /// Lets scenarios name a scheduler, as [`Disciplines::register`] does a rule.
+    pub fn register_scheduler<P, S>(
+        &mut self,
+        name: impl Into<String>,
+        start: fn(&P, &LinkInfo, Limit) -> S,
+    ) where
+        P: Ranges + DeserializeOwned + Send + Sync + 'static,
+        S: CustomScheduler + Send + 'static,
+    {
+        self.entries.insert(name.into(), P::check_ranges, move |params: P| {
+            DisciplineMaker::scheduler(move |link, limit| Box::new(start(&params, link, limit)))
+        });
     }
 
     fn insert<P, R>(
         &mut self,
         name: String,
         start: fn(&P, &LinkInfo, Limit) -> R,
-        finish: fn(RuleMaker) -> RuleMaker,
+        finish: fn(DisciplineMaker) -> DisciplineMaker,
     ) where
         P: Ranges + DeserializeOwned + Send + Sync + 'static,
         R: CustomRule + Send + 'static,
     {
         self.entries.insert(name, P::check_ranges, move |params: P| {
-            finish(RuleMaker::new(move |link, limit| Box::new(start(&params, link, limit))))
+            finish(DisciplineMaker::rule(move |link, limit| Box::new(start(&params, link, limit))))
         });
     }
 }
 
 impl FindDiscipline for Disciplines {
-    fn find(&self, name: &str, arguments: &Arguments) -> Result<RuleMaker, NotFound> {
+    fn find(&self, name: &str, arguments: &Arguments) -> Result<DisciplineMaker, NotFound> {
         self.entries.find(name, arguments)
     }
 }

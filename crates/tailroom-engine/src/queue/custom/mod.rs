@@ -1,13 +1,16 @@
-//! Custom disciplines: rules that the registry does not hold, because the caller brings them.
+//! Custom disciplines: rules and schedulers that the registry does not hold, because the caller brings
+//! them.
 //!
-//! A [`RuleMaker`] makes a rule for each link. A program that builds a network puts it into the link's
-//! [`CustomParams`]. A scenario names a custom discipline; the caller that resolves the scenario
-//! provides a `FindDiscipline`, which turns the name and the arguments into the maker. `Disciplines`
-//! finds rules written in Rust.
+//! A [`DisciplineMaker`] makes a discipline for each link. A program that builds a network puts it into
+//! the link's [`CustomParams`]. A scenario names a custom discipline; the caller that resolves the
+//! scenario provides a `FindDiscipline`, which turns the name and the arguments into the maker.
+//! `Disciplines` finds disciplines written in Rust.
 
 #[cfg(feature = "scenario")]
 mod find;
 mod running;
+mod running_scheduler;
+mod scheduler;
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,6 +18,8 @@ use std::sync::Arc;
 #[cfg(feature = "scenario")]
 pub use self::find::{Disciplines, FindDiscipline};
 pub use self::running::RunningRule;
+pub use self::running_scheduler::RunningScheduler;
+pub use self::scheduler::{CustomScheduler, Placement, QueuedPacket, Waiting, WaitingList};
 use super::{ArrivalRule, LinkInfo, Parameters, Verdict};
 #[cfg(feature = "scenario")]
 use crate::congestion::custom::Arguments;
@@ -42,7 +47,7 @@ pub struct CustomParams {
     #[serde(default, skip_serializing_if = "Arguments::is_empty")]
     pub parameters: Arguments,
     #[serde(skip)]
-    maker: Option<RuleMaker>,
+    maker: Option<DisciplineMaker>,
 }
 
 /// The buffer of Linux's pfifo at an interface with the default `txqueuelen`.
@@ -64,7 +69,7 @@ impl CustomParams {
 
     /// The same parameters with the maker of the discipline that they name.
     #[must_use]
-    pub fn made_by(self, maker: RuleMaker) -> Self {
+    pub fn made_by(self, maker: DisciplineMaker) -> Self {
         CustomParams { maker: Some(maker), ..self }
     }
 
@@ -73,9 +78,22 @@ impl CustomParams {
         self.maker.is_some()
     }
 
-    /// Whether the rule decides about packets that leave, too.
-    pub fn acts_on_departures(&self) -> bool {
-        self.maker.as_ref().is_some_and(|maker| maker.acts_on_departures)
+    /// Whether the discipline is a scheduler, as far as it has been found.
+    pub fn is_scheduler(&self) -> bool {
+        self.maker.as_ref().is_some_and(|maker| matches!(maker.0, Make::Scheduler(_)))
+    }
+
+    /// Whether the discipline decides about packets that wait, as far as it has been found.
+    pub fn needs_service(&self) -> bool {
+        self.is_scheduler() || self.rule().is_some_and(|(_, acts_on_departures)| acts_on_departures)
+    }
+
+    /// What makes the rule, and whether it decides about packets that leave, too.
+    fn rule(&self) -> Option<(&MakeRule, bool)> {
+        match &self.maker.as_ref()?.0 {
+            Make::Rule { make, acts_on_departures } => Some((&**make, *acts_on_departures)),
+            Make::Scheduler(_) => None,
+        }
     }
 }
 
@@ -104,6 +122,8 @@ pub struct DequeueEvent {
     pub now: Time,
     /// When it arrived.
     pub arrival: Time,
+    /// Number of its flow.
+    pub flow: u32,
     /// Size on the wire, in bytes.
     pub bytes: u32,
     /// ECN field, which tells whether the packet may be marked.
@@ -117,7 +137,7 @@ pub struct DequeueEvent {
 /// A rule of the caller's, which may also decide about each packet before its transmission.
 pub trait CustomRule: ArrivalRule {
     /// Decides about a packet that would leave: it is sent, marked and sent, or dropped, so that the
-    /// next packet would leave. Called only if [`RuleMaker::acting_on_departures`] says so.
+    /// next packet would leave. Called only if [`DisciplineMaker::acting_on_departures`] says so.
     fn on_dequeue(&mut self, _event: &DequeueEvent) -> Verdict {
         Verdict::Accept
     }
@@ -132,37 +152,62 @@ pub trait CustomRule: ArrivalRule {
 /// A rule that a simulation may take to another thread.
 pub type BoxedRule = Box<dyn CustomRule + Send>;
 
-/// Makes the rule of a link whose buffer has this size.
-type Make = dyn Fn(&LinkInfo, Limit) -> BoxedRule + Send + Sync;
+/// A scheduler that a simulation may take to another thread.
+pub type BoxedScheduler = Box<dyn CustomScheduler + Send>;
 
-/// Makes the rules of a discipline, one per link.
+/// Makes the rule of a link whose buffer has this size.
+type MakeRule = dyn Fn(&LinkInfo, Limit) -> BoxedRule + Send + Sync;
+
+/// Makes the scheduler of a link whose buffer has this size.
+type MakeScheduler = dyn Fn(&LinkInfo, Limit) -> BoxedScheduler + Send + Sync;
+
+/// Makes disciplines, one per link.
 #[derive(Clone)]
-pub struct RuleMaker {
-    make: Arc<Make>,
-    acts_on_departures: bool,
+pub struct DisciplineMaker(Make);
+
+#[derive(Clone)]
+enum Make {
+    Rule { make: Arc<MakeRule>, acts_on_departures: bool },
+    Scheduler(Arc<MakeScheduler>),
 }
 
-impl RuleMaker {
+impl DisciplineMaker {
     /// Makes the rules that `make` returns for a link and the size of its buffer.
-    pub fn new(make: impl Fn(&LinkInfo, Limit) -> BoxedRule + Send + Sync + 'static) -> Self {
-        RuleMaker { make: Arc::new(make), acts_on_departures: false }
+    pub fn rule(make: impl Fn(&LinkInfo, Limit) -> BoxedRule + Send + Sync + 'static) -> Self {
+        DisciplineMaker(Make::Rule { make: Arc::new(make), acts_on_departures: false })
     }
 
-    /// The same maker of rules that also decide about packets that leave.
+    /// Makes the schedulers that `make` returns for a link and the size of its buffer.
+    pub fn scheduler(
+        make: impl Fn(&LinkInfo, Limit) -> BoxedScheduler + Send + Sync + 'static,
+    ) -> Self {
+        DisciplineMaker(Make::Scheduler(Arc::new(make)))
+    }
+
+    /// The same maker of rules that also decide about packets that leave; schedulers do anyway.
     #[must_use]
     pub fn acting_on_departures(self) -> Self {
-        RuleMaker { acts_on_departures: true, ..self }
+        match self.0 {
+            Make::Rule { make, .. } => {
+                DisciplineMaker(Make::Rule { make, acts_on_departures: true })
+            }
+            Make::Scheduler(_) => self,
+        }
     }
 }
 
-impl fmt::Debug for RuleMaker {
+impl fmt::Debug for DisciplineMaker {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("RuleMaker")
+        formatter.write_str("DisciplineMaker")
     }
 }
 
-impl PartialEq for RuleMaker {
+impl PartialEq for DisciplineMaker {
     fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.make, &other.make)
+        match (&self.0, &other.0) {
+            (Make::Rule { make, .. }, Make::Rule { make: other, .. }) => Arc::ptr_eq(make, other),
+            (Make::Scheduler(make), Make::Scheduler(other)) => Arc::ptr_eq(make, other),
+            _ => false,
+        }
     }
 }

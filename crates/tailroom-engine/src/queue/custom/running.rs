@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::{BoxedRule, CustomParams, CustomRule, DequeueEvent};
-use crate::congestion::custom::CustomFault;
+use crate::congestion::custom::{CustomFault, FirstFault};
 use crate::packet::Ecn;
 use crate::quantity::limit::Limit;
 use crate::queue::buffer::DropReason;
@@ -16,7 +16,7 @@ pub struct RunningRule {
     rule: BoxedRule,
     limit: Limit,
     acts_on_departures: bool,
-    fault: Option<Box<CustomFault>>,
+    fault: FirstFault,
 }
 
 impl fmt::Debug for RunningRule {
@@ -30,12 +30,11 @@ impl RunningRule {
     pub fn new(params: &CustomParams, link: &LinkInfo) -> Self {
         let missing = || Box::new(Missing(params.discipline.clone())) as BoxedRule;
         let limit = link.limit(params.limit);
-        RunningRule {
-            rule: params.maker.as_ref().map_or_else(missing, |maker| (maker.make)(link, limit)),
-            limit,
-            acts_on_departures: params.acts_on_departures(),
-            fault: None,
-        }
+        let (rule, acts_on_departures) = match params.rule() {
+            Some((make, acts_on_departures)) => (make(link, limit), acts_on_departures),
+            None => (missing(), false),
+        };
+        RunningRule { rule, limit, acts_on_departures, fault: FirstFault::default() }
     }
 
     /// Whether [`RunningRule::on_dequeue`] is to be called.
@@ -46,49 +45,48 @@ impl RunningRule {
 
     /// Decides about a packet that would leave.
     pub fn on_dequeue(&mut self, event: &DequeueEvent) -> Verdict {
-        if self.fault.is_some() {
+        if !self.fault.is_none() {
             return Verdict::Accept;
         }
         let verdict = self.rule.on_dequeue(event);
-        self.checked("on_departure", event.now, verdict, event.ecn)
+        checked(&mut self.fault, "on_departure", event.now, verdict, event.ecn)
     }
 
     /// Why the rule stopped the run, as far as it has shown by `now`.
     #[inline]
     pub fn fault(&mut self, now: Time) -> Option<&CustomFault> {
-        if let Some(problem) = self.rule.failure() {
-            self.keep(now, problem);
-        }
-        self.fault.as_deref()
+        self.fault.note(now, self.rule.failure());
+        self.fault.get()
     }
+}
 
-    #[cold]
-    fn keep(&mut self, time: Time, problem: String) {
-        self.fault.get_or_insert_with(|| Box::new(CustomFault { time, problem }));
+/// The verdict, unless it marks a packet that cannot be marked.
+#[inline]
+pub(super) fn checked(
+    fault: &mut FirstFault,
+    method: &str,
+    now: Time,
+    verdict: Verdict,
+    ecn: Ecn,
+) -> Verdict {
+    if verdict != Verdict::Mark || ecn.is_capable() {
+        return verdict;
     }
-
-    /// The verdict, unless it marks a packet that cannot be marked.
-    #[inline]
-    fn checked(&mut self, method: &str, now: Time, verdict: Verdict, ecn: Ecn) -> Verdict {
-        if verdict != Verdict::Mark || ecn.is_capable() {
-            return verdict;
-        }
-        let problem = format!(
-            "{method} marked a packet that carries no ECN; mark only where the packet is \
-             ECN-capable, and accept or drop the others"
-        );
-        self.keep(now, problem);
-        Verdict::Accept
-    }
+    let problem = format!(
+        "{method} marked a packet that carries no ECN; mark only where the packet is \
+         ECN-capable, and accept or drop the others"
+    );
+    fault.keep(now, problem);
+    Verdict::Accept
 }
 
 impl ArrivalRule for RunningRule {
     fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
-        if self.fault.is_some() {
+        if !self.fault.is_none() {
             return Verdict::Accept;
         }
         let verdict = self.rule.on_enqueue(event);
-        match self.checked("on_arrival", event.now, verdict, event.ecn) {
+        match checked(&mut self.fault, "on_arrival", event.now, verdict, event.ecn) {
             Verdict::Accept | Verdict::Mark if !event.fits(self.limit) => {
                 Verdict::Drop(DropReason::Overflow)
             }
@@ -97,7 +95,7 @@ impl ArrivalRule for RunningRule {
     }
 
     fn gauges(&self, now: Time) -> Vec<Gauge> {
-        if self.fault.is_some() { Vec::new() } else { self.rule.gauges(now) }
+        if self.fault.is_none() { self.rule.gauges(now) } else { Vec::new() }
     }
 }
 

@@ -215,6 +215,7 @@ mod tests {
     fn finds(waiting_packets: u64) -> EnqueueEvent {
         EnqueueEvent {
             now: Time::ZERO,
+            flow: 0,
             bytes: 1_000,
             ecn: Ecn::NotEct,
             idle_since: None,

@@ -14,6 +14,7 @@ mod load;
 pub(in crate::scenario) mod mahimahi;
 mod memory;
 pub(in crate::scenario) mod names;
+pub(in crate::scenario) mod own_sources;
 mod pauses;
 mod per_flow;
 mod phases;
