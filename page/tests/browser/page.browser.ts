@@ -190,6 +190,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
       [() => flows.getByLabel("Congestion control").selectOption("cubic"), '"cubic"'],
       [() => fill(flows.getByLabel("RTT without queues"), "30 ms to 50 ms"), "uniform"],
       [() => fill(flows.getByLabel("Packets sent together"), "4"), "send_burst = 4"],
+      [() => fill(flows.getByLabel("Packets sent together"), "auto"), 'send_burst = "auto"'],
       [() => flows.getByLabel("Paced").check(), "pacing = true"],
       [() => fill(run.getByLabel("Duration"), "8 s"), 'duration = "8 s"'],
       [() => fill(run.getByLabel("Statistics from"), "1 s"), 'measure_from = "1 s"'],
