@@ -1,9 +1,10 @@
 /** What the pictures of packets are drawn from. */
 
-import type { Column, Watched } from "../engine/engine";
+import type { Watched } from "../engine/engine";
 import { colourOf, type Theme } from "../pictures/picture";
 import { evenlySpread } from "../see/live_pictures";
 import type { Subject } from "./span";
+import { samplesOf, type LinkSamples } from "./samples";
 import { departures, fatesOf, countsOf, longestGap, type Counts, type Fates } from "./fates";
 
 /** Windows that are drawn. */
@@ -26,6 +27,7 @@ export interface Strip {
   /** Numbers of the flows whose packets are in the span. */
   seen: number[];
   windows: Curve[];
+  links: LinkSamples;
   /** Times of samples since whose predecessor packets were marked. */
   marks: number[];
   marked: number;
@@ -51,6 +53,7 @@ export function stripOf(watched: Watched, { span: { link }, discipline, who }: S
     names,
     seen: [...new Set(fates.flow)].sort((a, b) => a - b),
     windows: windowsOf(watched),
+    links: samplesOf(watched),
     marks: marks.map(([time]) => time),
     marked: marks.reduce((sum, [, marked]) => sum + marked, 0),
     calls,
@@ -59,18 +62,14 @@ export function stripOf(watched: Watched, { span: { link }, discipline, who }: S
   };
 }
 
-function column(columns: Record<string, Column> | undefined, name: string): Column {
-  return columns?.[name] ?? [];
-}
-
 function marksOf(
   { series, from_s, to_s }: Watched,
   link: string,
 ): [time: number, marked: number][] {
-  const at = series?.names.links.indexOf(link);
-  const links = column(series?.link_series, "link");
-  const times = column(series?.link_series, "time_s");
-  return column(series?.link_series, "marks").flatMap((marked, row) => {
+  if (!series) return [];
+  const at = series.names.links.indexOf(link);
+  const { link: links, time_s: times, marks_packets: marks } = series.link_series;
+  return marks.flatMap((marked, row) => {
     const time = times[row] ?? 0;
     const isHere = links[row] === at && time > from_s && time <= to_s;
     return isHere && (marked ?? 0) > 0 ? [[time - from_s, marked ?? 0]] : [];
@@ -79,9 +78,9 @@ function marksOf(
 
 function windowsOf({ series, from_s, to_s }: Watched): Curve[] {
   const curves = new Map<number, Curve>();
-  const times = column(series?.flow_series, "time_s");
-  const windows = column(series?.flow_series, "cwnd_packets");
-  column(series?.flow_series, "flow").forEach((flow, row) => {
+  if (!series) return [];
+  const { flow: flows, time_s: times, cwnd_packets: windows } = series.flow_series;
+  flows.forEach((flow, row) => {
     const [time, value] = [times[row] ?? 0, windows[row] ?? null];
     if (flow === null || value === null || time < from_s || time > to_s) return;
     const curve = curves.get(flow) ?? { flow, times: [], values: [] };
