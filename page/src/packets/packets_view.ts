@@ -9,6 +9,7 @@ import { plain } from "../scenario/quantities";
 import { LIVE_PRIORITY } from "../see/live";
 import { HEIGHT, momentText, spanText, StripDrawing } from "./drawing";
 import { placeAbove, presentByFlow } from "./fates";
+import { levelsAt, type Level } from "./samples";
 import type { Subject } from "./span";
 import { colourOfFlow, stripOf, type Strip } from "./strip";
 
@@ -19,8 +20,12 @@ const STEPS = 1000;
 /** Names in the legend. */
 const MOST_NAMES = 12;
 
+/** Hears of the moment that is shown: simulated seconds, and what stands at each link. */
+type OnMoment = (timeS: number, levels: Map<string, Level>) => void;
+
 export class PacketsView {
   readonly #engine: Engine;
+  readonly #onMoment: OnMoment;
   #subject: Subject | null = null;
   #strip: Strip | null = null;
   #drawing: StripDrawing | null = null;
@@ -56,8 +61,9 @@ export class PacketsView {
   });
   readonly #stage: HTMLElement;
 
-  constructor(host: HTMLElement, engine: Engine) {
+  constructor(host: HTMLElement, engine: Engine, onMoment: OnMoment) {
     this.#engine = engine;
+    this.#onMoment = onMoment;
     this.#slower.value = "30";
     const buttons = [this.#play, this.#before, this.#after, labelled("Speed", this.#slower)];
     const controls = make("div", { class: "row" }, ...buttons);
@@ -211,6 +217,7 @@ export class PacketsView {
     const fallS = isStill() ? 0 : FALL_S / Number(this.#slower.value);
     this.#drawing.draw(context, { time: this.#time, fallS });
     this.#place.value = String(Math.round((this.#time / strip.lengthS) * STEPS));
+    this.#onMoment(strip.beginS + this.#time, levelsAt(strip.links, this.#time));
     const text = momentText(strip, presentByFlow(strip.fates, this.#time), this.#time);
     this.#moment.textContent = text;
     // A picture in motion is described when it stands still.
