@@ -5,7 +5,15 @@ import { colourOf, type Theme } from "../pictures/picture";
 import { evenlySpread } from "../see/live_pictures";
 import type { Subject } from "./span";
 import { samplesOf, type LinkSamples } from "./samples";
-import { departures, fatesOf, countsOf, longestGap, type Counts, type Fates } from "./fates";
+import {
+  departures,
+  fatesOf,
+  countsOf,
+  longestGap,
+  placeAbove,
+  type Counts,
+  type Fates,
+} from "./fates";
 
 /** Windows that are drawn. */
 const MOST_WINDOWS = 6;
@@ -91,7 +99,11 @@ function windowsOf({ series, from_s, to_s }: Watched): Curve[] {
   return evenlySpread([...curves.values()], MOST_WINDOWS);
 }
 
-/** The colour of a flow's packets: flows that are seen take them in turn. */
+/** The style of the packets of a flow by its place among those that are seen, which take turns. */
+export function styleAt(place: number): number {
+  return 1 + (place % 6);
+}
+
 export function colourOfFlow({ seen }: Strip, flow: number, theme: Theme): string {
-  return colourOf(1 + (seen.indexOf(flow) % 6), theme);
+  return colourOf(styleAt(placeAbove(seen, flow) - 1), theme);
 }
