@@ -222,7 +222,11 @@ export class PacketsView {
     if (this.#isPlaying && now - this.#said < WORDS_MS) return;
     this.#said = now;
     this.#place.value = String(Math.round((this.#time / strip.lengthS) * STEPS));
-    this.#onMoment(strip.beginS + this.#time, levelsAt(strip.links, this.#time));
+    const levels = levelsAt(strip.links, this.#time);
+    const own = levels.get(strip.link);
+    // Samples are late; of this link the time of every drop is known.
+    if (own) own.drops = placeAbove(strip.fates.dropTimes, this.#time);
+    this.#onMoment(strip.beginS + this.#time, levels);
     const text = momentText(strip, presentByFlow(strip.fates, this.#time), this.#time);
     this.#moment.textContent = text;
     // A picture in motion is described when it stands still.

@@ -38,12 +38,12 @@ export function samplesOf({ series, from_s, to_s }: Watched): LinkSamples {
   return links;
 }
 
-/** The latest sample of each link at a time. */
+/** The latest sample of each link at a time; before the first one, the first without its drops. */
 export function levelsAt(links: LinkSamples, time: number): Map<string, Level> {
   const levels = new Map<string, Level>();
   for (const [name, { times, queue, drops }] of links) {
-    const at = Math.max(0, placeAbove(times, time) - 1);
-    levels.set(name, { queue: queue[at] ?? 0, drops: drops[at] ?? 0 });
+    const at = placeAbove(times, time) - 1;
+    levels.set(name, { queue: queue[Math.max(0, at)] ?? 0, drops: drops[at] ?? 0 });
   }
   return levels;
 }

@@ -26,6 +26,7 @@ export interface Curve {
 
 /** A span of a run at one link. */
 export interface Strip {
+  link: string;
   lengthS: number;
   beginS: number;
   fates: Fates;
@@ -54,6 +55,7 @@ export function stripOf(watched: Watched, { span: { link }, discipline, who }: S
   const calls = departures(fates, new Set(wanted));
   const marks = marksOf(watched, link);
   return {
+    link,
     beginS: watched.from_s,
     lengthS: watched.to_s - watched.from_s,
     fates,
