@@ -20,6 +20,7 @@ import { notice, over } from "./notice";
 import { withLimit, type Bottleneck } from "./rules/bottleneck";
 import { PacketsView } from "./packets/packets_view";
 import { subjectOf } from "./packets/span";
+import { PathView } from "./path/path_view";
 import { limitTexts, limitToml } from "./rules/buffer_units";
 import { adviceFor, requirementOf, type Advice } from "./rules/rules";
 import { ruleMarks, RulesView } from "./rules/rules_view";
@@ -74,6 +75,7 @@ export class Page {
   readonly #controls: Controls;
   readonly #slider: BufferSlider;
   readonly #view: LiveView;
+  readonly #path: PathView;
   readonly #packets: PacketsView;
   readonly #verdict: VerdictView;
   readonly #disciplines: Disciplines;
@@ -125,7 +127,10 @@ export class Page {
     );
     this.#slider = new BufferSlider(find("slider"), (limit) => this.#setLimit(limit));
     this.#view = new LiveView(find("live"), (link) => store.change({ link }));
-    this.#packets = new PacketsView(find("packets"), engine);
+    this.#path = new PathView(find("path"), (link) => store.change({ link }));
+    this.#packets = new PacketsView(find("packets"), engine, (timeS, levels) =>
+      this.#path.moment(timeS, levels),
+    );
     this.#verdict = new VerdictView(find("verdict-text"), {
       onLimit: (limit) => this.#setLimit(limit),
       onStep: (steps) => this.#slider.step(steps),
@@ -195,6 +200,7 @@ export class Page {
     clearTimeout(this.#settled);
     this.#answer = null;
     this.#view.past();
+    this.#path.past();
     this.#packets.forget();
     if (this.#sliding !== null) this.#slide(text, this.#sliding);
     else if (await this.#reader.read(text)) this.#ask(text);
@@ -221,7 +227,10 @@ export class Page {
   }
 
   #onReading(reading: Reading): void {
-    if (reading !== this.#reading && this.#slid === null) this.#view.blank();
+    if (reading !== this.#reading && this.#slid === null) {
+      this.#view.blank();
+      this.#path.blank();
+    }
     over("scenario");
     this.#reading = reading;
     this.#slid = null;
@@ -232,6 +241,7 @@ export class Page {
     if (!link) return;
     const place = placeOf(reading.scenario, link.name);
     this.#slider.show(link, place, reading);
+    this.#path.about(reading, link.name);
     const { measure_from_s: measuredFromS, duration_s: durationS } = reading.input;
     this.#view.about(
       link,
@@ -252,6 +262,7 @@ export class Page {
     this.#editor.complain(problems);
     this.#controls.complain(problems);
     this.#view.past();
+    this.#path.past();
     this.#view.fault("These pictures are of the scenario before.");
     const [first] = problems;
     const text = first ? problemText(first) : "";
@@ -272,6 +283,7 @@ export class Page {
     over("engine");
     this.#view.answer(answer);
     this.#measured.answer(answer);
+    this.#path.answer(answer.summary);
     const now = performance.now();
     performance.measure("question to answer", { start: now - latencyMs, end: now });
     const link = this.#link();

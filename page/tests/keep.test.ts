@@ -98,7 +98,14 @@ test("an address cannot set targets and names that the fields refuse", async () 
 test("CSV has decimal points, names and quotes", () => {
   expect(csvText([["a", 1.5, null, 'x,"y"']])).toBe('a,1.5,,"x,""y"""\r\n');
   const series: Series = {
-    link_series: {},
+    link_series: {
+      time_s: [],
+      link: [],
+      queue_packets: [],
+      utilization: [],
+      drops_packets: [],
+      marks_packets: [],
+    },
     flow_series: { time_s: [0.5, 0.5], flow: [0, 1], cwnd_packets: [10, null] },
     names: { links: [], flows: ["a,b", "c"] },
   };

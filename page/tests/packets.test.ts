@@ -1,7 +1,16 @@
 import { expect, test } from "vitest";
-import type { Summary, Watched } from "../src/engine/engine";
+import {
+  FLOW_COLUMNS,
+  LINK_COLUMNS,
+  type Answer,
+  type ModelInput,
+  type Summary,
+  type Watched,
+} from "../src/engine/engine";
 import { layout } from "../src/packets/drawing";
 import { countsOf, departures, eachPresent, fatesOf, longestGap } from "../src/packets/fates";
+import { subjectOf } from "../src/packets/span";
+import { stripOf } from "../src/packets/strip";
 import { wasm } from "./engine_here";
 
 const FILES = new wasm.Files("{}");
@@ -36,10 +45,22 @@ function watch(text: string, from: number, to: number): Watched {
   };
 }
 
-function summaryOf(text: string): Summary {
+function answerTo(text: string): Answer {
   const run = new wasm.Run(text, "{}", undefined, FILES);
   while (run.advance(1000) < 1);
-  return (JSON.parse(run.finish()) as { summary: Summary }).summary;
+  return JSON.parse(run.finish()) as Answer;
+}
+
+function summaryOf(text: string): Summary {
+  return answerTo(text).summary;
+}
+
+/** What the page would watch of a scenario. */
+function subjectIn(text: string): ReturnType<typeof subjectOf> {
+  const input = JSON.parse(wasm.model_input(text, "{}", undefined, FILES)) as ModelInput;
+  const [link] = input.links;
+  if (!link) throw new Error("no link");
+  return subjectOf({ text, input, link, who: "", answer: answerTo(text) });
 }
 
 test.each(KINDS)(
@@ -69,6 +90,38 @@ test.each(KINDS)(
     expect([...part.times].map((time) => picoseconds(time + 3))).toEqual(later.map(picoseconds));
   },
 );
+
+const MARKING = scenario("step_mark")
+  .replace('limit = "20', 'threshold = "5 packets", limit = "100')
+  .replace('"reno"', '"reno"\necn = "classic"');
+const SAMPLED = 'series.interval = "10 ms"\n';
+
+test("the engine's time series have the columns that the page reads", () => {
+  const { series } = answerTo(SAMPLED + scenario("drop_tail"));
+  expect(Object.keys(series?.link_series ?? {})).toEqual(expect.arrayContaining([...LINK_COLUMNS]));
+  expect(Object.keys(series?.flow_series ?? {})).toEqual(expect.arrayContaining([...FLOW_COLUMNS]));
+});
+
+test("the first loss of the measured part is a quarter into the span, or the first mark", () => {
+  const from = `${SAMPLED}measure_from = "2 s"\n`;
+  for (const text of [from + scenario("drop_tail"), from + MARKING]) {
+    const subject = subjectIn(text);
+    const { fates, marks } = stripOf(watch(text, 0, 6), subject);
+    const first = Math.min(...[...fates.dropTimes, ...marks].filter((time) => time > 2));
+    const { beginS, toS } = subject.span;
+    const early = beginS + (toS - beginS) / 4 - first;
+    // The loss is before the sample that shows it, 10 ms at most; the begin has four digits.
+    expect(early).toBeGreaterThanOrEqual(-0.001);
+    expect(early).toBeLessThanOrEqual(0.011);
+  }
+});
+
+test("marks of a whole run are those of its summary", () => {
+  const strip = stripOf(watch(SAMPLED + MARKING, 0, 6), subjectIn(SAMPLED + MARKING));
+  const { marks_packets: marks } = summaryOf(MARKING).links["bottleneck"] ?? {};
+  expect(strip.marked).toBe(marks);
+  expect(marks).toBeGreaterThan(0);
+});
 
 test("packets of drop tail wait no longer than its limit, and depart in order", () => {
   const fates = fatesOf(watch(scenario("drop_tail"), 0, 6), "drop_tail");

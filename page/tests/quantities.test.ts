@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { quantityShown, quantityWritten } from "../src/ask/fields";
+import { numberOrWordWritten, quantityWritten, valueShown } from "../src/ask/fields";
 import {
   loss,
   plain,
@@ -30,9 +30,17 @@ test("a comma that may separate thousands is refused", () => {
 
 test("a range is written as TOML and shown again", () => {
   expect(quantityWritten("20 ms to 40,5 ms")).toBe('{ uniform = ["20 ms", "40.5 ms"] }');
-  expect(quantityShown({ uniform: ["20 ms", "40 ms"] })).toBe("20 ms to 40 ms");
-  expect(quantityShown({ from: "1 ms", to: "2 ms" })).toBe('{ from = "1 ms", to = "2 ms" }');
+  expect(valueShown({ uniform: ["20 ms", "40 ms"] })).toBe("20 ms to 40 ms");
+  expect(valueShown({ from: "1 ms", to: "2 ms" })).toBe('{ from = "1 ms", to = "2 ms" }');
   expect(quantityWritten('{ from = "1 ms", to = "2 ms" }')).toBe('{ from = "1 ms", to = "2 ms" }');
+});
+
+test("a word in place of a number is shown and written without quotes", () => {
+  expect(valueShown("auto")).toBe("auto");
+  expect(valueShown(4)).toBe("4");
+  for (const text of ["auto", ' "auto" ']) expect(numberOrWordWritten(text)).toBe('"auto"');
+  expect(numberOrWordWritten("4")).toBe("4");
+  expect(() => numberOrWordWritten("4 auto")).toThrow(QuantityError);
 });
 
 test("numbers have a decimal point wherever the page is read", () => {

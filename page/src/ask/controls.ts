@@ -10,6 +10,7 @@ import {
   integerField,
   kindField,
   numberField,
+  numberOrWordField,
   quantityField,
   type Edit,
   type Field,
@@ -148,7 +149,7 @@ export class Controls {
     }
     if (has("send_burst")) {
       fields.push(
-        numberField("Packets sent together", [...at, "send_burst"], this.#edit),
+        numberOrWordField("Packets sent together", [...at, "send_burst"], this.#edit),
         checkField("Paced", [...at, "pacing"], this.#edit),
       );
     }

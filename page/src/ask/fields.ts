@@ -16,8 +16,8 @@ export interface Field {
   complain: (problems: Problem[]) => void;
 }
 
-/** A quantity as the field shows it: `20 ms`, `20 ms to 40 ms`, or TOML for anything else. */
-export function quantityShown(value: unknown): string {
+/** A value as a field shows it: `20 ms`, `20 ms to 40 ms`, `auto`, or TOML for anything else. */
+export function valueShown(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value === "object" && value !== null) {
     const { uniform } = value as { uniform?: unknown };
@@ -40,6 +40,15 @@ export function quantityWritten(text: string): string {
   if (!range) return JSON.stringify(withPoint(trimmed));
   const ends = [range[1] ?? "", range[2] ?? ""].map((end) => JSON.stringify(withPoint(end)));
   return `{ uniform = [${ends.join(", ")}] }`;
+}
+
+/** The TOML of a number, or of a word that stands in its place, such as `auto`.
+ *
+ * @throws QuantityError if the text is neither.
+ */
+export function numberOrWordWritten(text: string): string {
+  const [, word] = /^\s*"?([A-Za-z_]+)"?\s*$/.exec(text) ?? [];
+  return word === undefined ? String(readNumber(text)) : JSON.stringify(word);
 }
 
 /** The part of a field that says what is wrong. */
@@ -73,10 +82,8 @@ class Complaint {
 function textField(
   label: string,
   path: string[],
-  shown: (value: unknown) => string,
   written: (text: string) => string,
   edit: Edit,
-  wide = false,
 ): Field {
   const input = make("input", { type: "text", autocomplete: "off", spellcheck: "false" });
   const complaint = new Complaint(input, path);
@@ -90,11 +97,10 @@ function textField(
     }
   });
   const element = labelled(label, input, complaint.element);
-  if (wide) element.classList.add("wide");
   return {
     element,
     show: (scenario) => {
-      const value = shown(valueAt(scenario, path));
+      const value = valueShown(valueAt(scenario, path));
       if (input.value !== value) input.value = value;
     },
     complain: (problems) => complaint.of(problems),
@@ -102,27 +108,25 @@ function textField(
 }
 
 export function quantityField(label: string, path: string[], edit: Edit): Field {
-  return textField(label, path, quantityShown, quantityWritten, edit);
+  return textField(label, path, quantityWritten, edit);
 }
 
 export function numberField(label: string, path: string[], edit: Edit): Field {
-  const shown = (value: unknown): string => (value === undefined ? "" : inlineToml(value));
-  const field = textField(label, path, shown, (text) => String(readNumber(text)), edit);
+  const field = textField(label, path, (text) => String(readNumber(text)), edit);
   field.element.querySelector("input")?.setAttribute("inputmode", "decimal");
   return field;
 }
 
-/** A whole number, exactly as it is written. */
-export function integerField(label: string, path: string[], edit: Edit): Field {
-  const shown = (value: unknown): string => (value === undefined ? "" : inlineToml(value));
-  const field = textField(label, path, shown, (text) => String(readInteger(text)), edit);
-  field.element.querySelector("input")?.setAttribute("inputmode", "numeric");
-  return field;
+/** A number, or a word in its place: no keyboard of digits alone. */
+export function numberOrWordField(label: string, path: string[], edit: Edit): Field {
+  return textField(label, path, numberOrWordWritten, edit);
 }
 
-export function textLineField(label: string, path: string[], edit: Edit): Field {
-  const shown = (value: unknown): string => (typeof value === "string" ? value : "");
-  return textField(label, path, shown, JSON.stringify, edit, true);
+/** A whole number, exactly as it is written. */
+export function integerField(label: string, path: string[], edit: Edit): Field {
+  const field = textField(label, path, (text) => String(readInteger(text)), edit);
+  field.element.querySelector("input")?.setAttribute("inputmode", "numeric");
+  return field;
 }
 
 export function checkField(label: string, path: string[], edit: Edit): Field {

@@ -43,12 +43,23 @@ export interface Resolved {
 }
 
 export type Column = (number | null)[];
-export type Columns = Record<string, Column>;
+export type Columns<Name extends string = string> = Record<Name, Column>;
+
+/** The columns of time series that the page reads. */
+export const LINK_COLUMNS = [
+  "time_s",
+  "link",
+  "queue_packets",
+  "utilization",
+  "drops_packets",
+  "marks_packets",
+] as const;
+export const FLOW_COLUMNS = ["time_s", "flow", "cwnd_packets"] as const;
 
 /** Time series as columns; labels are positions in the lists of names. */
 export interface Series {
-  link_series: Columns;
-  flow_series: Columns;
+  link_series: Columns<(typeof LINK_COLUMNS)[number]>;
+  flow_series: Columns<(typeof FLOW_COLUMNS)[number]>;
   names: { links: string[]; flows: string[] };
 }
 

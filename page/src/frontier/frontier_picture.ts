@@ -88,7 +88,7 @@ export function frontierPicture(
   return {
     name: "frontier",
     title: "What you can have: capacity lost against the wait",
-    x: { label: `99 % of the packets${who && ` of ${who}`} wait at most (ms)`, log: true },
+    x: { label: `delay${who && ` of ${who}`}, 99 % (ms)`, log: true },
     y: { label: "capacity lost", log: true, min: LEAST_LOST, max: MOST_LOST, percent: true },
     xs,
     lines,

@@ -15,6 +15,7 @@ const PARTS: Record<string, string> = {
   utilization: "figure:has(#picture-utilization)",
   groups: "#groups",
   links: "#links",
+  path: "#path",
   packets: "#packets",
   frontier: "#frontier",
   "trade-off": "#trade-off",

@@ -1,9 +1,14 @@
-/** Draws a strip: the packets at the link at one time, and the span below them. */
+/** Draws a strip: the packets at the link at one time, and the span below them.
+ *
+ * A frame costs little, so that phones show 60 of them per second: it writes a pixel per packet, which the
+ * browser enlarges, draws the drops that fall, and moves the cursor. The rest is drawn once.
+ */
 
-import type { Theme } from "../pictures/picture";
+import { make } from "../dom";
+import { colourOf, type Theme } from "../pictures/picture";
 import { duration, plain } from "../scenario/quantities";
-import { eachPresent, placeAbove } from "./fates";
-import { colourOfFlow, type Strip } from "./strip";
+import { placeAbove, type Fates } from "./fates";
+import { colourOfFlow, styleAt, type Strip } from "./strip";
 
 /** Largest side of a packet, and the side from which packets have a gap between them, in pixels. */
 const LARGEST = 14;
@@ -13,10 +18,10 @@ const QUEUE_HEIGHT = 150;
 const FALL_HEIGHT = 40;
 const LANE = 16;
 const WINDOWS_HEIGHT = 110;
+const SPAN_HEIGHT = 2 * LANE + WINDOWS_HEIGHT + 22;
 const LEFT = 12;
 /** Drops that fall at the same time. */
 const MOST_FALLING = 100;
-export const HEIGHT = QUEUE_HEIGHT + FALL_HEIGHT + 2 * LANE + WINDOWS_HEIGHT + 22;
 
 type Drawing = CanvasRenderingContext2D;
 
@@ -32,104 +37,41 @@ export class StripDrawing {
   readonly #strip: Strip;
   readonly #theme: Theme;
   readonly #width: number;
-  /** Side of a packet, and packets above each other. */
-  readonly #side: number;
-  readonly #rows: number;
-  readonly #colours = new Map<number, [css: string, pixel: number]>();
-  readonly #packets = document.createElement("canvas");
-  readonly #image: ImageData;
-  readonly #pixels: Uint32Array;
-  readonly #span = document.createElement("canvas");
+  readonly #cursor = make("div", { class: "cursor" });
+  readonly #waiting: Waiting;
+  readonly #falling: Falling;
 
-  constructor(strip: Strip, theme: Theme, width: number, ratio: number) {
+  /** Draws into an element instead of what is there. */
+  constructor(host: HTMLElement, strip: Strip, theme: Theme, width: number, ratio: number) {
     [this.#strip, this.#theme, this.#width] = [strip, theme, width];
-    [this.#side, this.#rows] = layout(strip.counts.most, width - LEFT, QUEUE_HEIGHT);
-    for (const flow of strip.seen) {
-      const colour = colourOfFlow(strip, flow, theme);
-      this.#colours.set(flow, [colour, pixelOf(colour)]);
-    }
-    const columns = Math.max(1, Math.ceil((strip.counts.most + 1) / this.#rows));
-    this.#packets.width = columns;
-    this.#packets.height = this.#rows;
-    this.#image = new ImageData(columns, this.#rows);
-    this.#pixels = new Uint32Array(this.#image.data.buffer);
-    this.#span.width = width * ratio;
-    this.#span.height = HEIGHT * ratio;
-    const context = this.#span.getContext("2d");
-    context?.scale(ratio, ratio);
+    const [side, rows] = layout(strip.counts.most, width - LEFT, QUEUE_HEIGHT);
+    this.#waiting = new Waiting(strip, theme, side, rows);
+    this.#falling = new Falling(strip, theme, Math.max(6, side), width, ratio);
+    const [span, context] = canvasOf("span", width, SPAN_HEIGHT, ratio);
     if (context) this.#drawSpan(context);
+    const gate = make("div", { class: "gate" });
+    const over = make("div", { class: "over" }, span, this.#cursor);
+    host.replaceChildren(gate, this.#waiting.element, this.#falling.canvas, over);
   }
 
-  draw(context: Drawing, moment: Moment): void {
-    context.fillStyle = this.#theme.ground;
-    context.fillRect(0, 0, this.#width, HEIGHT);
-    this.#drawPackets(context, moment);
-    this.#drawDrops(context, moment);
-    context.drawImage(this.#span, 0, 0, this.#width, HEIGHT);
-    const x = this.#x(moment.time);
-    line(context, this.#theme.text, 2, [x, QUEUE_HEIGHT + FALL_HEIGHT], [x, HEIGHT - 18]);
-  }
-
-  /** The packets at the link, from the one that is sent at the left in columns to the right. */
-  #drawPackets(context: Drawing, { time }: Moment): void {
-    const { fates } = this.#strip;
-    const columns = this.#packets.width;
-    this.#pixels.fill(0);
-    let place = 0;
-    eachPresent(fates, time, (packet) => {
-      const at = (place % this.#rows) * columns + Math.floor(place / this.#rows);
-      if (place < this.#pixels.length)
-        this.#pixels[at] = this.#colours.get(fates.flow[packet] ?? 0)?.[1] ?? 0;
-      place++;
-    });
-    this.#packets.getContext("2d")?.putImageData(this.#image, 0, 0);
-    const side = this.#side;
-    const [width, height] = [columns * side, this.#rows * side];
-    context.imageSmoothingEnabled = false;
-    context.drawImage(this.#packets, LEFT, 0, width, height);
-    line(context, this.#theme.text, 3, [LEFT - 4, 0], [LEFT - 4, QUEUE_HEIGHT]);
-    if (side < WITH_GAP) return;
-    const { ground } = this.#theme;
-    for (let at = 0; at <= columns; at++) {
-      line(context, ground, 1, [LEFT + at * side, 0], [LEFT + at * side, height]);
-    }
-    for (let at = 0; at <= this.#rows; at++) {
-      line(context, ground, 1, [LEFT, at * side], [LEFT + width, at * side]);
-    }
-  }
-
-  /** Packets that were dropped a moment ago, on their way down. */
-  #drawDrops(context: Drawing, { time, fallS }: Moment): void {
-    const { fates } = this.#strip;
-    const last = placeAbove(fates.dropTimes, time);
-    const side = Math.max(6, this.#side);
-    for (let drop = last - 1; drop >= Math.max(0, last - MOST_FALLING); drop--) {
-      const age = time - (fates.dropTimes[drop] ?? 0);
-      const fallen = fallS > 0 ? age / fallS : 0.5;
-      if (fallS > 0 ? age >= fallS : age > 0) break;
-      const packet = fates.drops[drop] ?? 0;
-      const x = LEFT + ((last - drop) % 40) * (side + 2);
-      const y = QUEUE_HEIGHT + fallen * (FALL_HEIGHT - side - 2);
-      context.fillStyle = this.#colours.get(fates.flow[packet] ?? 0)?.[0] ?? "";
-      context.fillRect(x, y, side, side);
-      line(context, this.#theme.text, 1.5, [x, y], [x + side, y + side]);
-      line(context, this.#theme.text, 1.5, [x + side, y], [x, y + side]);
-    }
+  draw(moment: Moment): void {
+    this.#waiting.draw(moment.time);
+    this.#falling.draw(moment);
+    this.#cursor.style.transform = `translateX(${this.#x(moment.time)}px)`;
   }
 
   /** Drops, marks, gaps and windows over the whole span. */
   #drawSpan(context: Drawing): void {
     const { fates, marks, calls, windows, who, beginS, lengthS } = this.#strip;
-    const top = QUEUE_HEIGHT + FALL_HEIGHT;
     const ticks = (times: number[], y: number, colour: string): void => {
       for (const time of times) {
         line(context, colour, 1, [this.#x(time), y], [this.#x(time), y + LANE - 4]);
       }
     };
-    ticks(fates.dropTimes, top, this.#theme.text);
-    ticks(marks, top, this.#theme.answer);
-    if (who !== "") ticks(calls, top + LANE, this.#theme.limit);
-    const low = top + 2 * LANE + WINDOWS_HEIGHT;
+    ticks(fates.dropTimes, 0, this.#theme.text);
+    ticks(marks, 0, this.#theme.answer);
+    if (who !== "") ticks(calls, LANE, this.#theme.limit);
+    const low = 2 * LANE + WINDOWS_HEIGHT;
     line(context, this.#theme.grid, 1, [LEFT, low], [this.#width, low]);
     const most = windows.reduce((high, curve) => Math.max(high, ...curve.values), 1);
     for (const { flow, times, values } of windows) {
@@ -145,18 +87,137 @@ export class StripDrawing {
     context.fillStyle = this.#theme.text;
     context.font = "12px system-ui, sans-serif";
     if (windows.length > 0) {
-      context.fillText(`windows, up to ${plain(most)} packets`, LEFT, top + 2 * LANE + 11);
+      context.fillText(`windows, up to ${plain(most)} packets`, LEFT, 2 * LANE + 11);
     }
     const end = `${plain(beginS + lengthS, 5)} s`;
-    context.fillText(`${plain(beginS, 5)} s`, LEFT, HEIGHT - 4);
+    context.fillText(`${plain(beginS, 5)} s`, LEFT, SPAN_HEIGHT - 4);
     context.textAlign = "right";
-    context.fillText(end, this.#width - 2, HEIGHT - 4);
+    context.fillText(end, this.#width - 2, SPAN_HEIGHT - 4);
     context.textAlign = "left";
   }
 
   #x(time: number): number {
     return LEFT + (time / this.#strip.lengthS) * (this.#width - LEFT - 2);
   }
+}
+
+/** The packets at the link, from the one that is sent at the left in columns to the right. */
+class Waiting {
+  readonly element: HTMLElement;
+  readonly #fates: Fates;
+  readonly #image: ImageData;
+  readonly #pixels: Uint32Array;
+  /** By flow. */
+  readonly #colours: Uint32Array;
+  readonly #context: Drawing | null;
+
+  constructor(strip: Strip, theme: Theme, side: number, rows: number) {
+    this.#fates = strip.fates;
+    const columns = Math.max(1, Math.ceil((strip.counts.most + 1) / rows));
+    const canvas = make("canvas", { width: String(columns), height: String(rows) });
+    this.#context = canvas.getContext("2d");
+    this.#image = new ImageData(columns, rows);
+    this.#pixels = new Uint32Array(this.#image.data.buffer);
+    this.#colours = new Uint32Array(1 + (strip.seen.at(-1) ?? 0));
+    strip.seen.forEach((flow, place) => {
+      this.#colours[flow] = pixelOf(colourOf(styleAt(place), theme));
+    });
+    this.element = make("div", { class: "waiting" }, canvas);
+    canvas.style.width = `${columns * side}px`;
+    canvas.style.height = `${rows * side}px`;
+    if (side < WITH_GAP) return;
+    const gaps = make("div", { class: "gaps" });
+    const edge = (towards: string): string =>
+      `linear-gradient(to ${towards}, ${theme.ground} 1px, transparent 1px)`;
+    gaps.style.backgroundImage = `${edge("right")}, ${edge("bottom")}`;
+    gaps.style.backgroundSize = `${side}px ${side}px`;
+    this.element.append(gaps);
+  }
+
+  draw(time: number): void {
+    const { flow, arrival, end, latestEnd } = this.#fates;
+    const [pixels, colours] = [this.#pixels, this.#colours];
+    const { width: columns, height: rows } = this.#image;
+    pixels.fill(0);
+    const last = placeAbove(arrival, time);
+    let [row, column] = [0, 0];
+    for (let packet = placeAbove(latestEnd, time); packet < last; packet++) {
+      if ((end[packet] ?? 0) <= time) continue;
+      pixels[row * columns + column] = colours[flow[packet] ?? 0] ?? 0;
+      if (++row < rows) continue;
+      row = 0;
+      column++;
+    }
+    this.#context?.putImageData(this.#image, 0, 0);
+  }
+}
+
+/** Packets that were dropped a moment ago, on their way down. */
+class Falling {
+  readonly canvas: HTMLCanvasElement;
+  readonly #strip: Strip;
+  readonly #context: Drawing | null;
+  readonly #side: number;
+  readonly #width: number;
+  /** A dropped packet per colour. */
+  readonly #sprites = new Map<string, HTMLCanvasElement>();
+  readonly #colour: (flow: number) => string;
+  #isEmpty = true;
+
+  constructor(strip: Strip, theme: Theme, side: number, width: number, ratio: number) {
+    [this.#strip, this.#side, this.#width] = [strip, side, width];
+    [this.canvas, this.#context] = canvasOf("falling", width, FALL_HEIGHT, ratio);
+    this.#colour = (flow) => colourOfFlow(strip, flow, theme);
+    for (const flow of strip.seen.slice(0, 6)) {
+      const colour = this.#colour(flow);
+      const [sprite, context] = canvasOf("", side, side, ratio);
+      if (context) drawCrossed(context, side, colour, theme.text);
+      this.#sprites.set(colour, sprite);
+    }
+  }
+
+  draw({ time, fallS }: Moment): void {
+    const { fates } = this.#strip;
+    const [context, side] = [this.#context, this.#side];
+    if (!this.#isEmpty) context?.clearRect(0, 0, this.#width, FALL_HEIGHT);
+    this.#isEmpty = true;
+    const last = placeAbove(fates.dropTimes, time);
+    for (let drop = last - 1; drop >= Math.max(0, last - MOST_FALLING); drop--) {
+      const age = time - (fates.dropTimes[drop] ?? 0);
+      const fallen = fallS > 0 ? age / fallS : 0.5;
+      if (fallS > 0 ? age >= fallS : age > 0) break;
+      const packet = fates.drops[drop] ?? 0;
+      const x = LEFT + ((last - drop) % 40) * (side + 2);
+      const y = fallen * (FALL_HEIGHT - side - 2);
+      const sprite = this.#sprites.get(this.#colour(fates.flow[packet] ?? 0));
+      if (sprite) context?.drawImage(sprite, x, y, side, side);
+      this.#isEmpty = false;
+    }
+  }
+}
+
+function drawCrossed(context: Drawing, side: number, colour: string, cross: string): void {
+  context.fillStyle = colour;
+  context.fillRect(0, 0, side, side);
+  line(context, cross, 1.5, [0, 0], [side, side]);
+  line(context, cross, 1.5, [side, 0], [0, side]);
+}
+
+/** A canvas of a size in CSS pixels, and what draws on it in them. */
+function canvasOf(
+  name: string,
+  width: number,
+  height: number,
+  ratio: number,
+): [HTMLCanvasElement, Drawing | null] {
+  const canvas = make("canvas", { class: name });
+  canvas.width = width * ratio;
+  canvas.height = height * ratio;
+  canvas.style.width = `${width}px`;
+  canvas.style.height = `${height}px`;
+  const context = canvas.getContext("2d");
+  context?.scale(ratio, ratio);
+  return [canvas, context];
 }
 
 /** Side of a packet and packets above each other, so that all find room. */

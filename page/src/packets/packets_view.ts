@@ -7,20 +7,26 @@ import { isDark } from "../pictures/chart";
 import { DARK, LIGHT, type Theme } from "../pictures/picture";
 import { plain } from "../scenario/quantities";
 import { LIVE_PRIORITY } from "../see/live";
-import { HEIGHT, momentText, spanText, StripDrawing } from "./drawing";
+import { momentText, spanText, StripDrawing } from "./drawing";
 import { placeAbove, presentByFlow } from "./fates";
+import { levelsAt, type Level } from "./samples";
 import type { Subject } from "./span";
 import { colourOfFlow, stripOf, type Strip } from "./strip";
 
 const SLOWER = [10, 30, 100, 300, 1000];
 /** Time on the screen in which a drop falls. */
 const FALL_S = 0.6;
+const WORDS_MS = 100;
 const STEPS = 1000;
 /** Names in the legend. */
 const MOST_NAMES = 12;
 
+/** Hears of the moment that is shown: simulated seconds, and what stands at each link. */
+type OnMoment = (timeS: number, levels: Map<string, Level>) => void;
+
 export class PacketsView {
   readonly #engine: Engine;
+  readonly #onMoment: OnMoment;
   #subject: Subject | null = null;
   #strip: Strip | null = null;
   #drawing: StripDrawing | null = null;
@@ -29,7 +35,9 @@ export class PacketsView {
   #time = 0;
   #frame = 0;
   #lastFrame: number | null = null;
-  readonly #canvas = make("canvas", { role: "img" });
+  /** When the moment was last put into words. */
+  #said = 0;
+  readonly #picture = make("div", { class: "strip", role: "img" });
   readonly #words = make("p", { class: "quiet" });
   readonly #moment = make("p", { class: "readout" });
   readonly #legend = make("ul", { class: "grades" });
@@ -56,15 +64,16 @@ export class PacketsView {
   });
   readonly #stage: HTMLElement;
 
-  constructor(host: HTMLElement, engine: Engine) {
+  constructor(host: HTMLElement, engine: Engine, onMoment: OnMoment) {
     this.#engine = engine;
+    this.#onMoment = onMoment;
     this.#slower.value = "30";
     const buttons = [this.#play, this.#before, this.#after, labelled("Speed", this.#slower)];
     const controls = make("div", { class: "row" }, ...buttons);
     this.#stage = make(
       "div",
       { hidden: true },
-      this.#canvas,
+      this.#picture,
       this.#moment,
       controls,
       labelled("Moment", this.#place),
@@ -195,27 +204,34 @@ export class PacketsView {
 
   #draw(): void {
     const strip = this.#strip;
-    const context = this.#canvas.getContext("2d");
     const width = this.#stage.clientWidth;
-    if (!strip || !context || width === 0) return;
-    const ratio = window.devicePixelRatio || 1;
+    if (!strip || width === 0) return;
     if (!this.#drawing) {
-      this.#canvas.width = width * ratio;
-      this.#canvas.height = HEIGHT * ratio;
-      this.#canvas.style.width = `${width}px`;
-      this.#canvas.style.height = `${HEIGHT}px`;
-      this.#drawing = new StripDrawing(strip, themeNow(), width, ratio);
+      const ratio = window.devicePixelRatio || 1;
+      this.#drawing = new StripDrawing(this.#picture, strip, themeNow(), width, ratio);
       this.#showLegend(strip);
     }
-    context.setTransform(ratio, 0, 0, ratio, 0, 0);
     const fallS = isStill() ? 0 : FALL_S / Number(this.#slower.value);
-    this.#drawing.draw(context, { time: this.#time, fallS });
+    this.#drawing.draw({ time: this.#time, fallS });
+    this.#say(strip);
+  }
+
+  /** Says what is seen; while it moves, as often as can be read. */
+  #say(strip: Strip): void {
+    const now = performance.now();
+    if (this.#isPlaying && now - this.#said < WORDS_MS) return;
+    this.#said = now;
     this.#place.value = String(Math.round((this.#time / strip.lengthS) * STEPS));
+    const levels = levelsAt(strip.links, this.#time);
+    const own = levels.get(strip.link);
+    // Samples are late; of this link the time of every drop is known.
+    if (own) own.drops = placeAbove(strip.fates.dropTimes, this.#time);
+    this.#onMoment(strip.beginS + this.#time, levels);
     const text = momentText(strip, presentByFlow(strip.fates, this.#time), this.#time);
     this.#moment.textContent = text;
     // A picture in motion is described when it stands still.
     if (!this.#isPlaying) {
-      this.#canvas.setAttribute("aria-label", text);
+      this.#picture.setAttribute("aria-label", text);
       this.#place.setAttribute("aria-valuetext", text);
     }
   }

@@ -1,6 +1,6 @@
 /** Which seconds of a run are watched. */
 
-import type { Answer, Column, ModelInput, Question, Series, Span } from "../engine/engine";
+import type { Answer, ModelInput, Question, Series, Span } from "../engine/engine";
 import type { Bottleneck } from "../rules/bottleneck";
 import { questionOf } from "../scenario/reading";
 
@@ -21,8 +21,12 @@ function spanLength(packetsPerS: number): number {
 /** When the span begins, so that the first loss or mark after `beginS` is in it. */
 function spanStart(series: Series, link: string, beginS: number, lengthS: number): number {
   const at = series.names.links.indexOf(link);
-  const of = (name: string): Column => series.link_series[name] ?? [];
-  const [links, times, drops, marks] = [of("link"), of("time_s"), of("drops"), of("marks")];
+  const {
+    link: links,
+    time_s: times,
+    drops_packets: drops,
+    marks_packets: marks,
+  } = series.link_series;
   const first = times.findIndex(
     (time, row) =>
       links[row] === at && (time ?? 0) > beginS && (drops[row] ?? 0) + (marks[row] ?? 0) > 0,

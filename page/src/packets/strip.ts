@@ -1,10 +1,19 @@
 /** What the pictures of packets are drawn from. */
 
-import type { Column, Watched } from "../engine/engine";
+import type { Watched } from "../engine/engine";
 import { colourOf, type Theme } from "../pictures/picture";
 import { evenlySpread } from "../see/live_pictures";
 import type { Subject } from "./span";
-import { departures, fatesOf, countsOf, longestGap, type Counts, type Fates } from "./fates";
+import { samplesOf, type LinkSamples } from "./samples";
+import {
+  departures,
+  fatesOf,
+  countsOf,
+  longestGap,
+  placeAbove,
+  type Counts,
+  type Fates,
+} from "./fates";
 
 /** Windows that are drawn. */
 const MOST_WINDOWS = 6;
@@ -17,6 +26,7 @@ export interface Curve {
 
 /** A span of a run at one link. */
 export interface Strip {
+  link: string;
   lengthS: number;
   beginS: number;
   fates: Fates;
@@ -26,6 +36,7 @@ export interface Strip {
   /** Numbers of the flows whose packets are in the span. */
   seen: number[];
   windows: Curve[];
+  links: LinkSamples;
   /** Times of samples since whose predecessor packets were marked. */
   marks: number[];
   marked: number;
@@ -44,6 +55,7 @@ export function stripOf(watched: Watched, { span: { link }, discipline, who }: S
   const calls = departures(fates, new Set(wanted));
   const marks = marksOf(watched, link);
   return {
+    link,
     beginS: watched.from_s,
     lengthS: watched.to_s - watched.from_s,
     fates,
@@ -51,6 +63,7 @@ export function stripOf(watched: Watched, { span: { link }, discipline, who }: S
     names,
     seen: [...new Set(fates.flow)].sort((a, b) => a - b),
     windows: windowsOf(watched),
+    links: samplesOf(watched),
     marks: marks.map(([time]) => time),
     marked: marks.reduce((sum, [, marked]) => sum + marked, 0),
     calls,
@@ -59,18 +72,14 @@ export function stripOf(watched: Watched, { span: { link }, discipline, who }: S
   };
 }
 
-function column(columns: Record<string, Column> | undefined, name: string): Column {
-  return columns?.[name] ?? [];
-}
-
 function marksOf(
   { series, from_s, to_s }: Watched,
   link: string,
 ): [time: number, marked: number][] {
-  const at = series?.names.links.indexOf(link);
-  const links = column(series?.link_series, "link");
-  const times = column(series?.link_series, "time_s");
-  return column(series?.link_series, "marks").flatMap((marked, row) => {
+  if (!series) return [];
+  const at = series.names.links.indexOf(link);
+  const { link: links, time_s: times, marks_packets: marks } = series.link_series;
+  return marks.flatMap((marked, row) => {
     const time = times[row] ?? 0;
     const isHere = links[row] === at && time > from_s && time <= to_s;
     return isHere && (marked ?? 0) > 0 ? [[time - from_s, marked ?? 0]] : [];
@@ -79,9 +88,9 @@ function marksOf(
 
 function windowsOf({ series, from_s, to_s }: Watched): Curve[] {
   const curves = new Map<number, Curve>();
-  const times = column(series?.flow_series, "time_s");
-  const windows = column(series?.flow_series, "cwnd_packets");
-  column(series?.flow_series, "flow").forEach((flow, row) => {
+  if (!series) return [];
+  const { flow: flows, time_s: times, cwnd_packets: windows } = series.flow_series;
+  flows.forEach((flow, row) => {
     const [time, value] = [times[row] ?? 0, windows[row] ?? null];
     if (flow === null || value === null || time < from_s || time > to_s) return;
     const curve = curves.get(flow) ?? { flow, times: [], values: [] };
@@ -92,7 +101,11 @@ function windowsOf({ series, from_s, to_s }: Watched): Curve[] {
   return evenlySpread([...curves.values()], MOST_WINDOWS);
 }
 
-/** The colour of a flow's packets: flows that are seen take them in turn. */
+/** The style of the packets of a flow by its place among those that are seen, which take turns. */
+export function styleAt(place: number): number {
+  return 1 + (place % 6);
+}
+
 export function colourOfFlow({ seen }: Strip, flow: number, theme: Theme): string {
-  return colourOf(1 + (seen.indexOf(flow) % 6), theme);
+  return colourOf(styleAt(placeAbove(seen, flow) - 1), theme);
 }

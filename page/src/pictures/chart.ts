@@ -16,6 +16,8 @@ import {
 } from "./picture";
 
 const HEIGHT = 250;
+/** Height above a picture for the keys of its marks. */
+const KEYS_HEIGHT = 30;
 /** Below this width labels of marks would cover the picture. */
 const NARROW = 420;
 /** Lines that the description of a picture names. */
@@ -85,6 +87,7 @@ export class Chart {
       picture.y.log,
       picture.y.label,
       picture.x.label,
+      hasKeys(picture),
       picture.lines.map((line) => [line.label, line.style, line.dashes, line.low !== undefined]),
     ]);
     if (shape === this.#shape && this.#plot) {
@@ -154,6 +157,10 @@ function positive(column: (number | null)[], log: boolean): (number | null)[] {
   return log ? column.map((value) => (value !== null && value > 0 ? value : null)) : column;
 }
 
+function hasKeys({ marks }: Picture): boolean {
+  return marks.some(({ key }) => key !== undefined);
+}
+
 function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.Options {
   const picture = current();
   const series: uPlot.Series[] = [
@@ -189,6 +196,7 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
   return {
     width,
     height: HEIGHT,
+    padding: [hasKeys(picture) ? KEYS_HEIGHT : null, null, null, null],
     series,
     bands,
     cursor: { drag: { x: true, y: false }, focus: { prox: 16 } },
@@ -298,6 +306,7 @@ function drawMarks(plot: uPlot, picture: Picture, theme: Theme): void {
   ctx.textAlign = "left";
   ctx.textBaseline = "alphabetic";
   let row = 0;
+  const keys: Key[] = [];
   for (const mark of picture.marks) {
     const at = plot.valToPos(mark.at, mark.axis, true);
     const inside =
@@ -305,7 +314,8 @@ function drawMarks(plot: uPlot, picture: Picture, theme: Theme): void {
         ? at >= bbox.left && at <= bbox.left + bbox.width
         : at >= bbox.top && at <= bbox.top + bbox.height;
     if (!inside) continue;
-    ctx.strokeStyle = ctx.fillStyle = colourOfMark(mark.kind, theme);
+    const colour = colourOfMark(mark.kind, theme);
+    ctx.strokeStyle = ctx.fillStyle = colour;
     ctx.lineWidth = (mark.kind === "answer" ? 2.5 : 1.2) * density;
     ctx.setLineDash(mark.kind === "answer" ? [] : [4 * density, 3 * density]);
     ctx.beginPath();
@@ -317,10 +327,13 @@ function drawMarks(plot: uPlot, picture: Picture, theme: Theme): void {
       ctx.lineTo(bbox.left + bbox.width, at);
     }
     ctx.stroke();
+    if (mark.key !== undefined) {
+      keys.push({ text: mark.key, at, colour, isAnswer: mark.kind === "answer" });
+      continue;
+    }
     // A mark at a height has the width of the picture for its label.
-    const hasRoom = plot.width >= NARROW || mark.kind === "answer" || mark.axis === "y";
-    const label = hasRoom ? mark.label : mark.key;
-    if (label === undefined) continue;
+    const { label } = mark;
+    if (plot.width < NARROW && mark.axis === "x") continue;
     const width = ctx.measureText(label).width;
     const right = bbox.left + bbox.width;
     if (mark.axis === "x") {
@@ -330,5 +343,27 @@ function drawMarks(plot: uPlot, picture: Picture, theme: Theme): void {
       ctx.fillText(label, right - width - 3 * density, at - 3 * density);
     }
   }
+  drawKeys(plot, keys, density);
   ctx.restore();
+}
+
+/** A mark's text above the picture, and where its line is. */
+interface Key {
+  text: string;
+  at: number;
+  colour: string;
+  isAnswer: boolean;
+}
+
+/** The answer has a row for itself above the others, which give way to the right. */
+function drawKeys({ ctx, bbox }: uPlot, keys: Key[], density: number): void {
+  const end = bbox.left + bbox.width;
+  let free = 0;
+  for (const { text, at, colour, isAnswer } of keys.sort((a, b) => a.at - b.at)) {
+    const width = ctx.measureText(text).width;
+    const left = Math.max(isAnswer ? 0 : free, Math.min(at - width / 2, end - width));
+    if (!isAnswer) free = left + width + 4 * density;
+    ctx.fillStyle = colour;
+    ctx.fillText(text, left, bbox.top - (isAnswer ? 18 : 5) * density);
+  }
 }

@@ -179,7 +179,9 @@ function markers(picture: Picture, line: Line, colour: string, x: Scale, y: Scal
 
 function marks(picture: Picture, x: Scale, y: Scale): string {
   let row = 0;
-  return picture.marks
+  // Written after all lines, so that none crosses a label.
+  const labels: string[] = [];
+  const lines = picture.marks
     .map((mark) => {
       const across = mark.axis === "y";
       const at = across ? y(mark.at) : x(mark.at);
@@ -199,9 +201,13 @@ function marks(picture: Picture, x: Scale, y: Scale): string {
         ? `x="${BOX.right - 4}" y="${number(at - 4)}" text-anchor="end"`
         : `x="${number(at + (isFar ? -4 : 4))}" y="${BOX.top + 12 + 13 * (row++ % 6)}" ` +
           `text-anchor="${isFar ? "end" : "start"}"`;
-      return `${line}<text ${where} fill="${colour}" font-size="11">${escapeXml(mark.label)}</text>`;
+      const under = `paint-order="stroke" stroke="${LIGHT.ground}" stroke-width="4"`;
+      const text = `${where} fill="${colour}" font-size="11" ${under}`;
+      labels.push(`<text ${text}>${escapeXml(mark.label)}</text>`);
+      return line;
     })
     .join("\n");
+  return [lines, ...labels].join("\n");
 }
 
 function legend(picture: Picture): string {

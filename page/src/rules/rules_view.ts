@@ -33,14 +33,9 @@ export class RulesView {
   readonly #summary = make("summary", {});
 
   constructor(host: HTMLElement) {
-    const note = make(
-      "p",
-      { class: "quiet" },
-      "Marks in the pictures above, by number; grey if an assumption of the rule fails here.",
-    );
     host.append(
       make("h3", {}, "Rules of the literature"),
-      make("details", {}, this.#summary, note, this.#list),
+      make("details", {}, this.#summary, this.#list),
     );
   }
 

@@ -21,14 +21,28 @@ export interface Place {
 const FROM_TO =
   /^-(h\d+|switch|leaf\d+|uplink\d+|spine\d+)-(h\d+|switch|leaf\d+|uplink\d+|spine\d+)$/;
 
-/** Finds a link of a scenario. */
-export function placeOf(scenario: Table, link: string): Place {
+/** A link of a switch or a fabric: its table, and the nodes between which it is. */
+export interface Nodes {
+  table: [kind: string, name: string];
+  from: string;
+  to: string;
+}
+
+/** The nodes of a link; null if it is a link of its own. */
+export function nodesOf(scenario: Table, link: string): Nodes | null {
   for (const kind of ["switches", "fabrics"]) {
     for (const name of Object.keys(scenario[kind] ?? {})) {
       const [, from, to] = (link.startsWith(name) && FROM_TO.exec(link.slice(name.length))) || [];
-      if (from && to) return shared(scenario, [kind, name], from, to);
+      if (from && to) return { table: [kind, name], from, to };
     }
   }
+  return null;
+}
+
+/** Finds a link of a scenario. */
+export function placeOf(scenario: Table, link: string): Place {
+  const nodes = nodesOf(scenario, link);
+  if (nodes) return shared(scenario, nodes);
   const table = ["links", link];
   const pool = valueAt(scenario, [...table, "pool"]);
   return {
@@ -43,7 +57,7 @@ export function placeOf(scenario: Table, link: string): Place {
 }
 
 /** The keys of a switch or a fabric that a link between two of its nodes shares with others. */
-function shared(scenario: Table, table: string[], from: string, to: string): Place {
+function shared(scenario: Table, { table, from, to }: Nodes): Place {
   const has = (key: string): boolean => valueAt(scenario, [...table, key]) !== undefined;
   const [kind, name] = table;
   const isInterface = from.startsWith("h");

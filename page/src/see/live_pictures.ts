@@ -29,10 +29,6 @@ export interface Span {
   durationS: number;
 }
 
-function column(columns: Record<string, Column>, name: string): Column {
-  return columns[name] ?? [];
-}
-
 /** Rows of a table with this label. */
 function rowsOf(labels: Column, wanted: number): number[] {
   const rows: number[] = [];
@@ -70,8 +66,8 @@ export function limitOf(link: Bottleneck, place: Place, text: string): Limit {
 /** The number of waiting packets at a link over time, under its limit. */
 export function queuePicture(series: Series, link: string, limit: Limit, span: Span): Picture {
   const at = series.names.links.indexOf(link);
-  const rows = rowsOf(column(series.link_series, "link"), at);
-  const queue = pick(column(series.link_series, "queue_packets"), rows);
+  const rows = rowsOf(series.link_series.link, at);
+  const queue = pick(series.link_series.queue_packets, rows);
   const marks: Mark[] = Number.isFinite(limit.packets)
     ? [{ axis: "y", at: limit.packets, label: limit.name, kind: "limit" }]
     : [];
@@ -80,7 +76,7 @@ export function queuePicture(series: Series, link: string, limit: Limit, span: S
     title: `Queue at ${link}`,
     x: { label: "time (s)", log: false, min: 0, max: span.durationS },
     y: { label: "waiting packets", log: false, min: 0 },
-    xs: times(column(series.link_series, "time_s"), rows),
+    xs: times(series.link_series.time_s, rows),
     lines: [{ label: "queue", y: queue, style: 1 }],
     marks,
     shades: beforeStatistics(span),
@@ -90,17 +86,17 @@ export function queuePicture(series: Series, link: string, limit: Limit, span: S
 /** Utilization of a link, as means over at most so many parts of the run. */
 export function utilizationPicture(series: Series, link: string, span: Span): Picture {
   const at = series.names.links.indexOf(link);
-  const rows = rowsOf(column(series.link_series, "link"), at);
+  const rows = rowsOf(series.link_series.link, at);
   return {
     name: "utilization",
     title: `Utilization of ${link}`,
     x: { label: "time (s)", log: false, min: 0, max: span.durationS },
     y: { label: "utilization", log: false, min: 0, max: 1.02, percent: true },
-    xs: means(times(column(series.link_series, "time_s"), rows)),
+    xs: means(times(series.link_series.time_s, rows)),
     lines: [
       {
         label: "utilization",
-        y: means(times(column(series.link_series, "utilization"), rows)),
+        y: means(times(series.link_series.utilization, rows)),
         style: 3,
       },
     ],
@@ -111,9 +107,9 @@ export function utilizationPicture(series: Series, link: string, span: Span): Pi
 
 /** Congestion windows over time, of at most ten flows. */
 export function windowsPicture(series: Series, span: Span): Picture {
-  const labels = column(series.flow_series, "flow");
-  const allTimes = column(series.flow_series, "time_s");
-  const windows = column(series.flow_series, "cwnd_packets");
+  const labels = series.flow_series.flow;
+  const allTimes = series.flow_series.time_s;
+  const windows = series.flow_series.cwnd_packets;
   const chosen = evenlySpread(controlled(labels, windows), MOST_LINES);
   const places = new Map(chosen.map((flow, place) => [flow, place]));
   const xs: number[] = [];
@@ -173,11 +169,11 @@ export function delayPicture(
   p99: number | null,
 ): Picture {
   const at = series.names.links.indexOf(link);
-  const time = column(series.link_series, "time_s");
-  const rows = rowsOf(column(series.link_series, "link"), at).filter(
+  const time = series.link_series.time_s;
+  const rows = rowsOf(series.link_series.link, at).filter(
     (row) => (time[row] ?? 0) >= span.measuredFromS,
   );
-  const delays = pick(column(series.link_series, "queue_packets"), rows)
+  const delays = pick(series.link_series.queue_packets, rows)
     .filter((queue) => queue !== null)
     .map((queue) => (1000 * queue) / packetsPerS)
     .sort((a, b) => a - b);
@@ -211,17 +207,17 @@ export function delayPicture(
  * page; empty before the first one. */
 export function soFar(series: Series, link: Bottleneck, span: Span): [string, string][] {
   const at = series.names.links.indexOf(link.name);
-  const time = column(series.link_series, "time_s");
-  const rows = rowsOf(column(series.link_series, "link"), at).filter(
+  const time = series.link_series.time_s;
+  const rows = rowsOf(series.link_series.link, at).filter(
     (row) => (time[row] ?? 0) > span.measuredFromS,
   );
   const mean = (values: number[]): number =>
     values.reduce((sum, value) => sum + value, 0) / values.length;
-  const queue = times(column(series.link_series, "queue_packets"), rows).sort((a, b) => a - b);
+  const queue = times(series.link_series.queue_packets, rows).sort((a, b) => a - b);
   const high = queue[Math.ceil(0.99 * queue.length) - 1];
   if (high === undefined) return [];
   return [
-    ["Utilization", percent(mean(times(column(series.link_series, "utilization"), rows)))],
+    ["Utilization", percent(mean(times(series.link_series.utilization, rows)))],
     ["Mean queueing delay", duration(mean(queue) / link.capacity_pps)],
     ["99th percentile", duration(high / link.capacity_pps)],
     ["Mean queue", `${plain(mean(queue))} packets`],

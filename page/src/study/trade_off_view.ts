@@ -38,6 +38,7 @@ export class TradeOffView {
   readonly #status = make("p", { class: "quiet" });
   readonly #button: HTMLButtonElement;
   readonly #numbers = make("div", { class: "scrolls", tabindex: "0", role: "region" });
+  readonly #rules = make("p", { class: "quiet" });
   readonly #charts: Chart[] = [];
   readonly #titles: HTMLElement[] = [];
   #pictures: Picture[] = [];
@@ -63,7 +64,8 @@ export class TradeOffView {
     });
     const numbers = make("details", {}, make("summary", {}, "The numbers"), this.#numbers);
     const status = make("div", { class: "row" }, this.#button, this.#status);
-    host.append(this.#note, status, make("div", { class: "pictures" }, ...figures), numbers);
+    const pictures = make("div", { class: "pictures" }, ...figures);
+    host.append(this.#note, status, this.#rules, pictures, numbers);
   }
 
   get charts(): Chart[] {
@@ -95,10 +97,11 @@ export class TradeOffView {
     this.#status.textContent = statusText(state);
     this.#button.textContent = this.#paused ? "Go on" : "Pause";
     this.#button.hidden = state.done;
+    this.#rules.textContent = rulesText(rules);
     const marks = [...rules, ...limitMark(link)];
     if (answer?.limit) {
       const label = `${answer.limit} packets: ${WORDS[answer.verdict]}`;
-      marks.push({ axis: "x", at: answer.limit, label, kind: "answer" });
+      marks.push({ axis: "x", at: answer.limit, label, key: label, kind: "answer" });
     }
     const own: Curve = { name: others.length > 0 ? "now" : "", points: state.points };
     this.#pictures = tradeOffPictures([own, ...others], who, targets, marks);
@@ -113,6 +116,13 @@ export class TradeOffView {
     const caption = "Mean and half of the 95 % interval, by buffer";
     this.#numbers.replaceChildren(table(caption, head, rows));
   }
+}
+
+/** What the numbers above the pictures stand for. */
+function rulesText(rules: Mark[]): string {
+  const names = [...rules].sort((a, b) => a.at - b.at).map(({ label }) => label);
+  if (names.length === 0) return "";
+  return `Rules of the literature, as dashed lines: ${names.join("; ")}. Grey: an assumption fails.`;
 }
 
 function limitMark(link: Bottleneck): Mark[] {

@@ -190,6 +190,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
       [() => flows.getByLabel("Congestion control").selectOption("cubic"), '"cubic"'],
       [() => fill(flows.getByLabel("RTT without queues"), "30 ms to 50 ms"), "uniform"],
       [() => fill(flows.getByLabel("Packets sent together"), "4"), "send_burst = 4"],
+      [() => fill(flows.getByLabel("Packets sent together"), "auto"), 'send_burst = "auto"'],
       [() => flows.getByLabel("Paced").check(), "pacing = true"],
       [() => fill(run.getByLabel("Duration"), "8 s"), 'duration = "8 s"'],
       [() => fill(run.getByLabel("Statistics from"), "1 s"), 'measure_from = "1 s"'],
@@ -479,7 +480,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     const part = page.locator("#packets");
     await part.getByRole("button", { name: "Watch packets" }).press("Enter");
     await part.getByText(/packets arrive at bottleneck/).waitFor();
-    const moment = (): Promise<string | null> => part.locator("canvas").getAttribute("aria-label");
+    const moment = (): Promise<string | null> => part.getByRole("img").getAttribute("aria-label");
     const still = await moment();
     await page.waitForTimeout(300);
     expect(await moment()).toBe(still);
@@ -494,7 +495,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     await part.getByRole("button", { name: "Pause" }).press("Enter");
     expect(await seriousFindings(page)).toEqual([]);
     await write(page, SMALL.replace("count = 2", "count = 3"));
-    await expect.poll(() => part.locator("canvas").isVisible()).toBe(false);
+    await expect.poll(() => part.getByRole("img").isVisible()).toBe(false);
     expect(complaints).toEqual([]);
   });
 

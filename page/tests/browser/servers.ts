@@ -65,9 +65,14 @@ export interface Summary {
   links: Record<string, { utilization: number; loss_fraction: number; queue_packets_mean: number }>;
 }
 
+/** The JSON that a command prints, with a scenario on standard input. */
+export function commandLine(options: string[], scenario: string): unknown {
+  const done = spawnSync(TAILROOM, options, { input: scenario, encoding: "utf8" });
+  if (done.status !== 0) throw new Error(done.stderr);
+  return JSON.parse(done.stdout);
+}
+
 /** The summary that the command line prints for a scenario on standard input, or in a file. */
 export function commandLineSummary(scenario: string, file = "-"): Summary {
-  const done = spawnSync(TAILROOM, ["run", file, "--json"], { input: scenario, encoding: "utf8" });
-  if (done.status !== 0) throw new Error(done.stderr);
-  return JSON.parse(done.stdout) as Summary;
+  return commandLine(["run", file, "--json"], scenario) as Summary;
 }
