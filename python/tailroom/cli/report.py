@@ -204,7 +204,7 @@ def _pauses(links: Mapping[str, Any], part: str) -> Table:
         "blocked\ntime",
     )
     for name, link in links.items():
-        if link["pause_frames"] is not None or link["blocked_fraction"] is not None:
+        if link["pause_frames"] is not None or link["blocked_fraction"]:
             table.add_row(
                 escape(name),
                 of(link, "pause_frames"),

@@ -82,7 +82,7 @@ fn least_headroom(run: &FinishedRun<'_>, link: &LinkSpec, pause: PauseSpec) -> (
     // At its threshold T = alpha (B - T) the link leaves B - T free.
     let free = float(pool.size.bytes()) / (1.0 + member.alpha);
     let inside = pool.includes_headroom.then_some((free as u64, Headroom::InPool));
-    [beside, inside].into_iter().flatten().fold(own, |least, other| least.min(other))
+    [beside, inside].into_iter().flatten().fold(own, Ord::min)
 }
 
 /// What a link has of headroom, and what it needs.

@@ -79,10 +79,12 @@ pub(in crate::scenario) fn expand(
         (Path::of(&["fabrics", name]), name, fabric.leaves, fabric.spines, &fabric.ports)
     });
     let all: Vec<_> = switches.chain(leaf_spines).collect();
-    let shapes = all.iter().map(|(at, _, leaves, spines, ports)| {
-        (at, (*leaves, *spines, ports.hosts), ports.line.as_ref())
+    let ports = all.iter().map(|(at, _, leaves, spines, ports)| Ports {
+        at,
+        shape: [*leaves, *spines, ports.hosts],
+        line: ports.line.as_ref(),
     });
-    faults.extend(lonely_line(&shapes.collect::<Vec<_>>()));
+    faults.extend(lonely_line(&ports.collect::<Vec<_>>()));
     for (at, name, leaves, spines, ports) in all {
         let fabric = Fabric {
             first_link: expanded.links.len(),
@@ -259,19 +261,31 @@ impl Fabrics {
     }
 }
 
+/// The ports of a table, which may share their lines with those of another.
+#[derive(Clone, Copy)]
+struct Ports<'a> {
+    at: &'a Path,
+    /// Leaves, spines, and hosts of a leaf.
+    shape: [u32; 3],
+    line: Option<&'a LineSpec>,
+}
+
 /// The fault of a line that no other table of the same hosts and switches shares, if there is one.
-fn lonely_line(tables: &[(&Path, (u32, u32, u32), Option<&LineSpec>)]) -> Option<Fault> {
-    let (at, _, line) = tables.iter().find(|(at, shape, line)| {
-        let is_twin = |(other, its, of): &(&Path, (u32, u32, u32), Option<&LineSpec>)| {
-            other != at && its == shape && of.map(|one| &one.name) == line.map(|one| &one.name)
+fn lonely_line(tables: &[Ports<'_>]) -> Option<Fault> {
+    let (ports, line) = tables.iter().enumerate().find_map(|(place, ports)| {
+        let line = ports.line?;
+        let is_twin = |other: &Ports<'_>| {
+            other.shape == ports.shape && other.line.is_some_and(|its| its.name == line.name)
         };
-        line.is_some() && !tables.iter().any(is_twin)
+        let mut others = tables[..place].iter().chain(&tables[place + 1..]);
+        (!others.any(is_twin)).then_some((ports, line))
     })?;
-    let name = &line.as_ref()?.name;
-    let problem =
-        format!("no other switch or fabric of as many hosts and uplinks has line \"{name}\"");
+    let problem = format!(
+        "no other switch or fabric of as many hosts and uplinks has line \"{}\"",
+        line.name
+    );
     let remedy = "give it to the table of another class of the same ports, or remove it";
-    Some(Fault::new(&at.key("line").key("name"), problem, remedy))
+    Some(Fault::new(&ports.at.key("line").key("name"), problem, remedy))
 }
 
 /// The hosts that a node of a fabric stands for; all of them without a node.
