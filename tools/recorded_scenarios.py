@@ -285,8 +285,12 @@ def _pauses() -> Iterator[tuple[str, Document]]:
         document = deepcopy(document)
         first, *_ = document["links"].values()
         first["ingress"] = {"pool": "memory", "alpha": 0.5, "xon_offset": "2 kB"}
-        document["ingress_pools"] = {"memory": {"size": "30 kB", "headroom": "20 kB"}}
+        memory: Document = {"size": "30 kB", "headroom": "20 kB"}
+        document["ingress_pools"] = {"memory": memory}
         yield f"pause/{name}/moving", document
+        document = deepcopy(document)
+        document["ingress_pools"]["memory"]["includes_headroom"] = True
+        yield f"pause/{name}/headroom_in_memory", document
 
 
 def _lines() -> Iterator[tuple[str, Document]]:

@@ -104,8 +104,8 @@ test("the slider ends at the memory of a pool, above thresholds, and does not mo
   // 1 MB in packets of 1500 B.
   expect(largestOf(POOLED, "top-of-rack-switch-h0")).toBe(666);
   const lossless = presetText("lossless");
-  const kMax = inputOf(lossless).links.find(({ name }) => name === "port-storage");
-  const most = largestOf(lossless, "port-storage");
+  const kMax = inputOf(lossless).links.find(({ name }) => name === "storage-switch-h0");
+  const most = largestOf(lossless, "storage-switch-h0");
   expect(most).toBeGreaterThan(kMax?.amounts_packets["k_max"] ?? Infinity);
   for (const name of ["incast", "leaf"]) {
     const port = "tor-switch-h0";

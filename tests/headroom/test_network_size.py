@@ -86,10 +86,10 @@ def test_the_shipped_scenario_marks_before_it_pauses_and_drops_nothing() -> None
     frames = []
     for seed in range(1, 6):
         links = tr.run("lossless", seed=seed).links
-        assert links["trunk-storage"]["drops_packets"] == 0
-        assert links["port-storage"]["drops_packets"] == 0
-        assert links["port-storage"]["marks_packets"] > 0
-        frames.append(links["trunk-storage"]["pause_frames"])
+        assert links["storage-uplink0-switch"]["drops_packets"] == 0
+        assert links["storage-switch-h0"]["drops_packets"] == 0
+        assert links["storage-switch-h0"]["marks_packets"] > 0
+        frames.append(links["storage-uplink0-switch"]["pause_frames"])
     assert [bool(count) for count in frames] == [False, False, True, False, False]
     late = tr.run("lossless", seed=3, set={"measure_from": "50 ms"})
-    assert late.links["trunk-storage"]["pause_frames"] == 0
+    assert late.links["storage-uplink0-switch"]["pause_frames"] == 0

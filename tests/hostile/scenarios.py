@@ -186,7 +186,9 @@ def _mend_pauses(values: Values, scenario: Scenario) -> None:
             link.pop("ingress", None)
         if "ingress" in link:
             link["ingress"]["pool"] = "memory"
-            scenario["ingress_pools"] = {"memory": {"size": "100 kB"}}
+            includes = values.draw(st.booleans())
+            memory = {"size": "100 kB", "includes_headroom": includes}
+            scenario["ingress_pools"] = {"memory": memory}
         if "pause" in link:
             link["pause"] |= {"xoff": "200 kB", "xon": "100 kB", "headroom": "300 kB"}
     _mend_lines(scenario)

@@ -197,13 +197,14 @@ def _pauses(links: Mapping[str, Any], part: str) -> Table:
         f"Pauses{part}",
         "link",
         "pause\nframes",
-        "paused of\nthe time",
+        "paused\ntime",
         "longest\npause",
-        "ingress (B)\nlargest",
-        "headroom (B)\nlargest",
+        "ingress\nmost (B)",
+        "headroom\nmost (B)",
+        "blocked\ntime",
     )
     for name, link in links.items():
-        if link["pause_frames"] is not None:
+        if link["pause_frames"] is not None or link["blocked_fraction"]:
             table.add_row(
                 escape(name),
                 of(link, "pause_frames"),
@@ -211,6 +212,7 @@ def _pauses(links: Mapping[str, Any], part: str) -> Table:
                 of(link, "pause_s_max"),
                 of(link, "ingress_bytes_max"),
                 of(link, "headroom_bytes_max"),
+                of(link, "blocked_fraction"),
             )
     return table
 

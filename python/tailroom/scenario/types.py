@@ -940,10 +940,27 @@ class IngressPool(TypedDict):
     """Memory that the ingresses of links share, at the switch to which the links lead."""
 
     size: Size
-    """The memory beyond what each ingress has to itself, without headroom."""
+    """The memory beyond what each ingress has to itself, without headroom unless
+    `includes_headroom`."""
     headroom: NotRequired[Size]
     """Headroom that the ingresses share; `headroom` of a link is then the most that it may
     take. Default: each link has its headroom to itself."""
+    includes_headroom: NotRequired[bool]
+    """Whether headroom is part of `size`: what arrives above a threshold takes shared memory
+    that is free, and lowers the thresholds of all. Default: False."""
+
+
+class SwitchIngress(TypedDict):
+    """Memory that the ingresses of each switch share, and how their thresholds follow it."""
+
+    pool: IngressPool
+    """The memory, as a table of `[ingress_pools]`."""
+    alpha: float
+    """What the ingress may take beyond its `xoff`, as a multiple of the memory that is free.
+    Switches have powers of two, 2^n for n = `dynamic_th`."""
+    xon_offset: NotRequired[Size]
+    """The sender resumes when the bytes have fallen this far below the threshold, or to `xon`.
+    Default: '0 GB'."""
 
 
 class Switch(TypedDict):
@@ -976,6 +993,13 @@ class Switch(TypedDict):
     pause: NotRequired[Pause]
     """Pause frames that each switch sends, with these thresholds for each link that leads to
     it, also to the interfaces of hosts. Off unless given."""
+    ingress: NotRequired[SwitchIngress]
+    """Memory that the links which lead to a switch share there, each switch its own, and
+    thresholds of their pause frames that move with it. Needs `pause`."""
+    line: NotRequired[Line]
+    """The lines that the links share with those of other tables with the same line, which has
+    as many hosts, uplinks, leaves and spines: each table is then a traffic class of the same
+    ports. The link between two nodes shares the line `NAME-FROM-TO`."""
     pool: NotRequired[Pool]
     """Memory that the ports of each switch share, as a table of `[pools]`; a queue without a
     limit is limited by it alone. The far ends of uplinks and the interfaces of hosts have their
@@ -1019,6 +1043,13 @@ class Fabric(TypedDict):
     pause: NotRequired[Pause]
     """Pause frames that each switch sends, with these thresholds for each link that leads to
     it, also to the interfaces of hosts. Off unless given."""
+    ingress: NotRequired[SwitchIngress]
+    """Memory that the links which lead to a switch share there, each switch its own, and
+    thresholds of their pause frames that move with it. Needs `pause`."""
+    line: NotRequired[Line]
+    """The lines that the links share with those of other tables with the same line, which has
+    as many hosts, uplinks, leaves and spines: each table is then a traffic class of the same
+    ports. The link between two nodes shares the line `NAME-FROM-TO`."""
     pool: NotRequired[Pool]
     """Memory that the ports of each switch share, as a table of `[pools]`; a queue without a
     limit is limited by it alone. The far ends of uplinks and the interfaces of hosts have their

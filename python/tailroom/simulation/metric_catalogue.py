@@ -127,6 +127,7 @@ LINK = {
     "bottlenecked_time_fraction": Metric("bottlenecked time", TIME_FRACTION, None, 1.0),
     "pause_frames": Metric("pause frames", COUNT, "lower"),
     "paused_fraction": Metric("paused time", TIME_FRACTION, "lower", 1.0),
+    "blocked_fraction": Metric("blocked time", TIME_FRACTION, "lower", 1.0),
     **_statistics("pause_s", Metric("pause", SECONDS, "lower"), "max"),
     **_statistics("ingress_bytes", Metric("memory of the ingress", BYTES, "lower"), "max"),
     **_statistics("headroom_bytes", Metric("headroom", BYTES, "lower"), "max"),

@@ -174,6 +174,10 @@ class LinkSummary(TypedDict):
     """The most bytes that had arrived over the link and waited at its far end."""
     headroom_bytes_max: float | None
     """The most bytes of them that were in the headroom."""
+    blocked_fraction: float | None
+    """Share of the measured window in which the link was free, would have sent a packet at
+    once, while packets for it waited at a paused link: head-of-line blocking. Null if no link
+    before it can be paused."""
     discipline: str
     """Kind of the queue discipline; the name of one of your own."""
     discipline_state: dict[str, float]

@@ -86,8 +86,18 @@ impl Pause {
     /// What may be added below the threshold, in bytes.
     fn room(&self, free: Free) -> u64 {
         let below = self.waiting_bytes - self.headroom_bytes;
-        let own = self.spec.xoff.bytes().saturating_sub(below);
-        self.xoff(free).saturating_sub(below).min(own + free.shared)
+        self.xoff(free).saturating_sub(below).min(self.unused(free))
+    }
+
+    /// The memory that may be taken, without headroom beside the pool, in bytes.
+    fn unused(&self, free: Free) -> u64 {
+        let below = self.waiting_bytes - self.headroom_bytes;
+        self.spec.xoff.bytes().saturating_sub(below) + free.shared
+    }
+
+    /// Whether what is in the headroom may count as shared memory: it does already, or fits.
+    fn may_keep_headroom(&self, free: Free) -> bool {
+        free.includes_headroom || self.headroom_bytes <= self.room(free)
     }
 
     /// What a packet takes of the headroom: the part of it that is above the threshold.
@@ -148,7 +158,7 @@ impl Link {
     }
 
     /// Whether the sender of the link is stopped.
-    pub(super) fn is_stopped(&self) -> bool {
+    pub fn is_stopped(&self) -> bool {
         self.pause.as_ref().is_some_and(|pause| pause.shut.is_some())
     }
 
@@ -158,7 +168,8 @@ impl Link {
             let needed = pause.needed_headroom(bytes, free);
             needed == 0
                 || (pause.headroom_bytes + needed <= pause.spec.headroom.bytes()
-                    && needed <= free.headroom)
+                    && needed <= free.headroom
+                    && (!free.includes_headroom || u64::from(bytes) <= pause.unused(free)))
         })
     }
 
@@ -190,8 +201,8 @@ impl Link {
     /// Lets the sender resume at `now` if it is paused, and little enough waits in the switch.
     pub fn release(&mut self, now: Time, free: Free) {
         let Some(pause) = &mut self.pause else { return };
-        let fits = pause.headroom_bytes <= pause.room(free);
-        if pause.is_asked && pause.waiting_bytes <= pause.xon(free) && fits {
+        let may_end = pause.waiting_bytes <= pause.xon(free) && pause.may_keep_headroom(free);
+        if pause.is_asked && may_end {
             pause.headroom_bytes = 0;
             pause.send_signal(now, false);
         }

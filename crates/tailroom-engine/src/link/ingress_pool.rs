@@ -2,8 +2,9 @@
 //!
 //! As buffer profiles of SAI and SONiC have it: an ingress has `xoff` bytes to itself and may take alpha
 //! times the shared memory that is free. What arrives beyond takes headroom, which the packets that leave
-//! free first; what is left in it when the sender resumes counts as shared memory from then on. A
-//! threshold moves when any ingress takes or frees memory.
+//! free first; what is left in it when the sender resumes counts as shared memory from then on. Headroom
+//! is memory beside the pool, or in it. A threshold moves when any ingress takes or frees memory of the
+//! pool.
 
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::Size;
@@ -14,7 +15,7 @@ use crate::units::float;
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "IngressPoolConfig")]
 pub struct IngressMemory {
-    /// The memory beyond what each ingress has to itself, without headroom.
+    /// The memory beyond what each ingress has to itself, without headroom unless `includes_headroom`.
     #[schemars(example = "8 MB")]
     pub size: Size,
     /// Headroom that the ingresses share; `headroom` of a link is then the most that it may take. Default:
@@ -22,6 +23,23 @@ pub struct IngressMemory {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "1 MB")]
     pub headroom: Option<Size>,
+    /// Whether headroom is part of `size`: what arrives above a threshold takes shared memory that is
+    /// free, and lowers the thresholds of all.
+    #[serde(default)]
+    pub includes_headroom: bool,
+}
+
+impl IngressMemory {
+    /// What of the memory is in use while the ingresses occupy so much, in bytes.
+    fn in_use(&self, occupied: Occupied) -> u64 {
+        occupied.shared + if self.includes_headroom { occupied.headroom } else { 0 }
+    }
+
+    /// The most headroom that the ingresses may take together, in bytes; [`u64::MAX`] if nothing but
+    /// their own limits binds.
+    fn most_headroom(&self) -> u64 {
+        self.headroom.map_or(u64::MAX, Size::bytes)
+    }
 }
 
 /// The place of the ingress of a link in a pool.
@@ -42,11 +60,13 @@ pub struct Free {
     pub shared: u64,
     /// Of the headroom that ingresses share, in bytes; [`u64::MAX`] if each has its own.
     pub headroom: u64,
+    /// Whether headroom takes shared memory.
+    pub includes_headroom: bool,
 }
 
 impl Free {
     /// For an ingress that shares nothing.
-    pub const OWN: Free = Free { shared: 0, headroom: u64::MAX };
+    pub const OWN: Free = Free { shared: 0, headroom: u64::MAX, includes_headroom: false };
 }
 
 /// What an ingress occupies of the memory and of the headroom that it may share, in bytes.
@@ -96,19 +116,33 @@ impl IngressPools {
     pub fn free(&self, link: usize) -> Free {
         let Some(pool) = self.places[link] else { return Free::OWN };
         let (memory, occupied) = &self.pools[pool];
-        let headroom = memory.headroom.map(|size| size.bytes().saturating_sub(occupied.headroom));
+        let most = memory.most_headroom();
         Free {
-            shared: memory.size.bytes().saturating_sub(occupied.shared),
-            headroom: headroom.unwrap_or(u64::MAX),
+            shared: memory.size.bytes().saturating_sub(memory.in_use(*occupied)),
+            headroom: if most == u64::MAX { most } else { most.saturating_sub(occupied.headroom) },
+            includes_headroom: memory.includes_headroom,
         }
     }
 
     /// Replaces what the ingress of a link occupied by what it occupies.
     pub fn replace(&mut self, link: usize, before: Occupied, after: Occupied) {
         let Some(pool) = self.places[link] else { return };
-        let (_, occupied) = &mut self.pools[pool];
+        let (memory, occupied) = &mut self.pools[pool];
         occupied.shared = occupied.shared + after.shared - before.shared;
         occupied.headroom = occupied.headroom + after.headroom - before.headroom;
+        debug_assert!(memory.in_use(*occupied) <= memory.size.bytes(), "{memory:?}: {occupied:?}");
+        debug_assert!(occupied.headroom <= memory.most_headroom(), "{memory:?}: {occupied:?}");
+    }
+
+    /// Whether each pool has counted what its links occupy; `occupied` says this for a link.
+    pub fn is_balanced(&self, occupied: impl Fn(usize) -> Occupied) -> bool {
+        self.pools.iter().zip(&self.members).all(|((_, counted), members)| {
+            let sum = |part: fn(Occupied) -> u64| -> u64 {
+                members.iter().map(|&link| part(occupied(link))).sum()
+            };
+            let shared = sum(|one| one.shared);
+            *counted == Occupied { shared, headroom: sum(|one| one.headroom) }
+        })
     }
 
     /// The links whose thresholds move with that of `link`, with it itself; `place` counts from 0.

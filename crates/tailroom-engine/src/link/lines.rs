@@ -1,5 +1,7 @@
 //! Links that share a line: each has a queue of its own, and one of them sends at a time.
 
+use std::collections::HashMap;
+
 use super::line::LineSpec;
 use super::queue::LinkQueue;
 use super::{Link, LinkSpec};
@@ -75,13 +77,12 @@ impl Class {
 impl Lines {
     /// The lines of these links, whose packets are as large as `facts` says.
     pub fn new(links: &[LinkSpec], facts: &[LinkInfo]) -> Self {
-        let mut names: Vec<&str> = Vec::new();
+        let mut names: HashMap<&str, usize> = HashMap::new();
         let mut all: Vec<Vec<Class>> = Vec::new();
         for (link, spec) in links.iter().enumerate() {
             let Some(line) = &spec.line else { continue };
-            let at = names.iter().position(|name| *name == line.name).unwrap_or(names.len());
-            if at == names.len() {
-                names.push(&line.name);
+            let at = *names.entry(&line.name).or_insert(all.len());
+            if at == all.len() {
                 all.push(Vec::new());
             }
             join(&mut all[at], link, line);

@@ -266,6 +266,12 @@ impl Link {
         }
     }
 
+    /// Since when the link would send a packet that arrives at once, or from when on; `None` while packets
+    /// wait, and if the link knows all departures.
+    pub fn free_since(&self) -> Option<Time> {
+        self.served().and_then(ServedQueue::free_since)
+    }
+
     /// When the next packet is served, or a pause begins or ends; [`Time::NEVER`] if nothing is due, and
     /// if the link knows all departures.
     #[inline]

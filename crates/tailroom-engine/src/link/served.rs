@@ -187,6 +187,11 @@ impl ServedQueue {
         self.next_service = if self.buffer.packets() == 0 { Time::NEVER } else { resumes_at };
     }
 
+    /// Since when a packet that arrives is sent at once, or from when on; `None` while packets wait.
+    pub fn free_since(&self) -> Option<Time> {
+        (self.packets() == 0).then_some(self.next_start.0)
+    }
+
     /// When the transmission of the next packet begins; [`Time::NEVER`] if none waits.
     #[inline]
     pub fn next_service(&self) -> Time {

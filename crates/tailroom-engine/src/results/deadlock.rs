@@ -54,16 +54,17 @@ pub(super) fn deadlock(run: &FinishedRun<'_>) -> Option<Deadlock> {
 fn free_at_last(run: &FinishedRun<'_>, link: usize, waiting: &[u64]) -> Free {
     let specs = &run.network.links;
     let Some(member) = specs[link].ingress else { return Free::OWN };
+    let pool = &run.network.ingress_pools[member.pool];
     let is_member = |other: &usize| specs[*other].ingress.is_some_and(|it| it.pool == member.pool);
     let shared = (0..specs.len()).filter(is_member).map(|other| {
         let link = &run.links[other];
         let left = link.waiting_in_switch() - waiting[other];
-        let headroom = link.occupied_in_switch().headroom.saturating_sub(left);
+        let beside = if pool.includes_headroom { 0 } else { link.occupied_in_switch().headroom };
+        let headroom = beside.saturating_sub(left);
         let own = specs[other].pause.map_or(0, |pause| pause.xoff.bytes());
         waiting[other].saturating_sub(headroom + own)
     });
-    let size = run.network.ingress_pools[member.pool].size.bytes();
-    Free { shared: size.saturating_sub(shared.sum()), ..Free::OWN }
+    Free { shared: pool.size.bytes().saturating_sub(shared.sum()), ..Free::OWN }
 }
 
 /// The cycle in which one comes to go round if each step leads to `next`; it begins with its lowest

@@ -10,6 +10,7 @@ use crate::link::Link;
 use crate::network::{GroupSpec, Network};
 use crate::pool::Pools;
 use crate::probe::group::GroupProbe;
+use crate::units::Time;
 
 /// What is recorded of the flows that arrive and depart.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +30,9 @@ pub struct SharedLinks<'a> {
     pub pools: &'a Pools,
     /// What waits at the end in switches that may pause the links over which it arrived.
     pub waiting: &'a [WaitingInSwitch],
+    /// By link, for how long it was free in the measured window while packets for it waited at paused
+    /// links.
+    pub blocked: &'a [Time],
 }
 
 /// A network at the end of its run, with what its probes recorded.
@@ -38,6 +42,9 @@ pub(super) struct FinishedRun<'a> {
     pub(super) links: &'a [Link],
     pub(super) pools: &'a Pools,
     pub(super) waiting: &'a [WaitingInSwitch],
+    pub(super) blocked: &'a [Time],
+    /// By link, whether packets reach it over links that may be paused.
+    pub(super) behind_pauses: Vec<bool>,
     /// Mean capacity of each link over the measured window.
     pub(super) capacities_bps: Vec<f64>,
     /// The groups that cross each link, as [`Network::crossing`] gives them.
@@ -54,7 +61,7 @@ pub(super) struct FinishedRun<'a> {
 impl<'a> FinishedRun<'a> {
     pub(super) fn new(
         network: &'a Network,
-        SharedLinks { links, pools, waiting }: SharedLinks<'a>,
+        SharedLinks { links, pools, waiting, blocked }: SharedLinks<'a>,
         flows: Vec<FlowData<'a>>,
         group_probes: &'a [GroupProbe],
         dynamic_flows: DynamicFlowRecords<'a>,
@@ -74,6 +81,8 @@ impl<'a> FinishedRun<'a> {
             links,
             pools,
             waiting,
+            blocked,
+            behind_pauses: network.behind_pauses(),
             capacities_bps,
             crossing,
             flows,

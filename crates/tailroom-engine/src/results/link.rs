@@ -124,6 +124,10 @@ pub struct LinkSummary {
     pub ingress_bytes_max: Option<f64>,
     /// The most bytes of them that were in the headroom.
     pub headroom_bytes_max: Option<f64>,
+    /// Share of the measured window in which the link was free, would have sent a packet at once, while
+    /// packets for it waited at a paused link: head-of-line blocking. Null if no link before it can be
+    /// paused.
+    pub blocked_fraction: Option<f64>,
     /// Kind of the queue discipline; the name of one of your own.
     pub discipline: String,
     /// What the discipline reports about itself, by name: its state at the end of the run, or means
@@ -214,6 +218,9 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         pause_s_max: pause.map(|probe| probe.longest.seconds()),
         ingress_bytes_max: pause.map(|probe| probe.waiting_bytes_max as f64),
         headroom_bytes_max: pause.map(|probe| probe.headroom_bytes_max as f64),
+        blocked_fraction: run.behind_pauses[index]
+            .then(|| ratio(run.blocked[index].seconds(), span.seconds()))
+            .flatten(),
         discipline: spec.queue.name().to_owned(),
         discipline_state: Named(gauges.map(|(name, value)| (name.to_owned(), value)).collect()),
     }

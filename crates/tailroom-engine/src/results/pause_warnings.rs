@@ -5,9 +5,12 @@ use std::collections::BTreeMap;
 use super::deadlock::{Deadlock, deadlock};
 use super::finished_run::FinishedRun;
 use super::warning::{Warning, WarningKind, list};
+use crate::link::LinkSpec;
+use crate::link::pause::PauseSpec;
+use crate::quantity::Duration;
 use crate::quantity::limit::Limit;
-use crate::quantity::{Duration, Size};
 use crate::queue::LinkInfo;
+use crate::units::float;
 
 /// Paused links that wait for one another and never resume.
 pub(super) fn deadlocks(run: &FinishedRun<'_>) -> Vec<Warning> {
@@ -31,40 +34,95 @@ pub(super) fn deadlocks(run: &FinishedRun<'_>) -> Vec<Warning> {
     warning.into_iter().collect()
 }
 
-/// Links whose headroom is less than what may arrive until the sender has stopped.
+/// Links whose headroom is less than what may arrive until the sender has stopped, one warning for each
+/// place where headroom may be short.
 pub(super) fn short_headrooms(run: &FinishedRun<'_>) -> Vec<Warning> {
     if run.network.links.iter().all(|link| link.pause.is_none()) {
         return Vec::new();
     }
     let facts = run.network.link_facts();
-    let (mut places, mut shortest) = (Vec::new(), None);
+    let mut short: BTreeMap<Headroom, (Vec<String>, Short)> = BTreeMap::new();
     for (link, info) in run.network.links.iter().zip(&facts) {
         let Some(pause) = link.pause else { continue };
         let needed = pause.least_headroom_bytes(link.rate, link.delay, info.packet_bytes);
-        let pool = link.ingress.and_then(|it| run.network.ingress_pools[it.pool].headroom);
-        let shared = pool.map_or(u64::MAX, Size::bytes);
-        let headroom = pause.headroom.bytes().min(shared);
+        let (headroom, place) = least_headroom(run, link, pause);
         if headroom >= needed {
             continue;
         }
-        let key = if headroom == shared { "ingress.pool" } else { "pause.headroom" };
-        places.push(format!("links.{}.{key}", link.name));
-        if shortest.is_none_or(|(_, most, _)| needed > most) {
-            shortest = Some((headroom, needed, info.packet_bytes));
+        let found = Short { headroom, needed, packet: info.packet_bytes };
+        let (places, worst) = short.entry(place).or_insert((Vec::new(), found));
+        places.push(format!("links.{}.{}", link.name, place.key()));
+        if found.needed > worst.needed {
+            *worst = found;
         }
     }
-    let warning = shortest.map(|(headroom, needed, packet)| {
-        let place = list(&places);
+    short.into_iter().map(|(place, (places, worst))| worst.warning(place, &places)).collect()
+}
+
+/// Where the headroom of a link lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Headroom {
+    OfLink,
+    BesidePool,
+    InPool,
+}
+
+impl Headroom {
+    fn key(self) -> &'static str {
+        if self == Headroom::OfLink { "pause.headroom" } else { "ingress.pool" }
+    }
+}
+
+/// The headroom of a link whose neighbours take none, in bytes, and where it is the least.
+fn least_headroom(run: &FinishedRun<'_>, link: &LinkSpec, pause: PauseSpec) -> (u64, Headroom) {
+    let own = (pause.headroom.bytes(), Headroom::OfLink);
+    let Some(member) = link.ingress else { return own };
+    let pool = &run.network.ingress_pools[member.pool];
+    let beside = pool.headroom.map(|size| (size.bytes(), Headroom::BesidePool));
+    // At its threshold T = alpha (B - T) the link leaves B - T free.
+    let free = float(pool.size.bytes()) / (1.0 + member.alpha);
+    let inside = pool.includes_headroom.then_some((free as u64, Headroom::InPool));
+    [beside, inside].into_iter().flatten().fold(own, Ord::min)
+}
+
+/// What a link has of headroom, and what it needs.
+#[derive(Clone, Copy, Debug)]
+struct Short {
+    headroom: u64,
+    needed: u64,
+    packet: u32,
+}
+
+impl Short {
+    fn warning(self, at: Headroom, places: &[String]) -> Warning {
+        let Short { headroom, needed, packet } = self;
+        let place = list(places);
+        let (has, remedy) = match at {
+            Headroom::OfLink => {
+                (format!("{headroom} B of headroom"), format!("raise it to {needed} B"))
+            }
+            Headroom::BesidePool => (
+                format!("the pool has {headroom} B of headroom for all its links"),
+                format!(
+                    "raise `headroom` of the pool to {needed} B for each link that may be paused at once"
+                ),
+            ),
+            Headroom::InPool => (
+                format!(
+                    "a link at its threshold leaves {headroom} B of the pool free, which are its headroom"
+                ),
+                "raise `size` of the pool or lower `alpha`".to_owned(),
+            ),
+        };
         let text = format!(
-            "{place}: {headroom} B of headroom, and up to {needed} B arrive from a busy link until its \
-             sender has stopped: the rest of a packet of {packet} B that crosses the threshold, cable both \
-             ways, pause frame, response time and a packet that the sender has just begun. Packets may be \
-             dropped in spite of the pause frames: raise it to {needed} B"
+            "{place}: {has}, and up to {needed} B arrive from a busy link until its sender has stopped: the \
+             rest of a packet of {packet} B that crosses the threshold, cable both ways, pause frame, \
+             response time and a packet that the sender has just begun. Packets may be dropped in spite of \
+             the pause frames: {remedy}"
         );
         let values = [("headroom_bytes", headroom as f64), ("needed_bytes", needed as f64)];
         Warning::new(WarningKind::ShortHeadroom, place, &values, text)
-    });
-    warning.into_iter().collect()
+    }
 }
 
 /// Queues that are full before the switch asks for a pause of a link that leads to them.

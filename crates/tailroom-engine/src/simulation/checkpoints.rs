@@ -45,6 +45,7 @@ impl Simulation {
             if is_edge {
                 self.links.iter_mut().for_each(|link| link.begin_measuring(checkpoint));
                 self.pools.begin_measuring(checkpoint);
+                self.begin_measuring_blocked(checkpoint);
                 self.dynamic.begin_measuring();
                 self.is_measuring = true;
             }

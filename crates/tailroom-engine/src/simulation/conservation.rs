@@ -44,6 +44,10 @@ impl Simulation {
             let (expected, found) = (self.pending.acks.held() as u64, acks_on_the_way as u64);
             return Err(RunError::Conservation { place: "the ACK paths".into(), expected, found });
         }
+        debug_assert!(
+            self.ingress_pools.is_balanced(|link| self.links[link].occupied_in_switch()),
+            "memory of ingresses"
+        );
         let held = |link: usize| self.links[link].held().map(Transit::bytes).collect();
         if let Some((pool, expected, found)) = self.pools.unbalanced(held) {
             let place = format!("pool {}", self.network.pools[pool].name);

@@ -40,6 +40,9 @@ impl Simulation {
         if self.any_link.logs_arrivals {
             self.announce(link, packet, position);
         }
+        if self.any_link.pauses {
+            self.count_blocked(link, packet.time());
+        }
         let ingress = self.ingress_of(packet);
         let outcome = if let Some(ingress) = ingress {
             self.arrive_from(ingress, &mut packet, hop)
@@ -52,6 +55,9 @@ impl Simulation {
             packet = self.add_wait(packet, outcome, hop);
         }
         if outcome == LinkOutcome::Held {
+            if self.any_link.pauses {
+                self.note_wait(link, packet, packet.time(), true);
+            }
             self.note_queue(link, packet.time());
             if let Some(ingress) = ingress {
                 self.regulate(ingress, packet.time());
@@ -156,21 +162,43 @@ impl Simulation {
     pub(super) fn serve(&mut self, link: usize) -> Option<Step> {
         let now = self.timers.earliest();
         let link = if self.any_link.shares_line { self.choose(link) } else { link };
-        let Simulation { links, routes, .. } = self;
-        let served = links[link].serve(|packet| routes.class_of(packet));
+        let served = if self.any_link.pauses {
+            self.serve_or_pause(link, now)
+        } else {
+            self.take_next(link)
+        };
         self.note_queue(link, now);
         let (packet, outcome) = served?;
         self.pools.send(link, packet.bytes(), now, self.links[link].busy_until());
         if self.any_link.shares_line {
-            self.take_line(link, packet.bytes());
+            self.take_line(link, packet.bytes(), now);
         }
         if self.any_link.pauses {
+            self.note_wait(link, packet, now, false);
             self.leave_switch(packet, now);
         }
         let Stage::Arrival(position) = packet.stage() else { return None };
         let hop = self.routes.hop(packet.flow(), position);
         let packet = if hop.adds_wait { self.add_wait(packet, outcome, hop) } else { packet };
         Some(Step { packet, outcome, exit: hop.exit, clocks_source: false })
+    }
+
+    /// A link begins to send its next packet.
+    #[expect(clippy::inline_always, reason = "in the loop over packets")]
+    #[inline(always)]
+    fn take_next(&mut self, link: usize) -> Option<(Transit, LinkOutcome)> {
+        let Simulation { links, routes, .. } = self;
+        links[link].serve(|packet| routes.class_of(packet))
+    }
+
+    /// The same where links pause: a link may be stopped or resume instead.
+    #[inline(never)]
+    fn serve_or_pause(&mut self, link: usize, now: Time) -> Option<(Transit, LinkOutcome)> {
+        self.count_blocked(link, now);
+        let was_stopped = self.links[link].is_stopped();
+        let served = self.take_next(link);
+        self.note_gate(link, was_stopped, now);
+        served
     }
 
     /// The link that sends when the line of `link` is free, which `link` is the first to want.
@@ -181,10 +209,11 @@ impl Simulation {
 
     /// Lets the other links of its line wait for a link that sends a packet.
     #[inline(never)]
-    fn take_line(&mut self, link: usize, bytes: u32) {
-        let Simulation { lines, links, timers, .. } = self;
+    fn take_line(&mut self, link: usize, bytes: u32, now: Time) {
+        let Simulation { lines, links, timers, blocking, .. } = self;
         let free_at = links[link].busy_until();
         for other in lines.send(link, bytes) {
+            blocking.count(other, links, now);
             links[other].wait_for_line(free_at);
             timers.set(other, links[other].next_service());
         }

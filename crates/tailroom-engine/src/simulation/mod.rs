@@ -5,6 +5,7 @@
 //! of flows, `checkpoints` the times at which links record their state.
 
 mod agenda;
+mod blocked;
 mod checkpoints;
 mod conservation;
 mod dynamic_flows;
@@ -37,6 +38,7 @@ use crate::probe::group::GroupProbe;
 use crate::results::{self, FlowSeries, LinkSeries, Results, SharedLinks};
 use crate::tournament::Tournament;
 use crate::units::Time;
+use blocked::Blocking;
 use checkpoints::LinkCheckpoints;
 use dynamic_flows::DynamicFlows;
 use error::RunError;
@@ -60,6 +62,7 @@ pub struct Simulation {
     timers: Tournament,
     lines: Lines,
     ingress_pools: IngressPools,
+    blocking: Blocking,
     any_link: AnyLink,
     link_checkpoints: LinkCheckpoints,
     /// The permanent flows, and behind them the dynamic flows.
@@ -124,13 +127,16 @@ impl Simulation {
         let mut simulation = Simulation {
             pending: Pending::new(sizing::agenda(network).with_memory(network.memory_limit_bytes)),
             dynamic: DynamicFlows::new(network, &links),
-            routes: Routes::new(network, |link| links[link].is_plain() && !behind_pauses[link]),
+            routes: Routes::new(network, |link| {
+                links[link].is_plain() && !links[link].has_pause() && !behind_pauses[link]
+            }),
             timers: Tournament::new(links.len()),
             lines: Lines::new(&network.links, &facts),
             ingress_pools: IngressPools::new(
                 &network.ingress_pools,
                 network.links.iter().map(|link| link.ingress),
             ),
+            blocking: Blocking::new(network),
             any_link: AnyLink {
                 is_served: network.links.iter().any(LinkSpec::is_served),
                 shares_line: network.links.iter().any(|link| link.line.is_some()),
@@ -408,6 +414,7 @@ impl Simulation {
         self.record_links_until(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
         self.pools.end_measuring(end);
+        let blocked = self.blocked_times(end);
         for flow in &mut self.flows {
             match &mut flow.endpoints {
                 Endpoints::Tcp(connection) => connection.sender.record_until(end),
@@ -422,7 +429,7 @@ impl Simulation {
         let dynamic = self.dynamic.results();
         let Simulation { network, links, pools, groups, events, .. } = &self;
         let waiting = self.waiting_in_switches();
-        let shared = SharedLinks { links, pools, waiting: &waiting };
+        let shared = SharedLinks { links, pools, waiting: &waiting, blocked: &blocked };
         let results =
             results::collect(network, shared, &endpoints, &accounts, groups, dynamic, *events);
         // The results ask for gauges, in which a discipline may fail.

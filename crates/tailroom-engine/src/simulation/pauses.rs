@@ -79,6 +79,7 @@ impl Simulation {
         }
         let mut place = 0;
         while let Some(dropped) = self.links[link].dropped(place) {
+            self.note_wait(link, dropped.packet, now, false);
             self.leave_switch(dropped.packet, now);
             place += 1;
         }

@@ -141,6 +141,15 @@ impl Routes {
         (before.exit == Exit::Link).then_some(before.link as usize)
     }
 
+    /// The link that a packet or an ACK reaches after the one where it is; `None` at the last link of a
+    /// path.
+    pub(super) fn link_after(&self, packet: Transit) -> Option<usize> {
+        let Stage::Arrival(position) = packet.stage() else { return None };
+        let hop = self.hop(packet.flow(), position);
+        let next = (hop.exit == Exit::Link).then(|| self.hop(packet.flow(), position + 1));
+        next.map(|next| next.link as usize)
+    }
+
     /// The group of a flow.
     pub(super) fn group_of(&self, flow: u32) -> usize {
         self.hop(flow, 0).group as usize

@@ -190,6 +190,7 @@ proptest! {
         for (_, link) in plain.summary.links.0.iter_mut().chain(&mut paused.summary.links.0) {
             (link.pause_frames, link.paused_fraction, link.pause_s_max) = (None, None, None);
             (link.ingress_bytes_max, link.headroom_bytes_max) = (None, None);
+            link.blocked_fraction = None;
         }
         let of_pauses = [WarningKind::ShortHeadroom, WarningKind::ShortLimit];
         let is_about_results = |one: &Warning| !of_pauses.contains(&one.kind);

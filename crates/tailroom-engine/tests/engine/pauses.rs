@@ -10,45 +10,12 @@ use tailroom_engine::simulation::Simulation;
 use tailroom_engine::traffic::cbr::CbrParams;
 use tailroom_engine::units::{Rate, Time};
 
+use crate::support::paused_links::{PAUSE, stream, value, warning, wire};
 use crate::support::random_cases::config;
 use crate::support::refusals::assert_refused;
-use crate::support::scenario_run::{network, refusal, run};
+use crate::support::scenario_run::{refusal, run};
 use crate::support::summaries::link;
 use crate::support::{networks, random_networks};
-
-/// A link in Gbit/s with a delay of 1 us.
-fn wire(name: &str, gigabits: f64, keys: &str) -> String {
-    format!(
-        "[links.{name}]
-        rate = \"{gigabits} Gbit/s\"
-        delay = \"1 us\"
-        queue = {{ kind = \"drop_tail\", limit = \"400 kB\" }}
-        {keys}\n"
-    )
-}
-
-/// Pause frames whose headroom is large enough for 10 Gbit/s, and whose xon keeps a link busy while the
-/// sender resumes: 3,400 B of the paused link are on the way at most.
-const PAUSE: &str = "pause = { xoff = \"60 kB\", xon = \"30 kB\", headroom = \"20 kB\" }";
-
-/// Packets of 1,000 B at a rate in Gbit/s.
-fn stream(name: &str, path: &str, kind: &str, gigabits: f64) -> String {
-    format!(
-        "[flows.{name}]
-        path = {path}
-        packet_size = \"1000 B\"
-        header_size = \"40 B\"
-        source = {{ kind = \"{kind}\", rate = \"{gigabits} Gbit/s\" }}\n"
-    )
-}
-
-fn warning(results: &Results, kind: WarningKind) -> Option<&Warning> {
-    results.summary.warnings.iter().find(|warning| warning.kind == kind)
-}
-
-fn value(warning: &Warning, name: &str) -> f64 {
-    *warning.values.get(name).unwrap_or_else(|| panic!("{name}: {warning:?}"))
-}
 
 /// A value that is a number of links.
 fn count(warning: &Warning, name: &str) -> u64 {
@@ -92,6 +59,10 @@ fn carried(results: &Results, name: &str) -> f64 {
 /// offers, as all find the same full queue, so that the other gets that multiple of the slow link's
 /// rate. The bound is four standard deviations of the packets of one stream between 50,000 of the
 /// other.
+///
+/// The port of the other is blocked for as long as the shared link, always full, is stopped: all the time
+/// but what it takes to carry both. When the link stops, the port is still busy for at most a
+/// transmission, the delay, and another transmission, of 0.8, 1, and 0.8 us.
 #[test]
 fn a_victim_behind_a_paused_port_has_the_share_of_its_offers() {
     for (hot, victim) in [(8.0, 8.0), (5.0, 10.0), (9.0, 3.0)] {
@@ -112,12 +83,20 @@ fn a_victim_behind_a_paused_port_has_the_share_of_its_offers() {
         let bound = 4.0 * (ratio * (1.0 + ratio) / packets).sqrt();
         assert!((slow - 1.0).abs() < 0.002, "{slow}");
         assert!((found - ratio).abs() < bound, "{found}, expected {ratio} within {bound}");
+        let blocked = |name: &str| link(&results.summary, name).blocked_fraction;
+        let (expected, frames) = (1.0 - (1.0 + ratio) / 10.0, link(&results.summary, "trunk"));
+        let edges = frames.pause_frames.expect("it is measured") as f64 * 2.6e-6 / 0.4;
+        let (idle, bound) = (blocked("idle").expect("it is measured"), bound / 10.0 + edges);
+        assert!((idle - expected).abs() < bound, "{idle}, expected {expected} within {bound}");
+        // The queue of the slow port never runs dry, and nothing can stop what leads to the trunk.
+        assert_eq!((blocked("slow"), blocked("trunk")), (Some(0.0), None));
         // Without pause frames the victim has its share of the shared link.
         let lossy = run(&paused(""), 1);
         let expected = 10.0 * victim / (hot + victim);
         let free = carried(&lossy, "idle");
         assert!((free / expected - 1.0).abs() < 0.01, "{free}, expected {expected}");
         assert!(link(&lossy.summary, "slow").drops_packets > 0);
+        assert_eq!(link(&lossy.summary, "idle").blocked_fraction, None);
     }
 }
 
@@ -257,59 +236,6 @@ fn the_headroom_of_the_standard_is_enough_and_a_packet_less_is_not() {
     }
 }
 
-/// Four links to switches whose next links stand still, in Gbit/s from a time in milliseconds on; the ingress
-/// of each has 5 kB to itself and half of the free memory of 400 kB.
-fn shared_memory(headroom: &str, opens_at: [Option<f64>; 4]) -> String {
-    let mut text =
-        format!("duration = \"40 ms\"\n[ingress_pools.memory]\nsize = \"400 kB\"\n{headroom}\n");
-    for (index, opens_at) in opens_at.iter().enumerate() {
-        let opens = opens_at.map(|at| format!(", {{ at = \"{at} ms\", rate = \"10 Gbit/s\" }}"));
-        let stop = format!(
-            "changes = [{{ at = \"0 s\", rate = \"0 bit/s\" }}{}]",
-            opens.unwrap_or_default()
-        );
-        let keys = "pause = { xoff = \"5 kB\", xon = \"4 kB\", headroom = \"20 kB\" }
-            ingress = { pool = \"memory\", alpha = 0.5, xon_offset = \"1 kB\" }";
-        text += &wire(&format!("in{index}"), 10.0, keys);
-        text += &wire(&format!("out{index}"), 10.0, &stop);
-        let name = format!("f{index}");
-        text += &stream(&name, &format!("[\"in{index}\", \"out{index}\"]"), "cbr", 10.0);
-        text += if opens_at.is_some() { "stop = \"5 ms\"\n" } else { "" };
-    }
-    text
-}
-
-/// What the ingress of a link has taken of the shared memory when nothing moves any more, in bytes.
-fn shared_bytes(results: &Results, index: usize) -> f64 {
-    let summary = link(&results.summary, &format!("in{index}"));
-    let [most, headroom] = [summary.ingress_bytes_max, summary.headroom_bytes_max];
-    most.expect("it is measured") - headroom.expect("it is measured") - 5_000.0
-}
-
-/// The closed form of Choudhury and Hahne 1998: n queues at their thresholds of alpha times the free
-/// memory B hold alpha B / (1 + n alpha) each. While one is filled up to its threshold the others may
-/// still take a packet each, which moves it by alpha packets.
-#[test]
-fn ingresses_that_share_memory_stop_at_the_dynamic_threshold() {
-    let results = run(&shared_memory("", [None; 4]), 1);
-    for index in 0..4 {
-        let shared = shared_bytes(&results, index);
-        let (expected, bound) = (0.5 * 400e3 / (1.0 + 4.0 * 0.5), 1_000.0 + 4.0 * 500.0);
-        assert!((shared - expected).abs() < bound, "{shared}, expected {expected}");
-        assert_eq!(link(&results.summary, &format!("out{index}")).drops_packets, 0);
-    }
-}
-
-#[test]
-fn shared_headroom_is_too_short_if_no_link_could_stop_in_time_alone() {
-    let results = run(&shared_memory("headroom = \"1 kB\"", [None; 4]), 1);
-    let short = warning(&results, WarningKind::ShortHeadroom).expect("it is reported");
-    assert!(short.place.starts_with("links.in0.ingress.pool, links.in1.ingress.pool"), "{short:?}");
-    // 2 d C + 84 B + 60 quanta and two packets of 1,000 B less a byte.
-    let needed = 2_500.0 + 84.0 + 60.0 * 64.0 + 1_999.0;
-    assert_eq!((value(short, "headroom_bytes"), value(short, "needed_bytes")), (1_000.0, needed));
-}
-
 #[test]
 fn a_next_queue_that_is_full_before_the_pause_is_reported() {
     for (xoff, is_short) in [("500 kB", true), ("60 kB", false)] {
@@ -327,55 +253,6 @@ fn a_next_queue_that_is_full_before_the_pause_is_reported() {
     }
 }
 
-/// When two of the ports drain, the thresholds of the others rise to alpha B / (1 + 2 alpha), and their
-/// links resume although nothing has left them.
-#[test]
-fn a_paused_link_resumes_when_others_drain() {
-    let results = run(&shared_memory("", [None, None, Some(20.0), Some(20.0)]), 1);
-    for index in 0..2 {
-        let shared = shared_bytes(&results, index);
-        let (expected, bound) = (0.5 * 400e3 / (1.0 + 2.0 * 0.5), 2_000.0 + 2.0 * 500.0);
-        assert!((shared - expected).abs() < bound, "{shared}, expected {expected}");
-        assert!(link(&results.summary, &format!("in{index}")).pause_frames > Some(1));
-        assert_eq!(link(&results.summary, &format!("out{index}")).departures_packets, 0);
-    }
-}
-
-/// What arrives of each link after its threshold, 2 d C + 84 B + 60 quanta and a packet, is between 6,424 and
-/// 8,424 B: four times as much is enough, and twice is not.
-#[test]
-fn headroom_may_be_shared() {
-    for (headroom, is_enough) in [(34, true), (16, false)] {
-        let results = run(&shared_memory(&format!("headroom = \"{headroom} kB\""), [None; 4]), 1);
-        let drops = (0..4)
-            .map(|index| link(&results.summary, &format!("out{index}")).drops_headroom_packets);
-        assert_eq!(drops.sum::<u64>() == 0, is_enough, "{headroom} kB");
-    }
-}
-
-#[test]
-fn wrong_ingress_pools_are_refused_with_the_key_and_a_remedy() {
-    let text = shared_memory("", [None; 4]);
-    let message = refusal(&text.replace("pool = \"memory\"", "pool = \"memry\""));
-    assert_refused(
-        message.lines().next().unwrap_or_default(),
-        "line 10, links.in0.ingress.pool",
-        &["`memory`"],
-    );
-    let message = refusal(&text.replace("alpha = 0.5", "alpha = 0"));
-    assert_refused(
-        message.lines().next().unwrap_or_default(),
-        "line 10, links.in0.ingress.alpha",
-        &["0"],
-    );
-    let unused = "duration = \"40 ms\"\n[ingress_pools.unused]\nsize = \"1 kB\"";
-    let message = refusal(&text.replace("duration = \"40 ms\"", unused));
-    assert_refused(&message, "line 2, ingress_pools.unused", &["remove", "ingress"]);
-    let without = text.replace("pause = {", "#");
-    let message = refusal(&without);
-    assert_refused(&message, "line 10, links.in0.ingress", &["`pause`"]);
-}
-
 /// The same links, whose headroom is the least that is enough; without what else drops packets or lengthens
 /// the delay. The sources stop after half a second.
 fn lossless(mut network: Network) -> Network {
@@ -390,7 +267,9 @@ fn lossless(mut network: Network) -> Network {
             pause.headroom = Size::new(needed);
         }
     }
-    network.ingress_pools.iter_mut().for_each(|pool| pool.headroom = None);
+    for pool in &mut network.ingress_pools {
+        (pool.headroom, pool.includes_headroom) = (None, false);
+    }
     network.pools = Vec::new();
     for group in &mut network.groups {
         (group.tcp, group.reverse_path) = (None, Vec::new());
@@ -428,63 +307,6 @@ proptest! {
         let is_stuck = links().any(|(_, link)| link.departures_packets < link.arrivals_packets);
         let is_reported = warning(&results, WarningKind::PauseDeadlock).is_some();
         prop_assert_eq!(is_stuck, is_reported);
-    }
-}
-
-/// Eight hosts send to one. The queue of its port has room for all that the ingresses can hold.
-fn incast(keys: &str) -> String {
-    format!(
-        "duration = \"20 ms\"
-        [switches.tor]
-        hosts = 9
-        rate = \"10 Gbit/s\"
-        delay = \"1 us\"
-        queue = {{ kind = \"drop_tail\", limit = \"800 kB\" }}
-        {keys}
-        [flows.all]
-        from = [\"tor.h1\", \"tor.h2\", \"tor.h3\", \"tor.h4\", \"tor.h5\", \"tor.h6\", \"tor.h7\", \"tor.h8\"]
-        to = \"tor.h0\"
-        count = 2
-        congestion = {{ kind = \"fixed_window\", window = 400 }}\n"
-    )
-}
-
-#[test]
-fn a_switch_with_pause_frames_loses_nothing_in_an_incast() {
-    let lossy = run(&incast(""), 1);
-    assert!(link(&lossy.summary, "tor-switch-h0").drops_packets > 0);
-    let results = run(&incast(PAUSE), 1);
-    let port = link(&results.summary, "tor-switch-h0");
-    assert_eq!(port.drops_packets, 0);
-    assert!(port.utilization > 0.99, "{}", port.utilization);
-    for host in 1..9 {
-        let nic = link(&results.summary, &format!("tor-h{host}-switch"));
-        assert!(nic.pause_frames.expect("it is measured") > 0);
-    }
-    // A link that leads to a host has no switch at its end.
-    assert_eq!(port.pause_frames, None);
-}
-
-#[test]
-fn the_links_of_a_fabric_that_lead_to_switches_are_paused() {
-    let text = format!(
-        "duration = \"1 ms\"
-        [fabrics.dc]
-        leaves = 2
-        spines = 2
-        hosts = 2
-        rate = \"10 Gbit/s\"
-        delay = \"1 us\"
-        queue = {{ kind = \"drop_tail\", limit = \"1 MB\" }}
-        {PAUSE}
-        [flows.all]
-        from = \"dc\"
-        congestion = \"reno\"\n"
-    );
-    for link in network(&text, 1).links {
-        let leads_to_host = link.name.starts_with("dc-leaf") && link.name.contains("-h");
-        assert_eq!(link.pause.is_none(), leads_to_host, "{}", link.name);
-        assert!(link.is_served(), "{}", link.name);
     }
 }
 

@@ -1,15 +1,16 @@
 //! What links that share a line must satisfy.
 
+use std::collections::HashMap;
+
 use crate::link::LinkSpec;
 use crate::parameters::BadParameter;
 
 /// Refuses links of one line that differ in what the line decides: rate, changes of rate, and delay.
 pub(super) fn check_lines(links: &[LinkSpec]) -> Result<(), (usize, BadParameter)> {
+    let mut firsts: HashMap<&str, &LinkSpec> = HashMap::new();
     for (index, link) in links.iter().enumerate() {
         let Some(line) = &link.line else { continue };
-        let is_of_line =
-            |other: &&LinkSpec| other.line.as_ref().is_some_and(|other| other.name == line.name);
-        let first = links.iter().find(is_of_line).unwrap_or(link);
+        let first = firsts.entry(&line.name).or_insert(link);
         let differences = [
             ("rate", first.rate != link.rate),
             ("rate_changes", first.rate_changes != link.rate_changes),

@@ -4,8 +4,9 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::pools::PoolConfig;
+use super::pools::{PoolConfig, SwitchIngressConfig};
 use crate::kind_or_name;
+use crate::link::line::LineSpec;
 use crate::link::pause::PauseSpec;
 use crate::quantity::limit::Limit;
 use crate::quantity::{BitRate, Duration, Size};
@@ -75,6 +76,17 @@ pub(in crate::scenario) struct PortsConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "xoff": "60 kB", "xon": "50 kB", "headroom": "30 kB" }))]
     pub(in crate::scenario) pause: Option<PauseSpec>,
+    /// Memory that the links which lead to a switch share there, each switch its own, and thresholds of
+    /// their pause frames that move with it. Needs `pause`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "pool": { "size": "33 MB" }, "alpha": 0.125 }))]
+    pub(in crate::scenario) ingress: Option<SwitchIngressConfig>,
+    /// The lines that the links share with those of other tables with the same line, which has as many
+    /// hosts, uplinks, leaves and spines: each table is then a traffic class of the same ports. The
+    /// link between two nodes shares the line `NAME-FROM-TO`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "name": "port", "weight": 15 }))]
+    pub(in crate::scenario) line: Option<LineSpec>,
     /// Memory that the ports of each switch share, as a table of `[pools]`; a queue without a limit is
     /// limited by it alone. The far ends of uplinks and the interfaces of hosts have their queues to
     /// themselves. Without it, every port has the limit of its queue to itself.

@@ -4,17 +4,38 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::kind_or_name;
+use crate::link::ingress_pool::IngressMemory;
 use crate::pool::Frees;
 use crate::pool::policy::PolicyConfig;
 use crate::quantity::Size;
 
 /// The place of the ingress of a link in memory that ingresses share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
 pub(in crate::scenario) struct IngressConfig {
     /// Name of the memory, a table of `[ingress_pools]`.
     #[schemars(length(min = 1), example = &"tor")]
     pub(in crate::scenario) pool: String,
+    /// The threshold.
+    #[serde(flatten)]
+    pub(in crate::scenario) threshold: ThresholdConfig,
+}
+
+/// Memory that the ingresses of each switch share, and how their thresholds follow it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
+pub(in crate::scenario) struct SwitchIngressConfig {
+    /// The memory, as a table of `[ingress_pools]`.
+    #[schemars(example = serde_json::json!({ "size": "33 MB" }))]
+    pub(in crate::scenario) pool: IngressMemory,
+    /// The threshold.
+    #[serde(flatten)]
+    pub(in crate::scenario) threshold: ThresholdConfig,
+}
+
+/// How the threshold of an ingress follows the memory that is free.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub(in crate::scenario) struct ThresholdConfig {
     /// What the ingress may take beyond its `xoff`, as a multiple of the memory that is free. Switches
     /// have powers of two, 2^n for n = `dynamic_th`.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0), example = 0.125)]

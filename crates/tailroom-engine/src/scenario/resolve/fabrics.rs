@@ -7,9 +7,10 @@ use indexmap::IndexMap;
 
 use super::switch_memory::SwitchMemory;
 use crate::fabric::{Fabric, OUTSIDE};
+use crate::link::line::LineSpec;
 use crate::scenario::format::fabrics::{HostsConfig, PortsConfig};
 use crate::scenario::format::file::{LinkConfig, ScenarioFile};
-use crate::scenario::format::pools::PoolConfig;
+use crate::scenario::format::pools::IngressConfig;
 use crate::scenario::text::error::{Fault, Path, Step, suggestion};
 
 /// The most links of a switch or fabric.
@@ -20,8 +21,8 @@ const MOST_LINKS: u64 = 100_000;
 pub(in crate::scenario) struct Fabrics {
     by_name: IndexMap<String, Fabric>,
     origins: HashMap<String, Origin>,
-    /// Where each of their pools comes from.
-    pools: HashMap<String, Path>,
+    /// Where each of their pools comes from, by table and name.
+    pools: HashMap<(String, String), Path>,
 }
 
 /// Where a link comes from.
@@ -77,7 +78,14 @@ pub(in crate::scenario) fn expand(
     let leaf_spines = file.fabrics.iter().map(|(name, fabric)| {
         (Path::of(&["fabrics", name]), name, fabric.leaves, fabric.spines, &fabric.ports)
     });
-    for (at, name, leaves, spines, ports) in switches.chain(leaf_spines) {
+    let all: Vec<_> = switches.chain(leaf_spines).collect();
+    let ports = all.iter().map(|(at, _, leaves, spines, ports)| Ports {
+        at,
+        shape: [*leaves, *spines, ports.hosts],
+        line: ports.line.as_ref(),
+    });
+    faults.extend(lonely_line(&ports.collect::<Vec<_>>()));
+    for (at, name, leaves, spines, ports) in all {
         let fabric = Fabric {
             first_link: expanded.links.len(),
             leaves,
@@ -130,7 +138,20 @@ impl Fabrics {
                 let link = format!("{name}-{from}-{to}");
                 let origin = Origin { at: at.clone(), place };
                 let mut config = link_at(place, ports);
-                config.pause = ports.pause.filter(|_| place.leads_to_switch(is_switch));
+                config.line = ports.line.as_ref().map(|line| LineSpec {
+                    name: format!("{}-{from}-{to}", line.name),
+                    ..line.clone()
+                });
+                if place.leads_to_switch(is_switch) {
+                    config.pause = ports.pause;
+                    if let Some(ingress) = &ports.ingress {
+                        let (pool, threshold) = (format!("{name}-{to}"), ingress.threshold);
+                        config.ingress = Some(IngressConfig { pool: pool.clone(), threshold });
+                        let at = at.key("ingress").key("pool");
+                        let pools = &mut expanded.ingress_pools;
+                        self.add_pool("ingress_pools", pool, &ingress.pool, &at, pools)?;
+                    }
+                }
                 let pool = match place {
                     Place::FromHost => None,
                     Place::FromSpine if is_switch => None,
@@ -141,7 +162,8 @@ impl Fabrics {
                 };
                 if let Some((pool, memory)) = pool {
                     (config.pool, config.reserved) = (Some(pool.clone()), ports.reserved);
-                    self.add_pool(pool, memory, at, &mut expanded.pools)?;
+                    let at = at.key("pool");
+                    self.add_pool("pools", pool, memory, &at, &mut expanded.pools)?;
                 }
                 if expanded.links.insert(link.clone(), config).is_some() {
                     let problem =
@@ -154,16 +176,17 @@ impl Fabrics {
         Ok(())
     }
 
-    fn add_pool(
+    fn add_pool<T: Clone>(
         &mut self,
+        table: &str,
         name: String,
-        pool: &PoolConfig,
+        pool: &T,
         at: &Path,
-        pools: &mut IndexMap<String, PoolConfig>,
+        pools: &mut IndexMap<String, T>,
     ) -> Result<(), Fault> {
-        let is_new = self.pools.insert(name.clone(), at.key("pool")).is_none();
+        let is_new = self.pools.insert((table.to_owned(), name.clone()), at.clone()).is_none();
         if is_new && pools.contains_key(&name) {
-            let problem = format!("has a pool \"{name}\", and [pools] has one of this name");
+            let problem = format!("has a pool \"{name}\", and [{table}] has one of this name");
             return Err(Fault::new(at, problem, "choose another name"));
         }
         pools.entry(name).or_insert_with(|| pool.clone());
@@ -180,7 +203,7 @@ impl Fabrics {
         let [Step::Key(table), Step::Key(name), rest @ ..] = fault.path.0.as_slice() else {
             return fault;
         };
-        if let Some(at) = self.pools.get(name).filter(|_| table == "pools") {
+        if let Some(at) = self.pools.get(&(table.clone(), name.clone())) {
             let mut path = at.clone();
             path.0.extend_from_slice(rest);
             return Fault { path, ..fault };
@@ -236,6 +259,33 @@ impl Fabrics {
         };
         Fault::new(at, format!("there is no switch or fabric \"{name}\""), remedy)
     }
+}
+
+/// The ports of a table, which may share their lines with those of another.
+#[derive(Clone, Copy)]
+struct Ports<'a> {
+    at: &'a Path,
+    /// Leaves, spines, and hosts of a leaf.
+    shape: [u32; 3],
+    line: Option<&'a LineSpec>,
+}
+
+/// The fault of a line that no other table of the same hosts and switches shares, if there is one.
+fn lonely_line(tables: &[Ports<'_>]) -> Option<Fault> {
+    let (ports, line) = tables.iter().enumerate().find_map(|(place, ports)| {
+        let line = ports.line?;
+        let is_twin = |other: &Ports<'_>| {
+            other.shape == ports.shape && other.line.is_some_and(|its| its.name == line.name)
+        };
+        let mut others = tables[..place].iter().chain(&tables[place + 1..]);
+        (!others.any(is_twin)).then_some((ports, line))
+    })?;
+    let problem = format!(
+        "no other switch or fabric of as many hosts and uplinks has line \"{}\"",
+        line.name
+    );
+    let remedy = "give it to the table of another class of the same ports, or remove it";
+    Some(Fault::new(&ports.at.key("line").key("name"), problem, remedy))
 }
 
 /// The hosts that a node of a fabric stands for; all of them without a node.

@@ -1,13 +1,17 @@
 //! Lines that only one link names.
 
+use std::collections::HashMap;
+
 use crate::network::Network;
 use crate::scenario::text::error::{Fault, Path, suggestion};
 
 /// Refuses a line that no other link shares: its name is probably misspelled.
 pub(super) fn check_lines(network: &Network) -> Result<(), Fault> {
     let lines = || network.links.iter().filter_map(|link| Some((link, link.line.as_ref()?)));
+    let mut links_of: HashMap<&str, u32> = HashMap::new();
+    lines().for_each(|(_, line)| *links_of.entry(&line.name).or_default() += 1);
     for (link, line) in lines() {
-        if lines().all(|(other, its)| other.name == link.name || its.name != line.name) {
+        if links_of.get(line.name.as_str()) == Some(&1) {
             let at = Path::of(&["links", &link.name, "line", "name"]);
             let problem = format!("no other link shares the line \"{}\"", line.name);
             let others = lines().filter(|(_, its)| its.name != line.name);

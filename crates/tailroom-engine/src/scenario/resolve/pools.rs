@@ -10,6 +10,7 @@ use crate::pool::{PoolMember, PoolSpec};
 use crate::quantity::Size;
 use crate::quantity::limit::QueueLimit;
 use crate::scenario::format::file::{LinkConfig, ScenarioFile};
+use crate::scenario::format::pools::ThresholdConfig;
 use crate::scenario::text::error::{Fault, Path, bad_parameter, suggestion};
 
 /// Gives the queues of links and switches with a pool that have no limit of their own the size of the
@@ -95,8 +96,8 @@ pub(super) fn resolve_ingress(
 ) -> Result<Option<IngressMember>, Fault> {
     let Some(ingress) = &link.ingress else { return Ok(None) };
     let pool = index_of(&file.ingress_pools, "ingress_pools", &ingress.pool, at)?;
-    let xon_offset = ingress.xon_offset.bytes();
-    Ok(Some(IngressMember { pool, alpha: ingress.alpha, xon_offset }))
+    let ThresholdConfig { alpha, xon_offset } = ingress.threshold;
+    Ok(Some(IngressMember { pool, alpha, xon_offset: xon_offset.bytes() }))
 }
 
 /// Refuses memory for ingresses that no link names.

@@ -18,6 +18,7 @@ pub(crate) mod disciplines;
 pub(crate) mod lossy;
 pub(crate) mod networks;
 pub(crate) mod path;
+pub(crate) mod paused_links;
 pub(crate) mod poisson;
 pub(crate) mod random_cases;
 pub(crate) mod random_fabrics;

@@ -567,8 +567,11 @@ fn pause() -> impl Strategy<Value = PauseSpec> {
 /// Memory that ingresses share, and their places there.
 fn ingress_pool() -> impl Strategy<Value = (IngressMemory, Vec<Option<IngressMember>>)> {
     let headroom = option::of(select(vec![0, 3_000, 1_000_000]));
-    let memory = (select(vec![0, 4_000, 30_000]), headroom).prop_map(|(size, headroom)| {
-        IngressMemory { size: Size::new(size), headroom: headroom.map(Size::new) }
+    let sizes = (select(vec![0, 4_000, 30_000]), headroom, any::<bool>());
+    let memory = sizes.prop_map(|(size, headroom, includes_headroom)| IngressMemory {
+        size: Size::new(size),
+        headroom: headroom.map(Size::new),
+        includes_headroom,
     });
     let member = (select(vec![0.1, 1.0, 8.0]), select(vec![0, 1_000]))
         .prop_map(|(alpha, xon_offset)| IngressMember { pool: 0, alpha, xon_offset });

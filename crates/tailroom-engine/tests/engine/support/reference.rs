@@ -5,10 +5,12 @@
 //! The components that have nothing to do with time are the engine's own. What the engine derives
 //! from its order of events is derived here in another way: the departures of flows ([`flows`]),
 //! which flows a link holds back ([`bottlenecked`]), which new flows a link refuses
-//! ([`admission`]), which packets find memory ([`memory`]) and wait behind paused links ([`ingress`]).
+//! ([`admission`]), which packets find memory ([`memory`]) and wait behind paused links ([`ingress`]), which
+//! links are blocked by those that wait at paused links ([`blocked`]).
 //! [`heap`] has the order of the events, and [`links`] what happens at links.
 
 mod admission;
+mod blocked;
 mod bottlenecked;
 mod flows;
 mod heap;
@@ -92,6 +94,9 @@ struct Reference<'a> {
     handled: u64,
     next_sample: Time,
     is_measuring: bool,
+    /// By link, for how long it was blocked in the measured window, and up to when that is counted.
+    blocked: Vec<Time>,
+    blocked_until: Time,
     /// When the links were last asked what they had to spare, and what they had in each interval so
     /// far.
     asked: Time,
@@ -156,6 +161,8 @@ impl<'a> Reference<'a> {
             handled: 0,
             next_sample: checkpoints.series_interval,
             is_measuring: false,
+            blocked: vec![Time::ZERO; network.links.len()],
+            blocked_until: Time::ZERO,
             asked: Time::ZERO,
             spare: Vec::new(),
             departures: vec![VecDeque::new(); network.links.len()],
@@ -176,6 +183,7 @@ impl<'a> Reference<'a> {
         while let Some((time, flow, happening)) = self.heap.take_before(self.network.duration) {
             self.handled += 1;
             self.record_links_until(time);
+            self.count_blocked_until(time);
             self.now = time;
             self.handle(time, flow, happening);
         }
@@ -517,6 +525,7 @@ impl<'a> Reference<'a> {
                 self.next_sample = checkpoint.saturating_add(self.checkpoints.series_interval);
             }
             if checkpoint == edge {
+                self.count_blocked_until(checkpoint);
                 self.links.iter_mut().for_each(|link| link.begin_measuring(checkpoint));
                 self.memory.pools.begin_measuring(checkpoint);
                 self.is_measuring = true;
@@ -542,6 +551,7 @@ impl<'a> Reference<'a> {
     fn finish(mut self) -> Results {
         let end = self.network.duration;
         self.record_links_until(end);
+        self.count_blocked_until(end);
         self.ask_links(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
         self.memory.pools.end_measuring(end);
@@ -567,8 +577,8 @@ impl<'a> Reference<'a> {
             measured.for_each(|(_, waited)| probe.waits.add(*waited));
         }
         let waiting = self.ingress.waiting();
-        let shared =
-            SharedLinks { links: &self.links, pools: &self.memory.pools, waiting: &waiting };
+        let (links, blocked) = (&self.links, &self.blocked);
+        let shared = SharedLinks { links, pools: &self.memory.pools, waiting: &waiting, blocked };
         results::collect(self.network, shared, &endpoints, accounts, &probes, dynamic, self.handled)
     }
 }

@@ -51,10 +51,13 @@ impl<'a> Ingress<'a> {
         let Some(member) = self.network.links[link].ingress else { return Free::OWN };
         let memory = self.network.ingress_pools[member.pool];
         let all = || self.members(link).into_iter().map(|link| self.occupied(link));
-        let shared = memory.size.bytes().saturating_sub(all().map(|one| one.shared).sum());
-        let headroom = all().map(|one| one.headroom).sum();
-        let headroom = memory.headroom.map(|size| size.bytes().saturating_sub(headroom));
-        Free { shared, headroom: headroom.unwrap_or(u64::MAX) }
+        let includes_headroom = memory.includes_headroom;
+        let headroom: u64 = all().map(|one| one.headroom).sum();
+        let inside = if includes_headroom { headroom } else { 0 };
+        let used = all().map(|one| one.shared).sum::<u64>() + inside;
+        let shared = memory.size.bytes().checked_sub(used).expect("the pool holds what is in it");
+        let headroom = memory.headroom.map(|size| size.bytes() - headroom);
+        Free { shared, headroom: headroom.unwrap_or(u64::MAX), includes_headroom }
     }
 
     /// The threshold of a link, and what it may hold below it.
@@ -73,6 +76,12 @@ impl<'a> Ingress<'a> {
         (below + u64::from(bytes)).saturating_sub(self.threshold(link).1).min(bytes.into())
     }
 
+    /// What is unused of the memory that a link has to itself, without headroom.
+    fn unused_own(&self, link: usize) -> u64 {
+        let own = self.network.links[link].pause.map_or(0, |pause| pause.xoff.bytes());
+        own.saturating_sub(self.bytes_of(link) - self.headroom[link])
+    }
+
     /// Whether a paused link may resume.
     fn may_resume(&self, link: usize) -> bool {
         let spec = &self.network.links[link];
@@ -80,7 +89,8 @@ impl<'a> Ingress<'a> {
         let moving = spec.ingress.map(|member| threshold.saturating_sub(member.xon_offset));
         let xon = spec.pause.map_or(0, |pause| pause.xon.bytes()).max(moving.unwrap_or(0));
         let waiting = self.bytes_of(link);
-        waiting <= xon && waiting < threshold && (self.headroom[link] == 0 || waiting <= most)
+        let fits = waiting <= most || self.headroom[link] == 0 || self.free(link).includes_headroom;
+        waiting <= xon && waiting < threshold && fits
     }
 
     /// Why a packet that arrived over a link is refused, if it is.
@@ -89,7 +99,9 @@ impl<'a> Ingress<'a> {
         let above = self.above(link, packet.bytes());
         let own = self.network.links[link].pause.map_or(u64::MAX, |pause| pause.headroom.bytes());
         let is_full = self.headroom[link] + above > own || above > self.free(link).headroom;
-        (above > 0 && is_full).then_some(DropReason::Headroom)
+        let overfills = self.free(link).includes_headroom
+            && u64::from(packet.bytes()) > self.unused_own(link) + self.free(link).shared;
+        (above > 0 && (is_full || overfills)).then_some(DropReason::Headroom)
     }
 
     /// A packet that arrived over `ingress` waits at a link.

@@ -1,0 +1,133 @@
+//! Head-of-line blocking: for how long links are free while packets for them wait at paused links.
+//!
+//! A link is free when it would send a packet that arrived at once. When it becomes free is known
+//! before, and is no event: the time is counted when a packet reaches the link, when another link of its
+//! line sends, and when the paused links that hold packets for it become one more or one less.
+
+use super::Simulation;
+use crate::link::Link;
+use crate::network::Network;
+use crate::packet::transit::Transit;
+use crate::units::Time;
+
+/// The packets that wait at links which may be paused, and the links for which they wait.
+#[derive(Debug)]
+pub(super) struct Blocking {
+    /// By link that may be paused, the links behind it, in order, each with the number of packets for
+    /// it that wait.
+    behind: Vec<Vec<(usize, u64)>>,
+    /// By link.
+    blocked: Vec<Blocked>,
+}
+
+/// For how long a link was blocked.
+#[derive(Clone, Copy, Debug, Default)]
+struct Blocked {
+    /// Number of paused links that hold packets for it.
+    holders: u32,
+    /// Up to when the time is counted, while there are such links.
+    counted_to: Time,
+    /// In the measured window.
+    time: Time,
+}
+
+impl Blocked {
+    fn count(&mut self, link: &Link, now: Time) {
+        if self.holders == 0 {
+            return;
+        }
+        if let Some(free_since) = link.free_since() {
+            let blocked = now.since(free_since.max(self.counted_to));
+            self.time = self.time.saturating_add(blocked);
+        }
+        self.counted_to = now;
+    }
+
+    /// One more or one less paused link holds packets for the link.
+    fn change_holders(&mut self, link: &Link, now: Time, is_more: bool) {
+        self.count(link, now);
+        self.counted_to = now;
+        self.holders = if is_more { self.holders + 1 } else { self.holders - 1 };
+    }
+}
+
+impl Blocking {
+    pub(super) fn new(network: &Network) -> Self {
+        let behind = network.links.iter().enumerate().map(|(link, spec)| {
+            let behind = spec.pause.map(|_| network.links_behind(link));
+            let mut behind: Vec<(usize, u64)> =
+                behind.into_iter().flatten().map(|next| (next, 0)).collect();
+            behind.sort_unstable();
+            behind.dedup();
+            behind
+        });
+        let behind: Vec<_> = behind.collect();
+        Blocking { blocked: vec![Blocked::default(); behind.len()], behind }
+    }
+
+    /// Counts for how long a link was blocked, before something happens to it at `now`.
+    pub(super) fn count(&mut self, link: usize, links: &[Link], now: Time) {
+        self.blocked[link].count(&links[link], now);
+    }
+
+    /// A packet for `next` begins to wait at a link, or ends.
+    fn change(&mut self, at: usize, next: usize, links: &[Link], now: Time, is_more: bool) {
+        let Ok(place) = self.behind[at].binary_search_by_key(&next, |(link, _)| *link) else {
+            return;
+        };
+        let packets = &mut self.behind[at][place].1;
+        let is_edge = *packets == u64::from(!is_more);
+        *packets = if is_more { *packets + 1 } else { *packets - 1 };
+        if is_edge && links[at].is_stopped() {
+            self.blocked[next].change_holders(&links[next], now, is_more);
+        }
+    }
+}
+
+impl Simulation {
+    /// As [`Blocking::count`].
+    #[inline(never)]
+    pub(super) fn count_blocked(&mut self, link: usize, now: Time) {
+        self.blocking.count(link, &self.links, now);
+    }
+
+    /// A packet begins to wait at a link, or ends.
+    pub(super) fn note_wait(&mut self, at: usize, packet: Transit, now: Time, begins: bool) {
+        if self.links[at].has_pause()
+            && let Some(next) = self.routes.link_after(packet)
+        {
+            self.blocking.change(at, next, &self.links, now, begins);
+        }
+    }
+
+    /// A link has been stopped or has resumed, if it was not before what it now is.
+    pub(super) fn note_gate(&mut self, link: usize, was_stopped: bool, now: Time) {
+        let Simulation { blocking: Blocking { behind, blocked }, links, .. } = self;
+        let is_stopped = links[link].is_stopped();
+        if is_stopped == was_stopped {
+            return;
+        }
+        for (next, _) in behind[link].iter().filter(|(_, packets)| *packets > 0) {
+            blocked[*next].change_holders(&links[*next], now, is_stopped);
+        }
+    }
+
+    /// Starts the statistics at `now`.
+    pub(super) fn begin_measuring_blocked(&mut self, now: Time) {
+        for (blocked, link) in self.blocking.blocked.iter_mut().zip(&self.links) {
+            blocked.count(link, now);
+            blocked.time = Time::ZERO;
+        }
+    }
+
+    /// For how long each link was blocked in the measured window, which ends at `now`.
+    pub(super) fn blocked_times(&mut self, now: Time) -> Vec<Time> {
+        let Simulation { blocking, links, .. } = self;
+        let all = blocking.blocked.iter_mut().zip(links.iter());
+        all.map(|(blocked, link)| {
+            blocked.count(link, now);
+            blocked.time
+        })
+        .collect()
+    }
+}

@@ -1,0 +1,161 @@
+//! Thresholds of pause frames that move with memory, and headroom beside and in it, against closed forms.
+
+use tailroom_engine::results::{Results, WarningKind};
+
+use crate::support::paused_links::{stream, value, warning, wire};
+use crate::support::refusals::assert_refused;
+use crate::support::scenario_run::{refusal, run};
+use crate::support::summaries::link;
+
+/// Four links to switches whose next links stand still, in Gbit/s from a time in milliseconds on; the ingress
+/// of each has 5 kB to itself and half of the free memory of 400 kB.
+fn shared_memory(headroom: &str, opens_at: [Option<f64>; 4]) -> String {
+    let mut text =
+        format!("duration = \"40 ms\"\n[ingress_pools.memory]\nsize = \"400 kB\"\n{headroom}\n");
+    for (index, opens_at) in opens_at.iter().enumerate() {
+        let opens = opens_at.map(|at| format!(", {{ at = \"{at} ms\", rate = \"10 Gbit/s\" }}"));
+        let stop = format!(
+            "changes = [{{ at = \"0 s\", rate = \"0 bit/s\" }}{}]",
+            opens.unwrap_or_default()
+        );
+        let keys = "pause = { xoff = \"5 kB\", xon = \"4 kB\", headroom = \"20 kB\" }
+            ingress = { pool = \"memory\", alpha = 0.5, xon_offset = \"1 kB\" }";
+        text += &wire(&format!("in{index}"), 10.0, keys);
+        text += &wire(&format!("out{index}"), 10.0, &stop);
+        let name = format!("f{index}");
+        text += &stream(&name, &format!("[\"in{index}\", \"out{index}\"]"), "cbr", 10.0);
+        text += if opens_at.is_some() { "stop = \"5 ms\"\n" } else { "" };
+    }
+    text
+}
+
+/// What the ingress of a link has taken of the shared memory when nothing moves any more, in bytes.
+fn shared_bytes(results: &Results, index: usize) -> f64 {
+    let summary = link(&results.summary, &format!("in{index}"));
+    let [most, headroom] = [summary.ingress_bytes_max, summary.headroom_bytes_max];
+    most.expect("it is measured") - headroom.expect("it is measured") - 5_000.0
+}
+
+/// The closed form of Choudhury and Hahne 1998: n queues at their thresholds of alpha times the free
+/// memory B hold alpha B / (1 + n alpha) each. While one is filled up to its threshold the others may
+/// still take a packet each, which moves it by alpha packets.
+#[test]
+fn ingresses_that_share_memory_stop_at_the_dynamic_threshold() {
+    let results = run(&shared_memory("", [None; 4]), 1);
+    for index in 0..4 {
+        let shared = shared_bytes(&results, index);
+        let (expected, bound) = (0.5 * 400e3 / (1.0 + 4.0 * 0.5), 1_000.0 + 4.0 * 500.0);
+        assert!((shared - expected).abs() < bound, "{shared}, expected {expected}");
+        assert_eq!(link(&results.summary, &format!("out{index}")).drops_packets, 0);
+    }
+}
+
+#[test]
+fn shared_headroom_is_too_short_if_no_link_could_stop_in_time_alone() {
+    let results = run(&shared_memory("headroom = \"1 kB\"", [None; 4]), 1);
+    let short = warning(&results, WarningKind::ShortHeadroom).expect("it is reported");
+    assert!(short.place.starts_with("links.in0.ingress.pool, links.in1.ingress.pool"), "{short:?}");
+    // 2 d C + 84 B + 60 quanta and two packets of 1,000 B less a byte.
+    let needed = 2_500.0 + 84.0 + 60.0 * 64.0 + 1_999.0;
+    assert_eq!((value(short, "headroom_bytes"), value(short, "needed_bytes")), (1_000.0, needed));
+}
+
+/// When two of the ports drain, the thresholds of the others rise to alpha B / (1 + 2 alpha), and their
+/// links resume although nothing has left them.
+#[test]
+fn a_paused_link_resumes_when_others_drain() {
+    let results = run(&shared_memory("", [None, None, Some(20.0), Some(20.0)]), 1);
+    for index in 0..2 {
+        let shared = shared_bytes(&results, index);
+        let (expected, bound) = (0.5 * 400e3 / (1.0 + 2.0 * 0.5), 2_000.0 + 2.0 * 500.0);
+        assert!((shared - expected).abs() < bound, "{shared}, expected {expected}");
+        assert!(link(&results.summary, &format!("in{index}")).pause_frames > Some(1));
+        assert_eq!(link(&results.summary, &format!("out{index}")).departures_packets, 0);
+    }
+}
+
+/// What arrives of each link after its threshold, 2 d C + 84 B + 60 quanta and a packet, is between 6,424 and
+/// 8,424 B: four times as much is enough, and twice is not.
+#[test]
+fn headroom_may_be_shared() {
+    for (headroom, is_enough) in [(34, true), (16, false)] {
+        let results = run(&shared_memory(&format!("headroom = \"{headroom} kB\""), [None; 4]), 1);
+        let drops = (0..4)
+            .map(|index| link(&results.summary, &format!("out{index}")).drops_headroom_packets);
+        assert_eq!(drops.sum::<u64>() == 0, is_enough, "{headroom} kB");
+    }
+}
+
+/// The same links with headroom in the memory, of this size, which begin to send at these times in
+/// milliseconds.
+fn memory_with_headroom(size: &str, starts: [f64; 4]) -> String {
+    let mut text = shared_memory("includes_headroom = true", [None; 4])
+        .replace("\"400 kB\"\nincludes", &format!("\"{size}\"\nincludes"));
+    for (index, start) in starts.iter().enumerate() {
+        let group = format!("[flows.f{index}]\n");
+        text = text.replace(&group, &format!("{group}start = \"{start} ms\"\n"));
+    }
+    text
+}
+
+/// Links that stop one after another. Of F bytes that are free, a link takes s = alpha F / (1 + alpha) up
+/// to its threshold and h of headroom, and leaves F / (1 + alpha) - h to the next; h is between 6,424 and
+/// 8,424 B. The packet that crosses a threshold moves it by alpha packets, so that s is off by 1,500 B.
+#[test]
+fn headroom_in_the_memory_lowers_the_thresholds_of_those_that_follow() {
+    let results = run(&memory_with_headroom("400 kB", [0.0, 1.0, 2.0, 3.0]), 1);
+    let (mut free, mut free_bound) = (400e3, 0.0);
+    for index in 0..4 {
+        let (shared, expected) = (shared_bytes(&results, index), 0.5 * free / 1.5);
+        let bound = free_bound / 3.0 + 1_500.0;
+        assert!((shared - expected).abs() < bound, "{index}: {shared}, expected {expected}");
+        (free, free_bound) = (free / 1.5 - 7_424.0, free_bound / 1.5 + 1_500.0 + 1_000.0);
+        assert_eq!(link(&results.summary, &format!("out{index}")).drops_packets, 0);
+    }
+    // Beside the memory, headroom leaves more to the last link than the formula allows.
+    let beside = 400e3 / 1.5_f64.powi(3) * 0.5 / 1.5;
+    let (last, bound) = (0.5 * (free + 7_424.0), (free_bound - 2_500.0) * 1.5 / 3.0 + 1_500.0);
+    assert!(beside - last > bound, "{beside}, {last}, {bound}");
+}
+
+/// n links that stop together leave B / (1 + n alpha) of the memory B for headroom: enough if it is n
+/// times the 8,424 B that may arrive of each, and not if it is less than n times 6,424 B, by more than
+/// the alpha (n - 1) 3 packets that a link takes less if it crosses its threshold last.
+#[test]
+fn headroom_in_the_memory_needs_what_the_thresholds_leave() {
+    let together = |size| run(&memory_with_headroom(size, [0.0; 4]), 1);
+    let drops = |results: &Results| -> u64 {
+        let next = (0..4).map(|index| link(&results.summary, &format!("out{index}")));
+        next.map(|next| next.drops_headroom_packets).sum()
+    };
+    assert_eq!(drops(&together("102 kB")), 0); // 12 x 8,424 B
+    assert!(drops(&together("48 kB")) > 0); // 12 x (6,424 B - 2,250 B) and a packet less
+    let results = together("12 kB");
+    let short = warning(&results, WarningKind::ShortHeadroom).expect("it is reported");
+    assert!(short.place.starts_with("links.in0.ingress.pool"), "{short:?}");
+    assert_eq!(value(short, "headroom_bytes"), 8_000.0);
+    assert_eq!(warning(&together("48 kB"), WarningKind::ShortHeadroom), None);
+}
+
+#[test]
+fn wrong_ingress_pools_are_refused_with_the_key_and_a_remedy() {
+    let text = shared_memory("", [None; 4]);
+    let message = refusal(&text.replace("pool = \"memory\"", "pool = \"memry\""));
+    assert_refused(
+        message.lines().next().unwrap_or_default(),
+        "line 10, links.in0.ingress.pool",
+        &["`memory`"],
+    );
+    let message = refusal(&text.replace("alpha = 0.5", "alpha = 0"));
+    assert_refused(
+        message.lines().next().unwrap_or_default(),
+        "line 10, links.in0.ingress.alpha",
+        &["0"],
+    );
+    let unused = "duration = \"40 ms\"\n[ingress_pools.unused]\nsize = \"1 kB\"";
+    let message = refusal(&text.replace("duration = \"40 ms\"", unused));
+    assert_refused(&message, "line 2, ingress_pools.unused", &["remove", "ingress"]);
+    let without = text.replace("pause = {", "#");
+    let message = refusal(&without);
+    assert_refused(&message, "line 10, links.in0.ingress", &["`pause`"]);
+}

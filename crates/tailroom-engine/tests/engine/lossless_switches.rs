@@ -1,0 +1,150 @@
+//! Switches and fabrics whose ports are lossless.
+
+use crate::support::paused_links::PAUSE;
+use crate::support::refusals::assert_refused;
+use crate::support::scenario_run::{network, refusal, run};
+use crate::support::summaries::link;
+
+/// Eight hosts send to one. The queue of its port has room for all that the ingresses can hold.
+fn incast(keys: &str) -> String {
+    format!(
+        "duration = \"20 ms\"
+        [switches.tor]
+        hosts = 9
+        rate = \"10 Gbit/s\"
+        delay = \"1 us\"
+        queue = {{ kind = \"drop_tail\", limit = \"800 kB\" }}
+        {keys}
+        [flows.all]
+        from = [\"tor.h1\", \"tor.h2\", \"tor.h3\", \"tor.h4\", \"tor.h5\", \"tor.h6\", \"tor.h7\", \"tor.h8\"]
+        to = \"tor.h0\"
+        count = 2
+        congestion = {{ kind = \"fixed_window\", window = 400 }}\n"
+    )
+}
+
+#[test]
+fn a_switch_with_pause_frames_loses_nothing_in_an_incast() {
+    let lossy = run(&incast(""), 1);
+    assert!(link(&lossy.summary, "tor-switch-h0").drops_packets > 0);
+    let results = run(&incast(PAUSE), 1);
+    let port = link(&results.summary, "tor-switch-h0");
+    assert_eq!(port.drops_packets, 0);
+    assert!(port.utilization > 0.99, "{}", port.utilization);
+    for host in 1..9 {
+        let nic = link(&results.summary, &format!("tor-h{host}-switch"));
+        assert!(nic.pause_frames.expect("it is measured") > 0);
+    }
+    // A link that leads to a host has no switch at its end.
+    assert_eq!(port.pause_frames, None);
+}
+
+#[test]
+fn the_links_of_a_fabric_that_lead_to_switches_are_paused() {
+    let text = format!(
+        "duration = \"1 ms\"
+        [fabrics.dc]
+        leaves = 2
+        spines = 2
+        hosts = 2
+        rate = \"10 Gbit/s\"
+        delay = \"1 us\"
+        queue = {{ kind = \"drop_tail\", limit = \"1 MB\" }}
+        {PAUSE}
+        [flows.all]
+        from = \"dc\"
+        congestion = \"reno\"\n"
+    );
+    for link in network(&text, 1).links {
+        let leads_to_host = link.name.starts_with("dc-leaf") && link.name.contains("-h");
+        assert_eq!(link.pause.is_none(), leads_to_host, "{}", link.name);
+        assert!(link.is_served(), "{}", link.name);
+    }
+}
+
+/// The keys of the two classes of three ports, the first of them lossless.
+const CLASSES: [(&str, &str, &str); 2] = [
+    ("storage", "name = \"PORT\", weight = 15.0", PAUSE),
+    ("tcp", "name = \"PORT\", weight = 14.0", ""),
+];
+
+const OF_PORTS: &str = "rate = \"10 Gbit/s\"\ndelay = \"1 us\"\n";
+const QUEUE: &str = "{ kind = \"drop_tail\", limit = \"800 kB\" }";
+const THRESHOLD: &str = "alpha = 0.25, xon_offset = \"2 kB\"";
+
+/// The flows of both classes between three hosts; `way` says how a group names its hosts.
+fn of_classes(way: impl Fn(&str, usize, usize) -> String) -> String {
+    let mut text = String::new();
+    for (class, ..) in CLASSES {
+        for (from, to) in [(1, 0), (2, 0), (0, 1), (1, 2)] {
+            let way = way(class, from, to);
+            text += &format!(
+                "[flows.{class}-{from}-{to}]\n{way}\ncount = 2\n\
+                 congestion = {{ kind = \"fixed_window\", window = 200 }}\n"
+            );
+        }
+    }
+    text
+}
+
+/// What a table of `[switches]` with `pause`, `ingress` and `line` is short for, link by link.
+#[test]
+fn a_switch_with_lossless_ports_is_short_for_its_links() {
+    let (mut short, mut long) = ("duration = \"20 ms\"\n".to_owned(), String::new());
+    long += &format!("{short}[ingress_pools.storage-switch]\nsize = \"300 kB\"\n");
+    for (class, line, pause) in CLASSES {
+        short += &format!(
+            "[switches.{class}]\nhosts = 3\n{OF_PORTS}queue = {QUEUE}\n{pause}\nline = {{ {} }}\n",
+            line.replace("PORT", "port")
+        );
+        if !pause.is_empty() {
+            short += &format!("ingress = {{ pool = {{ size = \"300 kB\" }}, {THRESHOLD} }}\n");
+        }
+        for host in 0..3 {
+            let nic = "{ kind = \"drop_tail\", limit = \"10000 packets\" }";
+            for (way, queue) in
+                [(format!("h{host}-switch"), nic), (format!("switch-h{host}"), QUEUE)]
+            {
+                let line = line.replace("PORT", &format!("port-{way}"));
+                let keys = format!("{OF_PORTS}queue = {queue}\nline = {{ {line} }}\n");
+                long += &format!("[links.{class}-{way}]\n{keys}");
+                if !pause.is_empty() && way.starts_with('h') {
+                    let ingress = format!("pool = \"storage-switch\", {THRESHOLD}");
+                    long += &format!("{pause}\ningress = {{ {ingress} }}\n");
+                }
+            }
+        }
+    }
+    short += &of_classes(|class, from, to| {
+        format!("from = \"{class}.h{from}\"\nto = \"{class}.h{to}\"")
+    });
+    long += &of_classes(|class, from, to| {
+        format!("path = [\"{class}-h{from}-switch\", \"{class}-switch-h{to}\"]")
+    });
+    let [short, long] = [&short, &long].map(|text| run(text, 1));
+    assert!(link(&short.summary, "storage-h2-switch").pause_frames > Some(10));
+    assert_eq!(link(&short.summary, "storage-switch-h0").drops_packets, 0);
+    assert_eq!(format!("{:?}", short.summary), format!("{:?}", long.summary));
+}
+
+#[test]
+fn wrong_switches_with_lossless_ports_are_refused_with_the_key_and_a_remedy() {
+    let switch = |keys: &str| incast(keys);
+    let ingress = "ingress = { pool = { size = \"1 MB\" }, alpha = 1.0 }";
+    for (keys, place, remedy) in [
+        (ingress.to_owned(), "line 7, switches.tor.ingress", "`pause`"),
+        (
+            format!("{PAUSE}\n{}", ingress.replace("1.0", "0.0")),
+            "line 8, switches.tor.ingress.alpha",
+            "0",
+        ),
+        (
+            format!("{PAUSE}\n{ingress}\n[ingress_pools.tor-switch]\nsize = \"1 MB\""),
+            "line 8, switches.tor.ingress.pool",
+            "another name",
+        ),
+        ("line = { name = \"port\" }".to_owned(), "line 7, switches.tor.line.name", "class"),
+    ] {
+        assert_refused(&refusal(&switch(&keys)), place, &[remedy]);
+    }
+}
