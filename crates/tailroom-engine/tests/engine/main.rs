@@ -40,6 +40,7 @@ mod pauses;
 mod percentiles;
 mod phase_effects;
 mod poisson_queues;
+mod pool_priorities;
 mod pools;
 mod pools_with_poisson_arrivals;
 mod published_windows;
