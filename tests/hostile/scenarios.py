@@ -169,17 +169,7 @@ def _mend_pools(values: Values, scenario: Scenario) -> None:
                 link.pop(key, None)
     if members:
         pool = values.of(schema()["$defs"]["PoolConfig"])
-        policies = ["dynamic_threshold", "complete_sharing"]
-        if all(_decides_at_arrival(link["queue"]) for link in members):
-            policies.append("longest_queue_drop")
-        has_alpha = any("alpha" in link for link in members)
-        policy: object = policies[0] if has_alpha else values.draw(st.sampled_from(policies))
-        if any("port" in link for link in members):
-            policy = {"kind": "dynamic_threshold", "port_alpha": 2.0}
-        if any("priority" in link for link in members):
-            policy = {"kind": "abm", "interval": "1 ms"}
-            for link in members:
-                link.pop("alpha", None)  # equal for all links of a priority
+        policy = _policy(values, members)
         scenario["pools"] = {"memory": {**pool, "size": "1 MB", "cell": "208 B", "policy": policy}}
     for link in members:
         link["pool"] = "memory"
@@ -188,6 +178,23 @@ def _mend_pools(values: Values, scenario: Scenario) -> None:
     for link in scenario["links"].values():
         if "pool" not in link:
             link["queue"] = _limited(link["queue"])
+
+
+def _policy(values: Values, members: list[Scenario]) -> object:
+    """A policy that the keys of links suit."""
+    if any("priority" in link for link in members):
+        for link in members:
+            link.pop("alpha", None)  # equal for all links of a priority
+        return {"kind": "abm", "interval": "1 ms"}
+    if any("port" in link for link in members):
+        return {"kind": "dynamic_threshold", "port_alpha": 2.0}
+    if any("alpha" in link for link in members):
+        return "dynamic_threshold"
+    policies = ["dynamic_threshold", "complete_sharing"]
+    if all(_decides_at_arrival(link["queue"]) for link in members):
+        policies.append("longest_queue_drop")
+    policy: str = values.draw(st.sampled_from(policies))
+    return policy
 
 
 def _limited(queue: Any) -> Any:

@@ -93,8 +93,8 @@ pub trait Parameters: Ranges {
         false
     }
 
-    /// How often the policy looks at all queues; `None` if it never does. It needs priorities of
-    /// queues then.
+    /// How often the policy looks at all queues; `None` if it never does. Queues have priorities where
+    /// it does.
     fn look_interval(&self) -> Option<Time> {
         None
     }
@@ -175,8 +175,7 @@ registry! {
     static_threshold::StaticThreshold(StaticThresholdParams) = "static_threshold",
     /// A queue may grow to alpha times the memory that is free.
     dynamic_threshold::DynamicThreshold(DynamicThresholdParams) = "dynamic_threshold",
-    /// A queue may grow to alpha times the memory that is free, divided among the congested queues of
-    /// its priority, times its share of its port's rate.
+    /// A priority may hold alpha times the free memory, which its congested queues divide.
     abm::Abm(AbmParams) = "abm",
     /// Every packet finds room; a full memory drops the last packet of the longest queue.
     longest_queue_drop::LongestQueueDrop(LongestQueueDropParams) = "longest_queue_drop",
