@@ -67,6 +67,7 @@ POLICIES: dict[str, Document] = {
     "complete_partitioning": {},
     "static_threshold": {"threshold": "30 kB"},
     "dynamic_threshold": {"alpha": 0.5},
+    "abm": {"interval": "20 ms"},
     "longest_queue_drop": {},
 }
 """Parameters of each policy of shared memory."""
@@ -260,7 +261,15 @@ def _pools() -> Iterator[tuple[str, Document]]:
             document["flows"]["flood"] = {"path": ["full"], "source": source}
             document["pools"] = {"memory": {**memory, **pool}}
             yield f"pool/{kind}{label}", {**document, "series": {"interval": "500 ms"}}
+            if kind == "abm":
+                other_priority = deepcopy(document)
+                other_priority["links"]["full"] |= {"priority": 1, "alpha": 4.0}
+                yield f"pool/{kind}{label}/priority", other_priority
             if kind == "dynamic_threshold":
+                lower = deepcopy(document)
+                lower["pools"]["memory"]["policy"]["lower_alphas"] = [0.1]
+                lower["flows"]["flood"]["loss_priority"] = 1
+                yield f"pool/{kind}{label}/loss_priority", lower
                 own_alpha = deepcopy(document)
                 own_alpha["links"]["full"]["alpha"] = 4.0
                 yield f"pool/{kind}{label}/own_alpha", own_alpha

@@ -62,6 +62,15 @@ NOT_UNDER_CONTROL = (
     "access_rate",
 )
 """Keys of a group that has no congestion control."""
+NAMES_WITHOUT_LIMIT = (
+    "drop_tail",
+    "red",
+    "adaptive_red",
+    "drop_head",
+    "random_drop",
+    "fair",
+)
+"""Disciplines that need a limit and no other key."""
 MANY = 20
 """Usual numbers of flows, windows and bursts are at most this."""
 
@@ -114,6 +123,7 @@ def usual_scenarios(draw: Draw, extremes: int = 1) -> Scenario:
     scenario["flows"] = {
         name: _group(values, values.of(definitions["FlowsConfig"]), links) for name in groups
     }
+    _mend_loss_priorities(values, scenario)
     _mend_pauses(values, scenario)
     return scenario
 
@@ -154,23 +164,61 @@ def _mend_pools(values: Values, scenario: Scenario) -> None:
     for link in scenario["links"].values():
         if "pool" not in link:
             link.pop("reserved", None)
-        for key in ("alpha", "port"):
+        for key in ("alpha", "port", "priority"):
             if link not in members or values.draw(st.booleans()):
                 link.pop(key, None)
     if members:
         pool = values.of(schema()["$defs"]["PoolConfig"])
-        policies = ["dynamic_threshold", "complete_sharing"]
-        if all(_decides_at_arrival(link["queue"]) for link in members):
-            policies.append("longest_queue_drop")
-        has_alpha = any("alpha" in link for link in members)
-        policy: object = policies[0] if has_alpha else values.draw(st.sampled_from(policies))
-        if any("port" in link for link in members):
-            policy = {"kind": "dynamic_threshold", "port_alpha": 2.0}
+        policy = _policy(values, members)
         scenario["pools"] = {"memory": {**pool, "size": "1 MB", "cell": "208 B", "policy": policy}}
     for link in members:
         link["pool"] = "memory"
         if "reserved" in link:
             link["reserved"] = "80 kB"
+    for link in scenario["links"].values():
+        if "pool" not in link:
+            link["queue"] = _limited(link["queue"])
+
+
+def _policy(values: Values, members: list[Scenario]) -> object:
+    """A policy that the keys of links suit."""
+    if any("priority" in link for link in members):
+        for link in members:
+            link.pop("alpha", None)  # equal for all links of a priority
+        return {"kind": "abm", "interval": "1 ms"}
+    if any("port" in link for link in members):
+        return {"kind": "dynamic_threshold", "port_alpha": 2.0}
+    if any("alpha" in link for link in members):
+        return "dynamic_threshold"
+    policies = ["dynamic_threshold", "complete_sharing"]
+    if all(_decides_at_arrival(link["queue"]) for link in members):
+        policies.append("longest_queue_drop")
+    policy: str = values.draw(st.sampled_from(policies))
+    return policy
+
+
+def _limited(queue: Any) -> Any:
+    """The queue with a limit, which only a queue of a pool may leave out."""
+    if queue in NAMES_WITHOUT_LIMIT:
+        queue = {"kind": queue}
+    return {"limit": "20 packets", **queue} if isinstance(queue, dict) else queue
+
+
+def _mend_loss_priorities(values: Values, scenario: Scenario) -> None:
+    """Gives the pool alphas of all loss priorities; a group that crosses it may have one."""
+    if values.is_extreme():
+        return
+    memory = scenario.get("pools", {}).get("memory", {})
+    policy = memory.get("policy")
+    policy = {"kind": policy} if isinstance(policy, str) else policy
+    has_priorities = policy is not None and policy["kind"] == "dynamic_threshold"
+    if has_priorities:
+        memory["policy"] = {**policy, "lower_alphas": [0.5] * 7}
+    members = {name for name, link in scenario["links"].items() if "pool" in link}
+    for group in scenario["flows"].values():
+        path = group.get("path", [])
+        if not (has_priorities and isinstance(path, list) and members & set(path)):
+            group.pop("loss_priority", None)
 
 
 def _mend_pauses(values: Values, scenario: Scenario) -> None:

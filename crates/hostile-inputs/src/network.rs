@@ -130,6 +130,7 @@ fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
             let mut member = PoolMember::new((value % 3) as usize);
             (member.reserved_bytes, member.alpha) = (value, Some(f64::from_bits(value)));
             member.port = value.is_multiple_of(2).then_some(value as u32);
+            member.priority = value.is_multiple_of(3).then_some(value as u32);
             link.pool = Some(member);
         }
         20 => {

@@ -45,8 +45,9 @@ class DropTailQueue(TypedDict):
     """First in, first out; drops an arriving packet that does not fit."""
 
     kind: Literal["drop_tail"]
-    limit: QueueLimit
-    """Buffer size, excluding the packet in transmission."""
+    limit: NotRequired[QueueLimit]
+    """Buffer size, excluding the packet in transmission. Left out only where a pool is the
+    limit."""
 
 
 RedMode: TypeAlias = Literal["packets", "bytes"]
@@ -60,9 +61,9 @@ class RedQueue(TypedDict):
     """Random Early Detection: drops or marks at random, more often at a longer queue."""
 
     kind: Literal["red"]
-    limit: QueueLimit
+    limit: NotRequired[QueueLimit]
     """Buffer size, excluding the packet in transmission. A packet that does not fit is dropped,
-    whatever the average."""
+    whatever the average. Left out only where a pool is the limit."""
     min_threshold: NotRequired[QueueLimit]
     """Average queue from which packets are marked or dropped (`min_th`). Default: the amount
     that the link sends in 2.5 ms, but at least 5 packets (Floyd, Gummadi, Shenker 2001: half of
@@ -107,9 +108,9 @@ class AdaptiveRedQueue(TypedDict):
     """RED whose maximum probability adapts to the load."""
 
     kind: Literal["adaptive_red"]
-    limit: QueueLimit
+    limit: NotRequired[QueueLimit]
     """Buffer size, excluding the packet in transmission. A packet that does not fit is dropped,
-    whatever the average."""
+    whatever the average. Left out only where a pool is the limit."""
     min_threshold: NotRequired[QueueLimit]
     """Average queue from which packets are marked or dropped (`min_th`). Default: the amount
     that the link sends in 2.5 ms, but at least 5 packets (half of a target delay of 5 ms)."""
@@ -150,9 +151,9 @@ class StepMarkQueue(TypedDict):
     """Marks each packet that finds the queue at or above a threshold, as DCTCP asks."""
 
     kind: Literal["step_mark"]
-    limit: QueueLimit
-    """Buffer size, excluding the packet in transmission. A packet that does not fit is
-    dropped."""
+    limit: NotRequired[QueueLimit]
+    """Buffer size, excluding the packet in transmission. A packet that does not fit is dropped.
+    Left out only where a pool is the limit."""
     threshold: QueueLimit
     """Marking threshold (K): a packet that finds at least this much waiting is marked. The
     authors of DCTCP advise more than a seventh of the bandwidth-delay product, and room for
@@ -167,9 +168,9 @@ class WredQueue(TypedDict):
     """RED as switches have it: marks with a probability that grows from Kmin to Kmax."""
 
     kind: Literal["wred"]
-    limit: QueueLimit
-    """Buffer size, excluding the packet in transmission. A packet that does not fit is
-    dropped."""
+    limit: NotRequired[QueueLimit]
+    """Buffer size, excluding the packet in transmission. A packet that does not fit is dropped.
+    Left out only where a pool is the limit."""
     k_min: QueueLimit
     """Queue from which packets are marked, or dropped if they are not ECN-capable (Kmin)."""
     k_max: QueueLimit
@@ -185,16 +186,18 @@ class DropHeadQueue(TypedDict):
     """First in, first out; a full buffer drops the packet that has waited longest."""
 
     kind: Literal["drop_head"]
-    limit: QueueLimit
-    """Buffer size, excluding the packet in transmission."""
+    limit: NotRequired[QueueLimit]
+    """Buffer size, excluding the packet in transmission. Left out only where a pool is the
+    limit."""
 
 
 class RandomDropQueue(TypedDict):
     """First in, first out; a full buffer drops a randomly chosen packet."""
 
     kind: Literal["random_drop"]
-    limit: QueueLimit
-    """Buffer size, excluding the packet in transmission."""
+    limit: NotRequired[QueueLimit]
+    """Buffer size, excluding the packet in transmission. Left out only where a pool is the
+    limit."""
 
 
 class CodelQueue(TypedDict):
@@ -293,8 +296,8 @@ class FairQueue(TypedDict):
     """One queue per flow, each with its share of the link; a full buffer cuts the longest."""
 
     kind: Literal["fair"]
-    limit: QueueLimit
-    """Size of all queues together."""
+    limit: NotRequired[QueueLimit]
+    """Size of all queues together. Left out only where a pool is the limit."""
     scheduler: NotRequired[FairScheduler]
     """Scheduling algorithm (`start_time`). Default: 'start_time'."""
     longest: NotRequired[Length]
@@ -802,7 +805,23 @@ class Link(TypedDict):
     """Rate at which the link sends. Left out if `trace` gives the rate."""
     delay: Duration
     """One-way propagation delay."""
-    queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str
+    queue: (
+        Queue
+        | Literal[
+            "codel",
+            "pie",
+            "dual_pi2",
+            "fq_codel",
+            "fq_pie",
+            "drop_tail",
+            "red",
+            "adaptive_red",
+            "drop_head",
+            "random_drop",
+            "fair",
+        ]
+        | str
+    )
     """Queue discipline, and the limit of its buffer. A link with a pool may leave the limit
     out: the pool is the limit then."""
     pool: NotRequired[str]
@@ -814,8 +833,12 @@ class Link(TypedDict):
     alpha: NotRequired[float]
     """Alpha of this link in its pool, instead of that of the policy."""
     port: NotRequired[str]
-    """Name of the port to which the queue of this link belongs, for a policy that limits ports:
-    links with the same name are queues of one port. Default: a port of its own."""
+    """Name of the port to which the queue of this link belongs, for a policy to which ports
+    matter: links with the same name are queues of one port. Default: the line of the link, or a
+    port of its own."""
+    priority: NotRequired[int]
+    """Priority of this link's queue, for a policy that counts the congested queues of each.
+    Default: 0."""
     loss: NotRequired[Loss | Literal["none"]]
     """Random loss on the wire, after the packet has used the link. Default: {'kind':
     'none'}."""
@@ -883,6 +906,10 @@ class StaticThresholdPolicy(TypedDict):
     """The most memory that a queue may take beyond its reserve."""
 
 
+Limits: TypeAlias = Literal["queue", "priority"]
+"""What the threshold of a loss priority limits."""
+
+
 class DynamicThresholdPolicy(TypedDict):
     """A queue may grow to alpha times the memory that is free."""
 
@@ -895,6 +922,25 @@ class DynamicThresholdPolicy(TypedDict):
     """Limit ports too: the queues of a port may together grow to this multiple of the shared
     memory that is free, and each of them to `alpha` times what its port may still take. Links
     with the same `port` are queues of one port. Off unless given."""
+    lower_alphas: NotRequired[list[float]]
+    """Alphas of packets with `loss_priority` 1, 2 and so on; those with 0 have `alpha`, or that
+    of their link."""
+    limits: NotRequired[Limits]
+    """What a packet's threshold limits, where packets have loss priorities. Default:
+    'queue'."""
+
+
+class AbmPolicy(TypedDict):
+    """A priority may hold alpha times the free memory, which its congested queues divide."""
+
+    kind: Literal["abm"]
+    alpha: NotRequired[float]
+    """What the queues of a priority may hold together, as a multiple of the shared memory that
+    is free, if each has its port to itself. A link may have an `alpha` of its own, the same for
+    all links of its priority. Default: 0.5."""
+    interval: PositiveDuration
+    """How often congested queues and drain rates are found anew, such as every round-trip
+    time."""
 
 
 class LongestQueueDropPolicy(TypedDict):
@@ -908,6 +954,7 @@ Policy: TypeAlias = (
     | CompletePartitioningPolicy
     | StaticThresholdPolicy
     | DynamicThresholdPolicy
+    | AbmPolicy
     | LongestQueueDropPolicy
 )
 """A policy and its parameters, as a scenario names it."""
@@ -980,7 +1027,23 @@ class Switch(TypedDict):
     delay: Duration
     """One-way delay of the links of hosts: the cable, and the time in the switch and the
     host."""
-    queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str
+    queue: (
+        Queue
+        | Literal[
+            "codel",
+            "pie",
+            "dual_pi2",
+            "fq_codel",
+            "fq_pie",
+            "drop_tail",
+            "red",
+            "adaptive_red",
+            "drop_head",
+            "random_drop",
+            "fair",
+        ]
+        | str
+    )
     """Queue discipline of each port of a switch, and the limit of its buffer."""
     nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str]
     """Queue discipline of each host's interface, which the flows of the host share. Default:
@@ -1030,7 +1093,23 @@ class Fabric(TypedDict):
     delay: Duration
     """One-way delay of the links of hosts: the cable, and the time in the switch and the
     host."""
-    queue: Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str
+    queue: (
+        Queue
+        | Literal[
+            "codel",
+            "pie",
+            "dual_pi2",
+            "fq_codel",
+            "fq_pie",
+            "drop_tail",
+            "red",
+            "adaptive_red",
+            "drop_head",
+            "random_drop",
+            "fair",
+        ]
+        | str
+    )
     """Queue discipline of each port of a switch, and the limit of its buffer."""
     nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str]
     """Queue discipline of each host's interface, which the flows of the host share. Default:
@@ -2158,6 +2237,7 @@ Defaults = TypedDict(
         "send_jitter": NotRequired[SendJitter],
         "start": NotRequired[PerFlow2],
         "stop": NotRequired[PositiveDuration],
+        "loss_priority": NotRequired[int],
         "congestion": NotRequired[Control],
         "recovery": NotRequired[Recovery],
         "prr": NotRequired[bool],
@@ -2210,6 +2290,7 @@ Flows = TypedDict(
         "send_jitter": NotRequired[SendJitter],
         "start": NotRequired[PerFlow2],
         "stop": NotRequired[PositiveDuration],
+        "loss_priority": NotRequired[int],
         "congestion": NotRequired[Control],
         "recovery": NotRequired[Recovery],
         "prr": NotRequired[bool],

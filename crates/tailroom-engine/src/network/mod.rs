@@ -86,6 +86,8 @@ pub struct GroupSpec {
     pub sender_side: Option<SenderSide>,
     /// Longest random processing time before a packet leaves its sender, if there is one.
     pub send_jitter: Option<Time>,
+    /// Loss priority of its packets in a pool whose policy has them; those with 0 are lost last.
+    pub loss_priority: u32,
     /// The transport, for sources under congestion control.
     pub tcp: Option<TcpSpec>,
 }
@@ -105,6 +107,7 @@ impl GroupSpec {
             header_size: 40,
             sender_side: None,
             send_jitter: None,
+            loss_priority: 0,
             tcp: None,
         }
     }
@@ -191,7 +194,8 @@ impl Network {
     /// The memory that links share, empty.
     pub fn empty_pools(&self) -> Pools {
         let members: Vec<_> = self.links.iter().map(|link| link.pool).collect();
-        Pools::new(&self.pools, &members, self.seed)
+        let priorities = self.groups.iter().map(|group| group.loss_priority);
+        Pools::new(&self.pools, &members, priorities.collect(), self.seed)
     }
 
     /// When links and flows record their state.

@@ -10,23 +10,34 @@
 //! which the [policy] applies.
 
 mod changes;
+mod member;
 pub mod policy;
 mod probe;
 pub mod spec;
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
 use crate::probe::window::Window;
 use crate::queue::buffer::DropReason;
 use crate::random::{Stream, below, stream};
 use crate::units::Time;
 use changes::Changes;
-use policy::{AnyPolicy, Policy, PoolInfo, Request};
+use member::{Member, weighted};
+use policy::{AnyPolicy, Policy, PoolInfo, QueueInfo, QueueState, Request};
 pub use probe::{PoolProbe, PoolSample};
 pub use spec::{Frees, PoolMember, PoolSpec};
 
 /// The memory that a packet asks for, in cells.
 pub type Cells = u32;
+
+/// What a packet takes of a pool.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Grant {
+    /// Its memory.
+    pub cells: Cells,
+    /// Its loss priority.
+    pub priority: u32,
+}
 
 /// A pool, and the memory that its queues occupy, in cells: what was occupied when the pool caught up
 /// last, and what packets have taken since.
@@ -38,79 +49,21 @@ pub struct Pool {
     shared: u64,
     shared_occupied: u64,
     members: Vec<Member>,
+    /// Alphas of loss priorities 1, 2 and so on.
+    lower_alphas: Vec<f64>,
     /// By port, what its queues occupy of the shared memory.
     ports: Vec<u64>,
     /// By member, when it frees memory next.
     next_releases: Vec<Time>,
+    /// When the policy looks at its queues next, how often it does, and what it sees.
+    next_look: Time,
+    look_interval: Time,
+    states: Vec<QueueState>,
     /// What is still to be measured.
     changes: Changes,
     random: Stream,
     /// What is measured.
     pub probe: PoolProbe,
-}
-
-/// The queue of a link in a pool.
-#[derive(Debug)]
-struct Member {
-    occupied: u64,
-    reserved: u64,
-    alpha: f64,
-    /// Index of its port.
-    port: usize,
-    /// What is freed when, in order of time.
-    releases: VecDeque<(Time, Cells)>,
-    /// Cells times the time at which they are or will be freed, where it is known, less cells taken
-    /// times the time, since the start of the run.
-    weighted_times: i128,
-    /// Cells times picoseconds before the measured window.
-    before_window: i128,
-}
-
-impl Member {
-    /// A packet will free these cells at `at`, no earlier than the packets before it. `next_release`
-    /// is when the first of them does.
-    #[inline]
-    fn release_at(&mut self, at: Time, cells: Cells, next_release: &mut Time) {
-        if self.releases.is_empty() {
-            *next_release = at;
-        }
-        self.releases.push_back((at, cells));
-    }
-
-    /// The part of what it occupies that is shared memory.
-    #[inline]
-    fn shared(&self) -> u64 {
-        self.occupied.saturating_sub(self.reserved)
-    }
-
-    /// What it has occupied until `now`, to which the pool has caught up, in cells times picoseconds.
-    fn integral(&self, now: Time) -> i128 {
-        let ahead = self.releases.iter().map(|(at, cells)| weighted(*cells, *at)).sum::<i128>();
-        let occupied = i128::from(self.occupied) * i128::from(now.picoseconds());
-        self.weighted_times + occupied - ahead
-    }
-
-    /// Adds to what it occupies; returns how much of that is shared memory.
-    #[inline]
-    fn take(&mut self, cells: Cells) -> u64 {
-        let before = self.shared();
-        self.occupied += u64::from(cells);
-        self.shared() - before
-    }
-
-    /// Takes from what it occupies; returns how much of that was shared memory.
-    #[inline]
-    fn give(&mut self, cells: u64) -> u64 {
-        let before = self.shared();
-        self.occupied -= cells;
-        before - self.shared()
-    }
-}
-
-/// Cells times a time.
-#[inline]
-fn weighted(cells: Cells, time: Time) -> i128 {
-    i128::from(cells) * i128::from(time.picoseconds())
 }
 
 /// By member, the index of its port: that of the first member with the same port.
@@ -128,26 +81,37 @@ impl Pool {
     fn new(spec: &PoolSpec, members: &[PoolMember], seed: u64) -> Self {
         let reserves = members.iter().map(|member| spec.cells(member.reserved_bytes));
         let shared = spec.size_cells().saturating_sub(reserves.sum());
-        let queues = members.len() as u64;
-        let info = PoolInfo { size: shared, cell_bytes: spec.cell_bytes, queues };
-        let alpha = spec.policy.parameters().alpha().unwrap_or(0.0);
+        let parameters = spec.policy.parameters();
+        let alpha = parameters.alpha().unwrap_or(0.0);
         let ports = ports_of(members);
-        let queues = members.iter().zip(&ports).map(|(member, &port)| Member {
-            occupied: 0,
-            reserved: spec.cells(member.reserved_bytes),
-            alpha: member.alpha.unwrap_or(alpha),
-            port,
-            releases: VecDeque::new(),
-            weighted_times: 0,
-            before_window: 0,
-        });
+        let places: Vec<QueueInfo> = members
+            .iter()
+            .zip(ports)
+            .map(|(member, port)| QueueInfo {
+                alpha: member.alpha.unwrap_or(alpha),
+                port,
+                priority: member.priority.unwrap_or(0),
+            })
+            .collect();
+        let info = PoolInfo { size: shared, cell_bytes: spec.cell_bytes, queues: &places };
+        let lower_alphas = parameters.lower_alphas().to_vec();
+        let counted = if parameters.counts_priorities() { lower_alphas.len() + 1 } else { 0 };
+        let look_interval = parameters.look_interval().unwrap_or(Time::NEVER);
+        let queues = members
+            .iter()
+            .zip(&places)
+            .map(|(member, place)| Member::new(spec.cells(member.reserved_bytes), place, counted));
         Pool {
             policy: AnyPolicy::new(&spec.policy, &info),
             shared,
             shared_occupied: 0,
             members: queues.collect(),
+            lower_alphas,
             ports: vec![0; members.len()],
             next_releases: vec![Time::NEVER; members.len()],
+            next_look: look_interval,
+            look_interval,
+            states: vec![QueueState::default(); members.len()],
             changes: Changes::default(),
             random: stream(seed, &format!("pool {}", spec.name)),
             probe: PoolProbe::default(),
@@ -166,31 +130,34 @@ impl Pool {
     /// what is ([`Policy::admits`]).
     #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
     #[inline(always)]
-    fn ask(&mut self, member: usize, now: Time, bytes: u32) -> Result<Cells, DropReason> {
-        let cells = self.cells(bytes);
-        match self.decide(member, cells) {
-            Ok(()) => Ok(cells),
-            Err(_) => self.ask_again(member, now, cells),
+    fn ask(&mut self, member: usize, now: Time, grant: Grant) -> Result<Grant, DropReason> {
+        if now < self.next_look && self.decide(member, grant).is_ok() {
+            return Ok(grant);
         }
+        self.ask_again(member, now, grant)
     }
 
     #[inline(never)]
-    fn ask_again(&mut self, member: usize, now: Time, cells: Cells) -> Result<Cells, DropReason> {
+    fn ask_again(&mut self, member: usize, now: Time, grant: Grant) -> Result<Grant, DropReason> {
+        self.look_until(now);
         self.catch_up(now);
-        self.decide(member, cells).map(|()| cells)
+        self.decide(member, grant).map(|()| grant)
     }
 
     #[inline]
-    fn decide(&self, member: usize, cells: Cells) -> Result<(), DropReason> {
+    fn decide(&self, member: usize, grant: Grant) -> Result<(), DropReason> {
         let queue = &self.members[member];
-        let after = (queue.occupied + u64::from(cells)).saturating_sub(queue.reserved);
+        let after = (queue.occupied + u64::from(grant.cells)).saturating_sub(queue.reserved);
+        let priority = grant.priority as usize;
+        let lower_alpha = self.lower_alphas.get(priority.wrapping_sub(1));
         let request = Request {
+            member,
             needed: after - queue.shared(),
-            queue: queue.shared(),
+            queue: queue.by_priority.get(priority).copied().unwrap_or(queue.shared()),
             port: self.ports[queue.port],
             occupied: self.shared_occupied,
             size: self.shared,
-            alpha: queue.alpha,
+            alpha: lower_alpha.copied().unwrap_or(queue.alpha),
         };
         if request.needed == 0 {
             Ok(())
@@ -205,39 +172,39 @@ impl Pool {
 
     /// A packet takes memory at `now`, and is still to be sent.
     #[inline]
-    fn take(&mut self, member: usize, now: Time, cells: Cells) {
-        self.members[member].weighted_times -= weighted(cells, now);
-        self.grow(member, cells);
-        self.note_taken(now, cells);
+    fn take(&mut self, member: usize, now: Time, grant: Grant) {
+        self.members[member].weighted_times -= weighted(grant.cells, now);
+        self.grow(member, grant);
+        self.note_taken(now, grant.cells);
     }
 
     /// A packet of a member will be sent from `start` to `end`, no earlier than those before it.
     #[inline]
-    fn send(&mut self, member: usize, cells: Cells, start: Time, end: Time) {
+    fn send(&mut self, member: usize, grant: Grant, start: Time, end: Time) {
         let at = if self.spec.frees == Frees::AtStart { start } else { end };
         let queue = &mut self.members[member];
-        queue.weighted_times += weighted(cells, at);
-        queue.release_at(at, cells, &mut self.next_releases[member]);
+        queue.weighted_times += weighted(grant.cells, at);
+        queue.release_at(at, grant, &mut self.next_releases[member]);
     }
 
     /// A packet takes memory at `now`, and will be sent from `start` to `end`, no earlier than those
     /// before it.
     #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
     #[inline(always)]
-    fn pass(&mut self, member: usize, now: Time, cells: Cells, start: Time, end: Time) {
+    fn pass(&mut self, member: usize, now: Time, grant: Grant, start: Time, end: Time) {
         let at = if self.spec.frees == Frees::AtStart { start } else { end };
         let queue = &mut self.members[member];
-        queue.weighted_times += weighted(cells, at.since(now));
-        queue.release_at(at, cells, &mut self.next_releases[member]);
-        self.grow(member, cells);
-        self.note_taken(now, cells);
+        queue.weighted_times += weighted(grant.cells, at.since(now));
+        queue.release_at(at, grant, &mut self.next_releases[member]);
+        self.grow(member, grant);
+        self.note_taken(now, grant.cells);
     }
 
     /// A queue and its port occupy more.
     #[inline]
-    fn grow(&mut self, member: usize, cells: Cells) {
+    fn grow(&mut self, member: usize, grant: Grant) {
         let queue = &mut self.members[member];
-        let taken = queue.take(cells);
+        let taken = queue.take(grant);
         self.ports[queue.port] += taken;
         self.shared_occupied += taken;
     }
@@ -252,9 +219,12 @@ impl Pool {
     }
 
     /// A packet that waits is dropped at `now`.
-    fn drop(&mut self, member: usize, now: Time, cells: Cells) {
+    fn drop(&mut self, member: usize, now: Time, grant: Grant) {
+        self.look_before(now);
+        let Grant { cells, .. } = grant;
         let queue = &mut self.members[member];
         let given = queue.give(u64::from(cells));
+        queue.give_of_priority(grant);
         self.ports[queue.port] -= given;
         self.shared_occupied -= given;
         queue.weighted_times += weighted(cells, now);
@@ -262,16 +232,56 @@ impl Pool {
         debug_assert!(self.is_balanced(), "{self:?}");
     }
 
+    /// Lets the policy look at its queues whenever it was due to by `now`: what is freed then is free,
+    /// and what arrives then is still to come.
+    fn look_until(&mut self, now: Time) {
+        while self.next_look <= now {
+            let at = self.next_look;
+            self.next_look = at.saturating_add(self.look_interval);
+            self.free(at);
+            for (state, queue) in self.states.iter_mut().zip(&mut self.members) {
+                *state = QueueState { held: queue.shared(), freed: queue.freed };
+                queue.freed = 0;
+            }
+            self.policy.look(&self.states, self.shared - self.shared_occupied);
+            if self.states.iter().all(|state| *state == QueueState::default()) {
+                // Nothing arrives before `now`: what it would see until then is the same.
+                let interval = self.look_interval.picoseconds();
+                let spans = now.since(self.next_look).picoseconds() / interval;
+                self.next_look = self.next_look + Time::from_picoseconds(spans * interval);
+            }
+        }
+    }
+
+    /// As [`look_until`](Self::look_until), without what is due at `now`.
+    #[inline]
+    fn look_before(&mut self, now: Time) {
+        if self.next_look < now {
+            self.look_until(Time::from_picoseconds(now.picoseconds() - 1));
+        }
+    }
+
     /// Frees what is due by `now`, and measures what was occupied until then.
     #[inline(never)]
     fn catch_up(&mut self, now: Time) {
+        self.look_before(now);
+        self.free(now);
+    }
+
+    fn free(&mut self, now: Time) {
         for (next, queue) in self.next_releases.iter_mut().zip(&mut self.members) {
             if *next > now {
                 continue;
             }
             let due = queue.releases.partition_point(|(at, _)| *at <= now);
             let freed = self.changes.free(queue.releases.range(..due));
+            if !queue.by_priority.is_empty() {
+                for place in 0..due {
+                    queue.give_of_priority(queue.releases[place].1);
+                }
+            }
             queue.releases.drain(..due);
+            queue.freed += freed;
             *next = queue.releases.front().map_or(Time::NEVER, |(at, _)| *at);
             let given = queue.give(freed);
             self.ports[queue.port] -= given;
@@ -293,17 +303,24 @@ impl Pool {
             let queues = self.members.iter().filter(|member| member.port == port);
             queues.map(Member::shared).sum::<u64>()
         };
-        let has_ports = self.spec.policy.parameters().limits_ports();
+        let has_ports = self.spec.policy.parameters().has_ports();
         let are_ports_balanced =
             !has_ports || self.ports.iter().enumerate().all(|(port, held)| of_port(port) == *held);
-        shared == self.shared_occupied && shared <= self.shared && are_ports_balanced
+        let are_priorities_balanced = self.members.iter().all(|member| {
+            member.by_priority.is_empty()
+                || member.by_priority.iter().sum::<u64>() == member.occupied
+        });
+        shared == self.shared_occupied
+            && shared <= self.shared
+            && are_ports_balanced
+            && are_priorities_balanced
     }
 
     /// The cells that are occupied, and those of the packets that its links hold: the packets that wait
     /// to be served, whose sizes `held` has by member, and those that are still to be freed.
     fn account(&self, held: &[Vec<u32>]) -> (u64, u64) {
         let released = self.members.iter().flat_map(|member| &member.releases);
-        let released: u64 = released.map(|(_, cells)| u64::from(*cells)).sum();
+        let released: u64 = released.map(|(_, grant)| u64::from(grant.cells)).sum();
         let waiting = held.iter().flatten().map(|bytes| u64::from(self.cells(*bytes)));
         (self.occupied(), released + waiting.sum::<u64>())
     }
@@ -385,12 +402,22 @@ pub struct Pools {
     places: Vec<Option<(u32, u32)>>,
     /// By pool, the links that are its members, in order.
     members: Vec<Vec<usize>>,
+    /// By group, the loss priority of its packets; empty if all have 0.
+    priorities: Vec<u32>,
 }
 
 impl Pools {
-    /// The pools that `specs` describes, empty; `of_links` has the place of each link in one. The
-    /// random draws depend on `seed`.
-    pub fn new(specs: &[PoolSpec], of_links: &[Option<PoolMember>], seed: u64) -> Self {
+    /// The pools that `specs` describes, empty; `of_links` has the place of each link in one, and
+    /// `priorities` the loss priority of each group. The random draws depend on `seed`.
+    pub fn new(
+        specs: &[PoolSpec],
+        of_links: &[Option<PoolMember>],
+        mut priorities: Vec<u32>,
+        seed: u64,
+    ) -> Self {
+        if priorities.iter().all(|priority| *priority == 0) {
+            priorities.clear();
+        }
         let mut members = vec![Vec::new(); specs.len()];
         let mut places = vec![None; of_links.len()];
         for (link, member) in of_links.iter().enumerate() {
@@ -404,7 +431,7 @@ impl Pools {
                 links.iter().filter_map(|&link| of_links[link]).collect();
             Pool::new(spec, &members, seed)
         });
-        Pools { all: pools.collect(), places, members }
+        Pools { all: pools.collect(), places, members, priorities }
     }
 
     /// Whether no links share memory.
@@ -434,16 +461,28 @@ impl Pools {
         Some((&mut self.all[pool as usize], member as usize))
     }
 
-    /// Asks for the memory of a packet that arrives at a link at `now`; returns the cells to
-    /// [take](Pools::take), none without a pool. Memory that is freed at the time of the arrival is free.
+    #[inline]
+    fn priority(&self, group: u32) -> u32 {
+        self.priorities.get(group as usize).copied().unwrap_or(0)
+    }
+
+    /// Asks for the memory of a packet of a group that arrives at a link at `now`; returns what to
+    /// [take](Pools::take), nothing without a pool. Memory that is freed at the time of the arrival is free.
     ///
     /// # Errors
     /// Why the packet is refused.
     #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
     #[inline(always)]
-    pub fn ask(&mut self, link: usize, now: Time, bytes: u32) -> Result<Cells, DropReason> {
-        let Some((pool, member)) = self.place(link) else { return Ok(0) };
-        pool.ask(member, now, bytes)
+    pub fn ask(
+        &mut self,
+        (link, group): (usize, u32),
+        now: Time,
+        bytes: u32,
+    ) -> Result<Grant, DropReason> {
+        let priority = self.priority(group);
+        let Some((pool, member)) = self.place(link) else { return Ok(Grant::default()) };
+        let grant = Grant { cells: pool.cells(bytes), priority };
+        pool.ask(member, now, grant)
     }
 
     /// The link whose last packet makes room for a packet that a full pool has just refused at `link`:
@@ -465,37 +504,39 @@ impl Pools {
         pool.longest(arriving, |member| can_drop(links[member])).map(|member| links[member])
     }
 
-    /// A packet takes the cells that it has been granted.
+    /// A packet takes what it has been granted.
     #[inline]
-    pub fn take(&mut self, link: usize, now: Time, cells: Cells) {
+    pub fn take(&mut self, link: usize, now: Time, grant: Grant) {
         if let Some((pool, member)) = self.place(link) {
-            pool.take(member, now, cells);
+            pool.take(member, now, grant);
         }
     }
 
     /// A packet that has memory will be sent: its transmission begins at `start` and ends at `end`.
     #[inline]
-    pub fn send(&mut self, link: usize, bytes: u32, start: Time, end: Time) {
+    pub fn send(&mut self, (link, group): (usize, u32), bytes: u32, start: Time, end: Time) {
+        let priority = self.priority(group);
         if let Some((pool, member)) = self.place(link) {
-            let cells = pool.cells(bytes);
-            pool.send(member, cells, start, end);
+            let grant = Grant { cells: pool.cells(bytes), priority };
+            pool.send(member, grant, start, end);
         }
     }
 
     /// [`Pools::take`] and [`Pools::send`] at once, for a packet whose departure is known.
     #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
     #[inline(always)]
-    pub fn pass(&mut self, link: usize, now: Time, cells: Cells, start: Time, end: Time) {
+    pub fn pass(&mut self, link: usize, now: Time, grant: Grant, start: Time, end: Time) {
         if let Some((pool, member)) = self.place(link) {
-            pool.pass(member, now, cells, start, end);
+            pool.pass(member, now, grant, start, end);
         }
     }
 
     /// A packet that has memory is dropped at `now`.
-    pub fn drop(&mut self, link: usize, now: Time, bytes: u32) {
+    pub fn drop(&mut self, (link, group): (usize, u32), now: Time, bytes: u32) {
+        let priority = self.priority(group);
         if let Some((pool, member)) = self.place(link) {
-            let cells = pool.cells(bytes);
-            pool.drop(member, now, cells);
+            let grant = Grant { cells: pool.cells(bytes), priority };
+            pool.drop(member, now, grant);
         }
     }
 
@@ -530,7 +571,7 @@ impl Pools {
     pub fn memory_bytes(&self) -> u64 {
         let members = self.all.iter().flat_map(|pool| &pool.members);
         let releases = members.map(|member| member.releases.capacity());
-        let releases_bytes = releases.sum::<usize>() * size_of::<(Time, Cells)>();
+        let releases_bytes = releases.sum::<usize>() * size_of::<(Time, Grant)>();
         let changes_bytes = self.all.iter().map(|pool| pool.changes.memory_bytes()).sum::<usize>();
         (releases_bytes + changes_bytes) as u64
     }

@@ -41,9 +41,11 @@ pub struct PoolMember {
     pub reserved_bytes: u64,
     /// The link's own alpha, instead of that of the policy.
     pub alpha: Option<f64>,
-    /// The port to which the queue of the link belongs, where the policy limits ports: those with the
-    /// same number are of one port; `None` is a port of its own.
+    /// The port to which the queue of the link belongs, where the policy has ports: those with the same
+    /// number are of one port; `None` is a port of its own.
     pub port: Option<u32>,
+    /// The priority of the queue, where the policy has priorities of queues; `None` is 0.
+    pub priority: Option<u32>,
 }
 
 impl PoolSpec {
@@ -73,6 +75,6 @@ impl PoolSpec {
 impl PoolMember {
     /// A link that has nothing of its own in the pool with this index.
     pub fn new(pool: usize) -> Self {
-        PoolMember { pool, reserved_bytes: 0, alpha: None, port: None }
+        PoolMember { pool, reserved_bytes: 0, alpha: None, port: None, priority: None }
     }
 }

@@ -33,7 +33,7 @@ use crate::traffic::custom::FindSource;
 use format::components;
 use format::file::ScenarioFile;
 use format::flows::ControlConfig;
-use format::schema;
+use format::{published_schema, schema};
 use resolve::files::{BoundedFiles, load_files};
 use resolve::inputs::Inputs;
 use resolve::mahimahi::Trace;
@@ -45,7 +45,7 @@ pub use text::error::{MOST_SHOWN, Place, Problem, ScenarioError};
 
 /// The JSON Schema of a scenario, as JSON.
 pub fn schema() -> String {
-    schema::schema().to_string()
+    published_schema::published().to_string()
 }
 
 /// Every kind of congestion control, queue discipline, source, slow start and random loss, and

@@ -10,7 +10,7 @@ use crate::link::LinkOutcome;
 use crate::link::arrivals::{Content, Identity};
 use crate::packet::transit::{Stage, Transit};
 use crate::packet::{Ecn, Packet};
-use crate::pool::Cells;
+use crate::pool::Grant;
 use crate::probe::flow::Checkpoints;
 use crate::queue::buffer::DropReason;
 use crate::units::Time;
@@ -97,13 +97,13 @@ impl Simulation {
     pub(super) fn arrive_at_pool(&mut self, packet: &mut Transit, hop: Hop) -> LinkOutcome {
         let (link, now) = (hop.link as usize, packet.time());
         let refusal = self.links[link].police(packet);
-        let granted = refusal.map_or_else(|| self.ask_pool(link, now, packet.bytes()), Err);
-        let cells = match granted {
-            Ok(cells) => cells,
+        let granted = refusal.map_or_else(|| self.ask_pool(hop, now, packet.bytes()), Err);
+        let grant = match granted {
+            Ok(grant) => grant,
             Err(reason) => return self.links[link].refuse(*packet, hop.class, reason),
         };
         let outcome = self.links[link].offer(packet, hop.class);
-        self.occupy(link, now, cells, outcome);
+        self.occupy(link, now, grant, outcome);
         outcome
     }
 
@@ -112,36 +112,37 @@ impl Simulation {
     #[inline(always)]
     pub(super) fn ask_pool(
         &mut self,
-        link: usize,
+        hop: Hop,
         now: Time,
         bytes: u32,
-    ) -> Result<Cells, DropReason> {
-        match self.pools.ask(link, now, bytes) {
-            Err(DropReason::Pool) => self.push_out(link, now, bytes),
+    ) -> Result<Grant, DropReason> {
+        match self.pools.ask((hop.link as usize, hop.group), now, bytes) {
+            Err(DropReason::Pool) => self.push_out(hop, now, bytes),
             answer => answer,
         }
     }
 
-    /// A packet takes the memory that it has been granted, unless the link has dropped it.
+    /// A packet takes what it has been granted, unless the link has dropped it.
     #[expect(clippy::inline_always, reason = "two callers, one of them in the loop over packets")]
     #[inline(always)]
-    pub(super) fn occupy(&mut self, link: usize, now: Time, cells: Cells, outcome: LinkOutcome) {
+    pub(super) fn occupy(&mut self, link: usize, now: Time, grant: Grant, outcome: LinkOutcome) {
         let Simulation { links, pools, .. } = self;
         match outcome {
             LinkOutcome::Dropped(_) => {}
-            LinkOutcome::Held => pools.take(link, now, cells),
+            LinkOutcome::Held => pools.take(link, now, grant),
             LinkOutcome::Delivered(_) | LinkOutcome::Lost => {
                 let link_state = &links[link];
                 let start = now.saturating_add(link_state.last_wait());
-                pools.pass(link, now, cells, start, link_state.busy_until());
+                pools.pass(link, now, grant, start, link_state.busy_until());
             }
         }
     }
 
     /// Drops the last packet of the longest queue of a full pool, as long as a packet that arrives at
-    /// `link` finds no room and is not itself the last packet of the longest queue.
+    /// the link of `hop` finds no room and is not itself the last packet of the longest queue.
     #[cold]
-    fn push_out(&mut self, link: usize, now: Time, bytes: u32) -> Result<Cells, DropReason> {
+    fn push_out(&mut self, hop: Hop, now: Time, bytes: u32) -> Result<Grant, DropReason> {
+        let link = hop.link as usize;
         loop {
             let Simulation { links, pools, .. } = self;
             let longest = pools.longest(link, bytes, |link| links[link].can_push_out());
@@ -150,7 +151,7 @@ impl Simulation {
             };
             links[longest].push_out(now);
             self.note_queue(longest, now);
-            match self.pools.ask(link, now, bytes) {
+            match self.pools.ask((link, hop.group), now, bytes) {
                 Err(DropReason::Pool) => {}
                 answer => return answer,
             }
@@ -169,7 +170,9 @@ impl Simulation {
         };
         self.note_queue(link, now);
         let (packet, outcome) = served?;
-        self.pools.send(link, packet.bytes(), now, self.links[link].busy_until());
+        let Stage::Arrival(position) = packet.stage() else { return None };
+        let hop = self.routes.hop(packet.flow(), position);
+        self.pools.send((link, hop.group), packet.bytes(), now, self.links[link].busy_until());
         if self.any_link.shares_line {
             self.take_line(link, packet.bytes(), now);
         }
@@ -177,8 +180,6 @@ impl Simulation {
             self.note_wait(link, packet, now, false);
             self.leave_switch(packet, now);
         }
-        let Stage::Arrival(position) = packet.stage() else { return None };
-        let hop = self.routes.hop(packet.flow(), position);
         let packet = if hop.adds_wait { self.add_wait(packet, outcome, hop) } else { packet };
         Some(Step { packet, outcome, exit: hop.exit, clocks_source: false })
     }
@@ -238,7 +239,8 @@ impl Simulation {
         let Simulation { flows, links, pools, routes, pending, dynamic, .. } = self;
         links[link].drain_dropped(now, |dropped| {
             let packet = dropped.packet;
-            pools.drop(link, now, packet.bytes());
+            let group = routes.group_of(packet.flow()) as u32;
+            pools.drop((link, group), now, packet.bytes());
             lose(flows, pending, packet, measure_from);
             dynamic.release_if_done(packet.flow(), flows);
             routes.class_of(packet)

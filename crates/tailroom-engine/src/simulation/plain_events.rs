@@ -10,6 +10,7 @@ use super::pending::Pending;
 use super::routes::{Door, Exit, Hop};
 use crate::link::LinkOutcome;
 use crate::packet::transit::{Stage, Transit};
+use crate::pool::Grant;
 use crate::prefetch::prefetch;
 use crate::queue::buffer::DropReason;
 use crate::units::Time;
@@ -173,9 +174,10 @@ impl Simulation {
     fn pass_with_pool(&mut self, event: &mut Transit, hop: Hop) -> LinkOutcome {
         let (link, now) = (hop.link as usize, event.time());
         let shares = hop.door == Door::PlainWithPool;
-        let granted = if shares { self.ask_pool(link, now, event.bytes()) } else { Ok(0) };
-        let cells = match granted {
-            Ok(cells) => cells,
+        let granted =
+            if shares { self.ask_pool(hop, now, event.bytes()) } else { Ok(Grant::default()) };
+        let grant = match granted {
+            Ok(grant) => grant,
             Err(reason) => {
                 let [time, size, place] = event.words();
                 return self.refuse_by_words(time, size, place, hop, reason);
@@ -183,7 +185,7 @@ impl Simulation {
         };
         let outcome = self.links[link].pass(event, hop.class);
         if shares {
-            self.occupy(link, now, cells, outcome);
+            self.occupy(link, now, grant, outcome);
         }
         outcome
     }

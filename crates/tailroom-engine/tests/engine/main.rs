@@ -42,6 +42,7 @@ mod pauses;
 mod percentiles;
 mod phase_effects;
 mod poisson_queues;
+mod pool_priorities;
 mod pools;
 mod pools_with_poisson_arrivals;
 mod published_windows;

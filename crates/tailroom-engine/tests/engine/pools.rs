@@ -11,10 +11,10 @@ use crate::support::scenario_run::{refusal, run};
 use crate::support::summaries::link;
 
 /// Bytes of each packet of these tests.
-const PACKET: f64 = 100.0;
+pub(crate) const PACKET: f64 = 100.0;
 
 /// Links `l0`, `l1`, ... of 10 Mbit/s that share the pool `p`.
-fn links(count: usize, pool: &str, keys: &str) -> String {
+pub(crate) fn links(count: usize, pool: &str, keys: &str) -> String {
     let mut text = format!("[pools.p]\n{pool}\n");
     for index in 0..count {
         let _ = write!(
@@ -31,7 +31,7 @@ fn links(count: usize, pool: &str, keys: &str) -> String {
 }
 
 /// A stream of packets of 100 B at so many times the rate of a link.
-fn stream(name: &str, link: usize, times: f64, start: &str) -> String {
+pub(crate) fn stream(name: &str, link: usize, times: f64, start: &str) -> String {
     format!(
         "[flows.{name}]
         path = [\"l{link}\"]
@@ -43,7 +43,7 @@ fn stream(name: &str, link: usize, times: f64, start: &str) -> String {
     )
 }
 
-fn pool_of(summary: &Summary) -> &PoolSummary {
+pub(crate) fn pool_of(summary: &Summary) -> &PoolSummary {
     summary.pools.get("p").expect("the scenario has a pool")
 }
 
@@ -242,13 +242,15 @@ fn queues_of_ports_that_fill_in_turn_stop_where_those_of_a_spectrum_4_do() {
     }
 }
 
-const POLICIES: [&str; 7] = [
+const POLICIES: [&str; 9] = [
     "\"complete_sharing\"",
     "\"complete_partitioning\"",
     "{ kind = \"static_threshold\", threshold = \"3 kB\" }",
     "\"dynamic_threshold\"",
     "{ kind = \"dynamic_threshold\", alpha = 8 }",
     "{ kind = \"dynamic_threshold\", alpha = 2, port_alpha = 4 }",
+    "{ kind = \"dynamic_threshold\", lower_alphas = [0.5] }",
+    "{ kind = \"abm\", interval = \"10 ms\" }",
     "\"longest_queue_drop\"",
 ];
 
@@ -410,11 +412,43 @@ fn wrong_pools_are_refused_with_key_and_remedy() {
             "line 11, links.port.port",
             &["port_alpha"],
         ),
+        (
+            "alpha = 1",
+            "lower_alphas = [0.5, 0]",
+            "line 5, pools.asic.policy.lower_alphas[1]",
+            &["0.000001"],
+        ),
+        (
+            "congestion",
+            "loss_priority = 1\ncongestion",
+            "line 13, flows.f.loss_priority",
+            &["lower_alphas"],
+        ),
+        (
+            "pool = \"asic\"",
+            "pool = \"asic\"\npriority = 1",
+            "line 11, links.port.priority",
+            &["abm", "loss_priority"],
+        ),
         ("alpha = 1", "aplha = 1", "line 5, pools.asic.policy.aplha", &["alpha"]),
     ];
     for (from, to, place, names) in cases {
         assert_refused(&refusal(&BASE.replacen(from, to, 1)), place, names);
     }
+    let of_priorities = BASE.replace("alpha = 1", "lower_alphas = [0.5], limits = \"priority\"");
+    let reserving =
+        of_priorities.replace("pool = \"asic\"", "pool = \"asic\"\nreserved = \"2 kB\"");
+    assert_refused(&refusal(&reserving), "line 11, links.port.reserved", &["limits"]);
+    let too_low = of_priorities.replace("congestion", "loss_priority = 2\ncongestion");
+    assert_refused(&refusal(&too_low), "line 13, flows.f.loss_priority", &["at most 1"]);
+    let abm = |interval: &str| {
+        let policy = format!("{{ kind = \"abm\", interval = \"{interval}\" }}");
+        BASE.replace("{ kind = \"dynamic_threshold\", alpha = 1 }", &policy)
+    };
+    assert_refused(&refusal(&abm("1 ns")), "line 5, pools.asic.policy.interval", &["1 us"]);
+    let other = "[links.other]\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\nqueue = \"drop_tail\"\npool =                  \"asic\"\nalpha = 2\n[flows.f]";
+    let contradicting = abm("1 ms").replace("[flows.f]", other);
+    assert_refused(&refusal(&contradicting), "line 16, links.other.alpha", &["0.5", "priority"]);
     let unused = BASE.replace("queue = \"drop_tail\"\npool = \"asic\"", "queue = \"codel\"");
     assert_refused(&refusal(&unused), "line 3, pools.asic", &["pool"]);
     let alone = unused

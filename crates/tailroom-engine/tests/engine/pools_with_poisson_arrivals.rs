@@ -157,6 +157,45 @@ fn two_queues_lose_what_their_chain_says() {
     }
 }
 
+/// Packets of loss priority 0 find room with fewer than `high` packets in the memory of one link, those of
+/// 1 with fewer than `low`: a chain of births and deaths, in which both arrive up to `low`.
+#[test]
+fn loss_priorities_of_a_queue_lose_what_their_chain_says() {
+    let (places, alphas, rates, duration) = (20.0, [2.0, 0.5], [0.8, 0.6], 60.0);
+    let full = |alpha: f64| (alpha * places / (1.0 + alpha)).ceil() as usize;
+    let [high, low] = alphas.map(full);
+    let mut shares = vec![1.0];
+    for state in 0..high {
+        let rate: f64 = rates.iter().take(if state < low { 2 } else { 1 }).sum();
+        shares.push(shares[state] * rate * 1.0001);
+    }
+    let all: f64 = shares.iter().sum();
+    let expected = [high, low].map(|from| shares[from..].iter().sum::<f64>() / all);
+    let runs: Vec<Summary> = (0..10)
+        .map(|seed| {
+            let mut network = network(20, &rates[..1], DT(alphas[0]), seed, seconds(duration));
+            let rate = Rate::from_bits_per_second((rates[1] * 40e6) as u64);
+            let source = PoissonSpec { rate, sizes: PacketSizes::Exponential }.into();
+            let lower = with!(
+                network.groups[0].clone(),
+                GroupSpec { name: "lower".to_owned(), source, loss_priority: 1 }
+            );
+            network.groups.push(lower);
+            network.flows.push(FlowSpec::new(1, Time::ZERO));
+            network.pools[0].policy = PolicyConfig::DynamicThreshold(with!(
+                DynamicThresholdParams::default(),
+                DynamicThresholdParams { alpha: alphas[0], lower_alphas: vec![alphas[1]] }
+            ));
+            run(&network)
+        })
+        .collect();
+    for (priority, expected) in expected.into_iter().enumerate() {
+        let lost = |run: &Summary| run.groups.0[priority].1.loss_fraction.expect("packets arrived");
+        let samples: Vec<f64> = runs.iter().map(lost).collect();
+        assert_mean(&samples, expected, &format!("loss of priority {priority}"));
+    }
+}
+
 #[test]
 #[ignore = "slow: about a hundred million packets"]
 fn queues_lose_what_their_chain_says_under_every_policy() {

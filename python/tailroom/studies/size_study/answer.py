@@ -209,7 +209,8 @@ class Size(AnyResult):
             return {}
         pool: Any = self.chosen.point.source.resolved[pools][rest.partition(".")[0]]
         policy = pool["policy"]
-        if policy["kind"] != "dynamic_threshold" or "port_alpha" in policy:
+        more_alphas = {"port_alpha", "lower_alphas"} & policy.keys()
+        if policy["kind"] != "dynamic_threshold" or more_alphas:
             return {}
         size = _engine.quantity("size", pool["size"])
         return pool_on_devices(int(size), policy["alpha"])

@@ -1,17 +1,23 @@
 //! What memory that links share must satisfy.
 
-use super::super::Network;
+use std::collections::BTreeMap;
+
 use super::super::error::NetworkError;
+use super::super::{GroupSpec, Network};
 use crate::link::LinkSpec;
 use crate::parameters::{BadParameter, Range, check, check_field};
 use crate::pool::PoolSpec;
 use crate::quantity::Size;
+use crate::units::Time;
 
 /// The largest memory, as for the limit of a queue.
 const LARGEST_BYTES: u64 = 1_000_000_000_000_000;
 
 /// Alpha of a link; the range of the key is that of the policy.
 const ALPHA: Range = Range::ANY.more_than(0.0).at_most(1e6);
+
+/// The shortest interval after which a policy looks at its queues.
+const SHORTEST_INTERVAL: Time = Time::from_picoseconds(1_000_000);
 
 /// The largest cell: more than any packet needs.
 const LARGEST_CELL_BYTES: u32 = 65_536;
@@ -30,7 +36,10 @@ pub(super) fn check_pools(network: &Network) -> Result<(), NetworkError> {
         let reserves: Vec<u64> = reserves.map(|member| member.reserved_bytes).collect();
         check_reserves(spec, &reserves).map_err(|bad| NetworkError::Pool { pool, bad })?;
     }
-    Ok(())
+    for (group, spec) in network.groups.iter().enumerate() {
+        check_loss_priority(network, spec).map_err(|bad| NetworkError::Group { group, bad })?;
+    }
+    check_alphas(network)
 }
 
 fn check_pool(pool: &PoolSpec) -> Result<(), BadParameter> {
@@ -44,6 +53,11 @@ fn check_pool(pool: &PoolSpec) -> Result<(), BadParameter> {
     if u64::from(pool.cell_bytes) > pool.size_bytes {
         let problem = format!("{cell} is more than the memory, {size}");
         return Err(BadParameter::new("cell", problem, "lower it, or raise `size`"));
+    }
+    let interval = pool.policy.parameters().look_interval();
+    if let Some(interval) = interval.filter(|interval| *interval < SHORTEST_INTERVAL) {
+        let problem = format!("{interval} is less than {SHORTEST_INTERVAL}");
+        return Err(BadParameter::new("policy.interval", problem, "write at least \"1 us\""));
     }
     Ok(())
 }
@@ -63,10 +77,21 @@ fn check_member(pools: &[PoolSpec], link: &LinkSpec) -> Result<(), BadParameter>
         let remedy = "remove it, or let the pool have the policy \"dynamic_threshold\"";
         return Err(BadParameter::new("alpha", problem, remedy));
     }
-    if member.port.is_some() && !parameters.limits_ports() {
+    if member.port.is_some() && !parameters.has_ports() {
         let problem = format!("{policy}, the policy of pool \"{}\", limits no ports", pool.name);
         let remedy = "remove it, or add `port_alpha` to the policy \"dynamic_threshold\"";
         return Err(BadParameter::new("port", problem, remedy));
+    }
+    if member.priority.is_some() && parameters.look_interval().is_none() {
+        let problem = format!("{policy}, the policy of pool \"{}\", has none", pool.name);
+        let remedy = "remove it, or let the pool have the policy \"abm\"; `loss_priority` of a group \
+                      is that of its packets";
+        return Err(BadParameter::new("priority", problem, remedy));
+    }
+    if member.reserved_bytes > 0 && parameters.counts_priorities() {
+        let problem = "the policy limits each loss priority, and a reserve belongs to none";
+        let remedy = "remove it, or write `limits = \"queue\"` in the policy";
+        return Err(BadParameter::new("reserved", problem, remedy));
     }
     if parameters.pushes_out() && link.queue.is_scheduler() {
         let problem = format!(
@@ -81,6 +106,53 @@ fn check_member(pools: &[PoolSpec], link: &LinkSpec) -> Result<(), BadParameter>
     if parameters.pushes_out() && !link.is_served() {
         let problem = format!("{policy} drops packets that wait, and the link fixes departures");
         return Err(BadParameter::new("is_acted_on", problem, "set it to true"));
+    }
+    Ok(())
+}
+
+/// Refuses a loss priority of which no pool on the path of the group knows.
+fn check_loss_priority(network: &Network, group: &GroupSpec) -> Result<(), BadParameter> {
+    let Some(below) = (group.loss_priority as usize).checked_sub(1) else { return Ok(()) };
+    let links = group.path.iter().chain(&group.reverse_path);
+    let pools = links.filter_map(|link| network.links.get(*link)?.pool);
+    let pools: Vec<&PoolSpec> = pools.filter_map(|member| network.pools.get(member.pool)).collect();
+    let alphas = |pool: &PoolSpec| pool.policy.parameters().lower_alphas().len();
+    let short = pools.iter().find(|pool| (1..=below).contains(&alphas(pool)));
+    let (problem, remedy) = if let Some(pool) = short {
+        let most = alphas(pool);
+        let problem = format!("pool \"{}\" has alphas of priorities up to {most}", pool.name);
+        (problem, format!("write at most {most}, or add to `lower_alphas` of its policy"))
+    } else if pools.iter().all(|pool| alphas(pool) == 0) {
+        let problem = "no pool on the path of the group has alphas of loss priorities".to_owned();
+        let remedy =
+            "remove it, or add `lower_alphas = [0.25]` to the policy \"dynamic_threshold\"";
+        (problem, remedy.to_owned())
+    } else {
+        return Ok(());
+    };
+    Err(BadParameter::new("loss_priority", problem, remedy))
+}
+
+/// Refuses queues of one priority with several alphas, where the policy divides the memory of a priority
+/// among its queues.
+fn check_alphas(network: &Network) -> Result<(), NetworkError> {
+    let mut alphas = BTreeMap::new();
+    for (link, spec) in network.links.iter().enumerate() {
+        let Some(member) = spec.pool else { continue };
+        let parameters = network.pools[member.pool].policy.parameters();
+        if parameters.look_interval().is_none() {
+            continue;
+        }
+        let alpha = member.alpha.or(parameters.alpha()).unwrap_or_default();
+        let priority = member.priority.unwrap_or(0);
+        let first = *alphas.entry((member.pool, priority)).or_insert(alpha);
+        if first.total_cmp(&alpha).is_ne() {
+            let problem =
+                format!("{alpha} contradicts {first}, that of another link of priority {priority}");
+            let remedy = format!("write {first}, or give this link another `priority`");
+            let bad = BadParameter::new("alpha", problem, remedy);
+            return Err(NetworkError::Link { link, bad });
+        }
     }
     Ok(())
 }

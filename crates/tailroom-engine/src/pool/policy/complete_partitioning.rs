@@ -22,7 +22,7 @@ pub struct CompletePartitioning {
 impl CompletePartitioning {
     /// Equal parts of `pool`, rounded down to cells.
     pub fn new(_params: &CompletePartitioningParams, pool: &PoolInfo) -> Self {
-        CompletePartitioning { part: pool.size / pool.queues.max(1) }
+        CompletePartitioning { part: pool.size / (pool.queues.len() as u64).max(1) }
     }
 }
 

@@ -6,6 +6,11 @@
 //! Two alphas in series limit a port, and each queue to a multiple of what its port may still take, as
 //! on NVIDIA's Spectrum-4: `mellanox/qos_param_generator.py` of `sonic-mgmt` computes where its queues
 //! stop.
+//!
+//! Packets of lower loss priority have smaller alphas (Hahne and Choudhury 2002, "Dynamic queue length
+//! thresholds for multiple loss priorities", IEEE/ACM Transactions on Networking 10(3)). What the
+//! threshold is compared with decides whether priority is strict: all packets of the queue, or those of
+//! the packet's own priority.
 
 use super::{Parameters, Policy, PoolInfo, Request};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
@@ -27,6 +32,32 @@ pub struct DynamicThresholdParams {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0), example = 8.0)]
     pub port_alpha: Option<f64>,
+    /// Alphas of packets with `loss_priority` 1, 2 and so on; those with 0 have `alpha`, or that of
+    /// their link.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(
+        length(max = 7),
+        inner(range(min = 0.000_001, max = 1_000_000.0)),
+        example = vec![0.25]
+    )]
+    pub lower_alphas: Vec<f64>,
+    /// What a packet's threshold limits, where packets have loss priorities.
+    #[serde(default)]
+    pub limits: Limits,
+}
+
+/// What the threshold of a loss priority limits.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Limits {
+    /// All packets of the queue. If those of a higher priority fill the queue to their own threshold,
+    /// those of a lower one find no room.
+    #[default]
+    Queue,
+    /// The packets of the same priority in the queue, so that each priority has memory.
+    Priority,
 }
 
 fn one() -> f64 {
@@ -35,7 +66,12 @@ fn one() -> f64 {
 
 impl Default for DynamicThresholdParams {
     fn default() -> Self {
-        DynamicThresholdParams { alpha: one(), port_alpha: None }
+        DynamicThresholdParams {
+            alpha: one(),
+            port_alpha: None,
+            lower_alphas: Vec::new(),
+            limits: Limits::default(),
+        }
     }
 }
 
@@ -44,7 +80,15 @@ impl Parameters for DynamicThresholdParams {
         Some(self.alpha)
     }
 
-    fn limits_ports(&self) -> bool {
+    fn lower_alphas(&self) -> &[f64] {
+        &self.lower_alphas
+    }
+
+    fn counts_priorities(&self) -> bool {
+        self.limits == Limits::Priority
+    }
+
+    fn has_ports(&self) -> bool {
         self.port_alpha.is_some()
     }
 }

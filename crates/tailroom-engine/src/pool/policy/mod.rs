@@ -6,14 +6,17 @@
 //! file.
 
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::units::Time;
 
 /// A packet that asks for memory, and the pool as it finds it. All amounts are cells of the shared
 /// memory, which is the pool without the reserves of its queues.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
+    /// The place of its queue in the pool.
+    pub member: usize,
     /// What the packet takes, beyond what its queue has reserved.
     pub needed: u64,
-    /// What its queue occupies.
+    /// What its queue occupies, or the packets of its loss priority there, if the policy counts these.
     pub queue: u64,
     /// What the queues of its port occupy.
     pub port: u64,
@@ -21,19 +24,39 @@ pub struct Request {
     pub occupied: u64,
     /// The shared memory.
     pub size: u64,
-    /// Alpha of the queue; 0 if the policy has none.
+    /// Alpha of the queue, or of the packet's loss priority; 0 if the policy has none.
     pub alpha: f64,
 }
 
 /// What a policy may know of its pool before the run.
 #[derive(Clone, Copy, Debug)]
-pub struct PoolInfo {
+pub struct PoolInfo<'a> {
     /// The shared memory, in cells.
     pub size: u64,
     /// Bytes of a cell.
     pub cell_bytes: u32,
-    /// Number of queues.
-    pub queues: u64,
+    /// Its queues.
+    pub queues: &'a [QueueInfo],
+}
+
+/// What a policy may know of a queue before the run.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueInfo {
+    /// Alpha; 0 if the policy has none.
+    pub alpha: f64,
+    /// The place of the first queue of its port.
+    pub port: usize,
+    /// Its priority.
+    pub priority: u32,
+}
+
+/// A queue when a policy looks at it, in cells.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct QueueState {
+    /// What it occupies of the shared memory.
+    pub held: u64,
+    /// What it has freed since the policy looked last.
+    pub freed: u64,
 }
 
 /// A rule that limits the queues of a pool.
@@ -41,6 +64,11 @@ pub trait Policy {
     /// Whether the queue of an arriving packet may take more memory, if there is room. A packet that
     /// is admitted is also admitted if less is occupied.
     fn admits(&self, request: &Request) -> bool;
+
+    /// Looks at all queues, after each [`Parameters::look_interval`]; `free` cells of the shared memory
+    /// are free. If nothing is held and nothing has been freed, the policy is afterwards as it was
+    /// before the next look of this kind.
+    fn look(&mut self, _queues: &[QueueState], _free: u64) {}
 }
 
 /// The parameters of a policy, as a scenario gives them.
@@ -50,9 +78,25 @@ pub trait Parameters: Ranges {
         None
     }
 
-    /// Whether what the queues of a port occupy together matters.
-    fn limits_ports(&self) -> bool {
+    /// Alphas of packets of loss priority 1, 2 and so on.
+    fn lower_alphas(&self) -> &[f64] {
+        &[]
+    }
+
+    /// Whether a queue has a limit for the packets of each loss priority apart.
+    fn counts_priorities(&self) -> bool {
         false
+    }
+
+    /// Whether it matters which queues are of one port.
+    fn has_ports(&self) -> bool {
+        false
+    }
+
+    /// How often the policy looks at all queues; `None` if it never does. Queues have priorities where
+    /// it does.
+    fn look_interval(&self) -> Option<Time> {
+        None
     }
 
     /// Whether a full memory drops packets that wait, to make room for an arriving packet.
@@ -113,6 +157,10 @@ macro_rules! registry {
             fn admits(&self, request: &Request) -> bool {
                 dispatch!(self, $($policy)+, policy => policy.admits(request))
             }
+
+            fn look(&mut self, queues: &[QueueState], free: u64) {
+                dispatch!(self, $($policy)+, policy => policy.look(queues, free));
+            }
         }
     };
 }
@@ -127,6 +175,8 @@ registry! {
     static_threshold::StaticThreshold(StaticThresholdParams) = "static_threshold",
     /// A queue may grow to alpha times the memory that is free.
     dynamic_threshold::DynamicThreshold(DynamicThresholdParams) = "dynamic_threshold",
+    /// A priority may hold alpha times the free memory, which its congested queues divide.
+    abm::Abm(AbmParams) = "abm",
     /// Every packet finds room; a full memory drops the last packet of the longest queue.
     longest_queue_drop::LongestQueueDrop(LongestQueueDropParams) = "longest_queue_drop",
 }
@@ -136,6 +186,7 @@ mod tests {
     use super::*;
     use crate::quantity::Size;
     use crate::random::{below, stream};
+    use abm::AbmParams;
     use complete_partitioning::CompletePartitioningParams;
     use complete_sharing::CompleteSharingParams;
     use dynamic_threshold::DynamicThresholdParams;
@@ -146,7 +197,8 @@ mod tests {
     fn a_packet_that_is_admitted_is_admitted_if_less_is_occupied() {
         let mut random = stream(1, "requests");
         let mut below = |limit: u64| below(&mut random, limit);
-        let info = PoolInfo { size: 1_000, cell_bytes: 1, queues: 3 };
+        let queue = |port| QueueInfo { alpha: 0.7, port, priority: 0 };
+        let info = PoolInfo { size: 1_000, cell_bytes: 1, queues: &[0, 0, 2].map(queue) };
         let threshold = Size::new(300);
         for config in [
             PolicyConfig::CompleteSharing(CompleteSharingParams::default()),
@@ -157,15 +209,21 @@ mod tests {
                 port_alpha: Some(2.0),
                 ..DynamicThresholdParams::default()
             }),
+            PolicyConfig::Abm(AbmParams::new(0.7, Time::from_picoseconds(80_000_000))),
             PolicyConfig::LongestQueueDrop(LongestQueueDropParams::default()),
         ] {
-            let policy = AnyPolicy::new(&config, &info);
+            let mut policy = AnyPolicy::new(&config, &info);
+            policy.look(
+                &[(400, 30), (300, 10), (0, 0)].map(|(held, freed)| QueueState { held, freed }),
+                300,
+            );
             for _ in 0..10_000 {
                 let occupied = below(1_000);
                 let port = below(occupied + 1);
                 let queue = below(port + 1);
                 let needed = 1 + below(20);
-                let more = Request { needed, queue, port, occupied, size: 1_000, alpha: 0.7 };
+                let (member, size, alpha) = (0, 1_000, 0.7);
+                let more = Request { member, needed, queue, port, occupied, size, alpha };
                 let fewer = below(queue + 1);
                 let at_port = fewer + below(port - queue + 1);
                 let others = below(occupied - port + 1);

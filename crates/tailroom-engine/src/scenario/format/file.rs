@@ -213,11 +213,16 @@ pub(in crate::scenario) struct LinkConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0), example = 0.5)]
     pub(in crate::scenario) alpha: Option<f64>,
-    /// Name of the port to which the queue of this link belongs, for a policy that limits ports: links
-    /// with the same name are queues of one port. Default: a port of its own.
+    /// Name of the port to which the queue of this link belongs, for a policy to which ports matter:
+    /// links with the same name are queues of one port. Default: the line of the link, or a port of its
+    /// own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub(in crate::scenario) port: Option<String>,
+    /// Priority of this link's queue, for a policy that counts the congested queues of each. Default: 0.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(max = 1_000), example = 1)]
+    pub(in crate::scenario) priority: Option<u32>,
     /// Random loss on the wire, after the packet has used the link.
     #[serde(default, deserialize_with = "kind_or_name::read")]
     #[schemars(schema_with = "kind_or_name::schema::<LossSpec>")]
@@ -297,6 +302,7 @@ impl LinkConfig {
             reserved: None,
             alpha: None,
             port: None,
+            priority: None,
             loss: LossSpec::default(),
             changes: Vec::new(),
             shaper: None,

@@ -94,6 +94,11 @@ pub(in crate::scenario) struct FlowsConfig {
     /// none arrives. Left out, it does not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) stop: Option<PositiveDuration>,
+    /// Loss priority of the group's packets where a pool has alphas for several (`lower_alphas`):
+    /// those with 0 are lost last.
+    #[serde(default)]
+    #[schemars(range(max = 7))]
+    pub(in crate::scenario) loss_priority: u32,
     /// The transport; a group whose source is not under congestion control has none of its keys.
     #[serde(flatten, skip_serializing_if = "TransportConfig::is_absent")]
     pub(in crate::scenario) tcp: TransportConfig,

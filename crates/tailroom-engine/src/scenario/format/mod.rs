@@ -7,5 +7,6 @@ pub(in crate::scenario) mod file;
 pub(in crate::scenario) mod flows;
 pub(in crate::scenario) mod hosts;
 pub(in crate::scenario) mod pools;
+pub(in crate::scenario) mod published_schema;
 pub(in crate::scenario) mod schema;
 pub(in crate::scenario) mod source_class;

@@ -218,6 +218,7 @@ fn resolve_group(
         header_size: group.header_size.bytes() as u32,
         sender_side: group.sender_side.map(SenderSide::new),
         send_jitter,
+        loss_priority: group.loss_priority,
         tcp,
     })
 }

@@ -71,6 +71,7 @@ pub(super) fn resolve_member(
             ("reserved", link.reserved.is_some()),
             ("alpha", link.alpha.is_some()),
             ("port", link.port.is_some()),
+            ("priority", link.priority.is_some()),
         ];
         return match given.iter().find(|(_, is_given)| *is_given) {
             Some((key, _)) => {
@@ -84,8 +85,11 @@ pub(super) fn resolve_member(
     let place = Path::of(&["pools", name]);
     check_room(&pools[pool], load.largest_packet).map_err(|bad| bad_parameter(&place, bad))?;
     let reserved_bytes = link.reserved.map_or(0, Size::bytes);
-    let port = link.port.as_ref().map(|port| port_number(file, port));
-    Ok(Some(PoolMember { pool, reserved_bytes, alpha: link.alpha, port }))
+    let has_ports = pools[pool].policy.parameters().has_ports();
+    let port = if has_ports { port_of(link) } else { link.port.as_deref() };
+    let port = port.map(|port| port_number(file, port));
+    let (alpha, priority) = (link.alpha, link.priority);
+    Ok(Some(PoolMember { pool, reserved_bytes, alpha, port, priority }))
 }
 
 /// The place of the ingress of a link in memory that ingresses share, if it has one.
@@ -131,8 +135,13 @@ fn index_of<T>(
     })
 }
 
+/// The port of a link: the one that it names, or else its line.
+fn port_of(link: &LinkConfig) -> Option<&str> {
+    link.port.as_deref().or_else(|| link.line.as_ref().map(|line| line.name.as_str()))
+}
+
 /// A number that the links with this port share: the place of the first of them.
 fn port_number(file: &ScenarioFile, port: &str) -> u32 {
-    let has_port = |link: &LinkConfig| link.port.as_deref() == Some(port);
+    let has_port = |link: &LinkConfig| port_of(link) == Some(port);
     file.links.values().position(has_port).map_or(0, |place| place as u32)
 }

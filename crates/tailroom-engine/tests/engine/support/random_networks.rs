@@ -24,9 +24,10 @@ use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
 use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::pool::policy::PolicyConfig;
+use tailroom_engine::pool::policy::abm::AbmParams;
 use tailroom_engine::pool::policy::complete_partitioning::CompletePartitioningParams;
 use tailroom_engine::pool::policy::complete_sharing::CompleteSharingParams;
-use tailroom_engine::pool::policy::dynamic_threshold::DynamicThresholdParams;
+use tailroom_engine::pool::policy::dynamic_threshold::{DynamicThresholdParams, Limits};
 use tailroom_engine::pool::policy::longest_queue_drop::LongestQueueDropParams;
 use tailroom_engine::pool::policy::static_threshold::StaticThresholdParams;
 use tailroom_engine::pool::{Frees, PoolMember, PoolSpec};
@@ -497,12 +498,19 @@ fn member_rtt() -> impl Strategy<Value = Time> {
 /// A pool of any policy, which often binds.
 fn random_pool() -> impl Strategy<Value = PoolSpec> {
     let alpha = select(vec![0.0625, 0.5, 1.0, 2.0, 8.0]);
-    let alpha = (alpha, option::of(select(vec![0.5, 4.0]))).prop_map(|(alpha, port_alpha)| {
-        PolicyConfig::DynamicThreshold(with!(
-            DynamicThresholdParams::default(),
-            DynamicThresholdParams { alpha, port_alpha }
-        ))
-    });
+    let lower_alphas = select(vec![vec![], vec![], vec![0.25], vec![2.0, 0.1]]);
+    let limits = select(vec![Limits::Queue, Limits::Priority]);
+    let alpha = (alpha, option::of(select(vec![0.5, 4.0])), lower_alphas, limits).prop_map(
+        |(alpha, port_alpha, lower_alphas, limits)| {
+            PolicyConfig::DynamicThreshold(with!(
+                DynamicThresholdParams::default(),
+                DynamicThresholdParams { alpha, port_alpha, lower_alphas, limits }
+            ))
+        },
+    );
+    let interval = select(vec![1_u64, 10, 333]).prop_map(Time::from_milliseconds);
+    let abm = (select(vec![0.5, 4.0]), interval)
+        .prop_map(|(alpha, interval)| PolicyConfig::Abm(AbmParams::new(alpha, interval)));
     let threshold = select(vec![1_500, 6_000, 30_000])
         .prop_map(|bytes| StaticThresholdParams::new(Size::new(bytes)))
         .prop_map(PolicyConfig::StaticThreshold);
@@ -510,7 +518,8 @@ fn random_pool() -> impl Strategy<Value = PoolSpec> {
         3 => Just(PolicyConfig::CompleteSharing(CompleteSharingParams::default())),
         1 => Just(PolicyConfig::CompletePartitioning(CompletePartitioningParams::default())),
         1 => threshold,
-        3 => alpha,
+        4 => alpha,
+        3 => abm,
         2 => Just(PolicyConfig::LongestQueueDrop(LongestQueueDropParams::default())),
     ];
     let size = select(vec![6_000, 10_000, 40_000, 300_000]);
@@ -541,12 +550,31 @@ fn share(links: &mut [LinkSpec], pool: &PoolSpec, members: &[Option<PoolMember>]
             continue;
         }
         member.alpha = member.alpha.filter(|_| parameters.alpha().is_some());
-        member.port = member.port.filter(|_| parameters.limits_ports());
+        if parameters.look_interval().is_some() {
+            // All links of a priority have the same alpha.
+            member.priority = member.alpha.map(|alpha| (4.0 * alpha) as u32);
+        }
+        member.port = member.port.filter(|_| parameters.has_ports());
+        if parameters.counts_priorities() {
+            member.reserved_bytes = 0;
+        }
         link.pool = Some(member);
         link.is_acted_on |= parameters.pushes_out();
     }
     let is_shared = links.iter().any(|link| link.pool.is_some());
     is_shared.then(|| pool.clone()).into_iter().collect()
+}
+
+/// Gives the groups that cross a pool loss priorities for which it has alphas.
+fn prioritize(network: &mut Network, pool: &PoolSpec) {
+    let priorities = 1 + pool.policy.parameters().lower_alphas().len() as u32;
+    let Network { links, groups, seed, .. } = network;
+    for (group, index) in groups.iter_mut().zip(0_u32..) {
+        let mut crossed = group.path.iter().chain(&group.reverse_path);
+        if crossed.any(|link| links[*link].pool.is_some()) {
+            group.loss_priority = seed.wrapping_shr(index) as u32 % priorities;
+        }
+    }
 }
 
 /// Pause frames that are frequent and whose headroom is too small for some links.
@@ -625,7 +653,8 @@ pub(crate) fn network() -> impl Strategy<Value = Network> {
         |((mut links, groups), seed, measure_from, series, (pool, members))| {
             let series_interval = series.map(Time::from_milliseconds);
             let pools = share(&mut links, &pool, &members);
-            let network = assemble(links, groups, seed, measure_from, series_interval);
+            let mut network = assemble(links, groups, seed, measure_from, series_interval);
+            prioritize(&mut network, &pool);
             with!(network, Network { pools })
         },
     )

@@ -5,7 +5,7 @@ use tailroom_engine::link::LinkOutcome;
 use tailroom_engine::link::arrivals::{Content, Identity};
 use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet};
-use tailroom_engine::pool::Cells;
+use tailroom_engine::pool::Grant;
 use tailroom_engine::queue::buffer::{DropReason, Dropped};
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::units::Time;
@@ -43,17 +43,17 @@ impl Reference<'_> {
         }
         let refusal = self.ingress.refuses(ingress, &event);
         let refusal = refusal.or_else(|| self.links[link].police(&event));
-        let granted = refusal.map_or_else(|| self.ask_for_memory(link, &event), Err);
+        let granted = refusal.map_or_else(|| self.ask_for_memory(link, flow, &event), Err);
         let outcome = match granted {
             Ok(_) => self.links[link].offer(&mut event, class),
             Err(reason) => self.links[link].refuse(event, class, reason),
         };
         let is_sent = matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost);
         let waited = if is_sent { self.links[link].last_wait() } else { Time::ZERO };
-        if let Ok(cells) = granted
+        if let Ok(grant) = granted
             && !matches!(outcome, LinkOutcome::Dropped(_))
         {
-            self.memory.take(link, &event, cells);
+            self.memory.take(link, self.groups[flow], &event, grant);
         }
         if is_sent {
             self.memory.send(&event, now + waited, self.links[link].busy_until());
@@ -117,9 +117,14 @@ impl Reference<'_> {
     }
 
     /// Asks for the memory of an arriving packet, and drops others for it where the policy does.
-    fn ask_for_memory(&mut self, link: usize, packet: &Transit) -> Result<Cells, DropReason> {
+    fn ask_for_memory(
+        &mut self,
+        link: usize,
+        flow: usize,
+        packet: &Transit,
+    ) -> Result<Grant, DropReason> {
         loop {
-            match self.memory.ask(link, packet, &self.links) {
+            match self.memory.ask(link, self.groups[flow], packet, &self.links) {
                 Ok(answer) => return answer,
                 Err(longest) => {
                     self.links[longest].push_out(packet.time());

@@ -10,7 +10,9 @@ use tailroom_engine::link::Link;
 use tailroom_engine::network::Network;
 use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::pool::policy::PolicyConfig;
-use tailroom_engine::pool::{Cells, Frees, PoolSpec, Pools};
+use tailroom_engine::pool::policy::abm::AbmParams;
+use tailroom_engine::pool::policy::dynamic_threshold::Limits;
+use tailroom_engine::pool::{Frees, Grant, PoolSpec, Pools};
 use tailroom_engine::queue::buffer::DropReason;
 use tailroom_engine::units::Time;
 
@@ -18,6 +20,7 @@ use tailroom_engine::units::Time;
 #[derive(Debug)]
 struct Stored {
     link: usize,
+    group: usize,
     bytes: u32,
     /// [`Time::NEVER`] until its transmission begins.
     free_at: Time,
@@ -29,11 +32,40 @@ pub(super) struct Memory<'a> {
     pub(super) pools: Pools,
     /// By slot.
     stored: BTreeMap<u32, Stored>,
+    /// By pool, where its policy looks at its queues: what it found, by link.
+    looks: Vec<Look>,
+}
+
+/// What ABM found when it looked at the queues of a pool last.
+#[derive(Debug)]
+struct Look {
+    next: Time,
+    /// By link, cells that have been freed since then.
+    freed: BTreeMap<usize, u64>,
+    /// By link, its share of the rate of its port.
+    shares: BTreeMap<usize, f64>,
+    /// By priority, the congested queues.
+    congested: BTreeMap<u32, u32>,
+}
+
+impl Look {
+    fn new(spec: &PoolSpec) -> Self {
+        let PolicyConfig::Abm(params) = &spec.policy else {
+            return Look::at(Time::NEVER);
+        };
+        Look::at(params.interval.time())
+    }
+
+    fn at(next: Time) -> Self {
+        let (freed, shares, congested) = Default::default();
+        Look { next, freed, shares, congested }
+    }
 }
 
 impl<'a> Memory<'a> {
     pub(super) fn new(network: &'a Network) -> Self {
-        Memory { network, pools: network.empty_pools(), stored: BTreeMap::new() }
+        let looks = network.pools.iter().map(Look::new).collect();
+        Memory { network, pools: network.empty_pools(), stored: BTreeMap::new(), looks }
     }
 
     fn pool_of(&self, link: usize) -> Option<&'a PoolSpec> {
@@ -63,22 +95,101 @@ impl<'a> Memory<'a> {
             .filter(move |one| *one == link || of_link.is_some() && port(*one) == of_link)
     }
 
-    fn decide(&self, link: usize, bytes: u32) -> Result<(), DropReason> {
+    /// Cells of the packets of a link with a loss priority.
+    fn cells_of_priority(&self, link: usize, priority: u32) -> u64 {
+        let spec = self.pool_of(link).expect("the link has a pool");
+        let stored = self.stored.values().filter(|one| {
+            one.link == link && self.network.groups[one.group].loss_priority == priority
+        });
+        stored.map(|one| u64::from(one.bytes.div_ceil(spec.cell_bytes))).sum()
+    }
+
+    fn reserve(&self, link: usize) -> u64 {
+        let member = self.network.links[link].pool.expect("a member");
+        let spec = &self.network.pools[member.pool];
+        member.reserved_bytes.div_ceil(u64::from(spec.cell_bytes))
+    }
+
+    /// Cells of a link beyond its reserve, and those of the pool that no link holds or has reserved.
+    fn shared(&self, link: usize) -> (u64, u64) {
+        let spec = self.pool_of(link).expect("the link has a pool");
+        let beyond = |one: usize| self.cells_of(one).saturating_sub(self.reserve(one));
+        let size = spec.size_bytes / u64::from(spec.cell_bytes);
+        let reserved: u64 = self.beside(link).map(|one| self.reserve(one)).sum();
+        (beyond(link), size - reserved - self.beside(link).map(beyond).sum::<u64>())
+    }
+
+    /// The threshold of a link under ABM.
+    fn abm_threshold(&self, link: usize, params: &AbmParams, look: &Look, free: u64) -> f64 {
+        let member = self.network.links[link].pool.expect("a member");
+        let congested = look.congested.get(&member.priority.unwrap_or(0)).copied().unwrap_or(1);
+        let share = look.shares.get(&link).copied().unwrap_or(1.0);
+        member.alpha.unwrap_or(params.alpha) * (share / f64::from(congested)) * free as f64
+    }
+
+    /// Frees what is due by `now`.
+    fn free(&mut self, now: Time) {
+        let Memory { network, stored, looks, .. } = self;
+        stored.retain(|_, one| {
+            let is_kept = one.free_at > now;
+            if let Some(member) = network.links[one.link].pool.filter(|_| !is_kept) {
+                let spec = &network.pools[member.pool];
+                let cells = u64::from(one.bytes.div_ceil(spec.cell_bytes));
+                *looks[member.pool].freed.entry(one.link).or_default() += cells;
+            }
+            is_kept
+        });
+    }
+
+    /// Lets the policies look that are due before `end`.
+    fn look_before(&mut self, end: Time) {
+        let first = |looks: &[Look]| (0..looks.len()).min_by_key(|&pool| looks[pool].next);
+        while let Some(pool) = first(&self.looks).filter(|&pool| self.looks[pool].next < end) {
+            self.look(pool);
+        }
+    }
+
+    fn look(&mut self, pool: usize) {
+        let PolicyConfig::Abm(params) = &self.network.pools[pool].policy else { return };
+        let at = self.looks[pool].next;
+        self.free(at);
+        let places = |link: &usize| self.network.links[*link].pool;
+        let links = 0..self.network.links.len();
+        let links = links.filter(|link| places(link).is_some_and(|member| member.pool == pool));
+        let mut look = Look::at(at + params.interval.time());
+        look.congested.clone_from(&self.looks[pool].congested);
+        let mut counts = BTreeMap::new();
+        for link in links {
+            let freed =
+                |link: usize| self.looks[pool].freed.get(&link).copied().unwrap_or(0) as f64;
+            let (of_port, queues) = self
+                .at_port(link)
+                .fold((0.0, 0.0), |(sum, queues), one| (sum + freed(one), queues + 1.0));
+            look.shares.insert(link, f64::max(freed(link) / f64::max(of_port, 1.0), 1.0 / queues));
+            let (held, free) = self.shared(link);
+            let threshold = self.abm_threshold(link, params, &look, free);
+            let is_congested = held > 0 && held as f64 >= 0.9 * threshold;
+            let priority = places(&link).expect("a member").priority.unwrap_or(0);
+            *counts.entry(priority).or_insert(0) += u32::from(is_congested);
+        }
+        look.congested = counts.into_iter().map(|(at, count)| (at, count.max(1))).collect();
+        self.looks[pool] = look;
+    }
+
+    fn decide(&self, link: usize, group: usize, bytes: u32) -> Result<(), DropReason> {
         let Some(spec) = self.pool_of(link) else { return Ok(()) };
-        let reserve = |link: usize| {
-            let member = self.network.links[link].pool.expect("a member");
-            member.reserved_bytes.div_ceil(u64::from(spec.cell_bytes))
-        };
+        let reserve = |link: usize| self.reserve(link);
         let beyond = |link: usize, cells: u64| cells.saturating_sub(reserve(link));
         let packet = u64::from(bytes.div_ceil(spec.cell_bytes));
-        let queue = beyond(link, self.cells_of(link));
+        let (queue, free) = self.shared(link);
         let after = beyond(link, self.cells_of(link) + packet);
         if after == 0 {
             return Ok(());
         }
+        let member = self.network.links[link].pool.expect("a member");
         let size = spec.size_bytes / u64::from(spec.cell_bytes);
         let shared = size - self.beside(link).map(reserve).sum::<u64>();
-        let all: u64 = self.beside(link).map(|one| beyond(one, self.cells_of(one))).sum();
+        let all = shared - free;
         let is_within = match &spec.policy {
             PolicyConfig::CompletePartitioning(_) => {
                 after <= shared / self.beside(link).count() as u64
@@ -87,11 +198,24 @@ impl<'a> Memory<'a> {
                 after <= params.threshold.bytes() / u64::from(spec.cell_bytes)
             }
             PolicyConfig::DynamicThreshold(params) => {
-                let own = self.network.links[link].pool.and_then(|member| member.alpha);
-                let free = (shared - all) as f64;
+                let free = free as f64;
                 let port: u64 = self.at_port(link).map(|one| beyond(one, self.cells_of(one))).sum();
                 let allowance = params.port_alpha.map_or(free, |alpha| alpha * free - port as f64);
-                (queue as f64) < own.unwrap_or(params.alpha) * allowance
+                let priority = self.network.groups[group].loss_priority;
+                let alpha = match priority as usize {
+                    0 => member.alpha.unwrap_or(params.alpha),
+                    _ if params.lower_alphas.is_empty() => member.alpha.unwrap_or(params.alpha),
+                    lower => params.lower_alphas[lower - 1],
+                };
+                let limited = match params.limits {
+                    Limits::Queue => queue,
+                    Limits::Priority => self.cells_of_priority(link, priority),
+                };
+                (limited as f64) < alpha * allowance
+            }
+            PolicyConfig::Abm(params) => {
+                let look = &self.looks[member.pool];
+                (queue as f64) < self.abm_threshold(link, params, look, free)
             }
             _ => true,
         };
@@ -106,13 +230,15 @@ impl<'a> Memory<'a> {
     pub(super) fn ask(
         &mut self,
         link: usize,
+        group: usize,
         packet: &Transit,
         links: &[Link],
-    ) -> Result<Result<Cells, DropReason>, usize> {
+    ) -> Result<Result<Grant, DropReason>, usize> {
         let (now, bytes) = (packet.time(), packet.bytes());
-        self.stored.retain(|_, one| one.free_at > now);
-        let answer = self.pools.ask(link, now, bytes);
-        assert_eq!(answer.map(|_| ()), self.decide(link, bytes), "link {link} at {now}");
+        self.look_before(now + Time::from_picoseconds(1));
+        self.free(now);
+        let answer = self.pools.ask((link, group as u32), now, bytes);
+        assert_eq!(answer.map(|_| ()), self.decide(link, group, bytes), "link {link} at {now}");
         if answer != Err(DropReason::Pool) {
             return Ok(answer);
         }
@@ -128,29 +254,30 @@ impl<'a> Memory<'a> {
         Err(longest)
     }
 
-    pub(super) fn take(&mut self, link: usize, packet: &Transit, cells: Cells) {
+    pub(super) fn take(&mut self, link: usize, group: usize, packet: &Transit, grant: Grant) {
         if self.pool_of(link).is_none() {
             return;
         }
-        let stored = Stored { link, bytes: packet.bytes(), free_at: Time::NEVER };
+        let stored = Stored { link, group, bytes: packet.bytes(), free_at: Time::NEVER };
         self.stored.insert(packet.slot(), stored);
-        self.pools.take(link, packet.time(), cells);
+        self.pools.take(link, packet.time(), grant);
     }
 
     /// A packet is sent from `start` to `end`.
     pub(super) fn send(&mut self, packet: &Transit, start: Time, end: Time) {
         let Some(stored) = self.stored.get_mut(&packet.slot()) else { return };
-        let (link, bytes) = (stored.link, stored.bytes);
+        let (link, group, bytes) = (stored.link, stored.group as u32, stored.bytes);
         let spec = self.network.links[link].pool.map(|member| &self.network.pools[member.pool]);
         let is_at_start = spec.is_some_and(|spec| spec.frees == Frees::AtStart);
         stored.free_at = if is_at_start { start } else { end };
-        self.pools.send(link, bytes, start, end);
+        self.pools.send((link, group), bytes, start, end);
     }
 
     /// A packet that was stored is dropped.
     pub(super) fn drop(&mut self, now: Time, slot: u32) {
-        if let Some(Stored { link, bytes, .. }) = self.stored.remove(&slot) {
-            self.pools.drop(link, now, bytes);
+        self.look_before(now);
+        if let Some(Stored { link, group, bytes, .. }) = self.stored.remove(&slot) {
+            self.pools.drop((link, group as u32), now, bytes);
         }
     }
 }
