@@ -7,7 +7,7 @@
 import { make } from "../dom";
 import { colourOf, type Theme } from "../pictures/picture";
 import { duration, plain } from "../scenario/quantities";
-import { placeAbove, type Fates } from "./fates";
+import { placeAbove, presentByFlow, type Fates } from "./fates";
 import { colourOfFlow, styleAt, type Strip } from "./strip";
 
 /** Largest side of a packet, and the side from which packets have a gap between them, in pixels. */
@@ -252,13 +252,12 @@ function pixelOf(colour: string): number {
 }
 
 /** What is seen at a moment, in words. */
-export function momentText(
-  { fates, names, beginS }: Strip,
-  present: Map<number, number>,
-  time: number,
-): string {
-  const total = [...present.values()].reduce((sum, count) => sum + count, 0);
-  const parts = [...present]
+export function momentText({ fates, names, beginS, seen }: Strip, time: number): string {
+  const present = presentByFlow(fates, time, seen.at(-1) ?? 0);
+  const total = present.reduce((sum, count) => sum + count, 0);
+  const parts = seen
+    .map((flow): [number, number] => [flow, present[flow] ?? 0])
+    .filter(([, count]) => count > 0)
     .sort((a, b) => b[1] - a[1])
     .slice(0, 4)
     .map(([flow, count]) => `${names[flow] ?? "?"} ${plain(count)}`);

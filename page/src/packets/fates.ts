@@ -114,12 +114,12 @@ export function eachPresent(fates: Fates, time: number, call: (packet: number) =
   }
 }
 
-/** The number of packets at the link at a time, by flow. */
-export function presentByFlow(fates: Fates, time: number): Map<number, number> {
-  const counts = new Map<number, number>();
+/** The number of packets at the link at a time, by the numbers of flows up to `last`. */
+export function presentByFlow(fates: Fates, time: number, last: number): Uint32Array {
+  const counts = new Uint32Array(last + 1);
   eachPresent(fates, time, (packet) => {
     const flow = fates.flow[packet] ?? 0;
-    counts.set(flow, (counts.get(flow) ?? 0) + 1);
+    counts[flow] = (counts[flow] ?? 0) + 1;
   });
   return counts;
 }

@@ -8,7 +8,7 @@ import { DARK, LIGHT, type Theme } from "../pictures/picture";
 import { plain } from "../scenario/quantities";
 import { LIVE_PRIORITY } from "../see/live";
 import { momentText, spanText, StripDrawing } from "./drawing";
-import { placeAbove, presentByFlow } from "./fates";
+import { placeAbove } from "./fates";
 import { levelsAt, type Level } from "./samples";
 import type { Subject } from "./span";
 import { colourOfFlow, stripOf, type Strip } from "./strip";
@@ -227,7 +227,7 @@ export class PacketsView {
     // Samples are late; of this link the time of every drop is known.
     if (own) own.drops = placeAbove(strip.fates.dropTimes, this.#time);
     this.#onMoment(strip.beginS + this.#time, levels);
-    const text = momentText(strip, presentByFlow(strip.fates, this.#time), this.#time);
+    const text = momentText(strip, this.#time);
     this.#moment.textContent = text;
     // A picture in motion is described when it stands still.
     if (!this.#isPlaying) {
