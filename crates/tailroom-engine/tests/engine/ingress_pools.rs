@@ -133,7 +133,7 @@ fn headroom_in_the_memory_needs_what_the_thresholds_leave() {
     let results = together("12 kB");
     let short = warning(&results, WarningKind::ShortHeadroom).expect("it is reported");
     assert!(short.place.starts_with("links.in0.ingress.pool"), "{short:?}");
-    assert_eq!(value(short, "headroom_bytes"), 8_000.0);
+    assert_eq!(value(short, "headroom_bytes") as u64, 8_000);
     assert_eq!(warning(&together("48 kB"), WarningKind::ShortHeadroom), None);
 }
 

@@ -74,57 +74,66 @@ const THRESHOLD: &str = "alpha = 0.25, xon_offset = \"2 kB\"";
 
 /// The flows of both classes between three hosts; `way` says how a group names its hosts.
 fn of_classes(way: impl Fn(&str, usize, usize) -> String) -> String {
-    let mut text = String::new();
-    for (class, ..) in CLASSES {
-        for (from, to) in [(1, 0), (2, 0), (0, 1), (1, 2)] {
+    let of_class = |class| {
+        [(1, 0), (2, 0), (0, 1), (1, 2)].map(|(from, to)| {
             let way = way(class, from, to);
-            text += &format!(
+            format!(
                 "[flows.{class}-{from}-{to}]\n{way}\ncount = 2\n\
                  congestion = {{ kind = \"fixed_window\", window = 200 }}\n"
-            );
-        }
-    }
-    text
+            )
+        })
+    };
+    CLASSES.map(|(class, ..)| of_class(class).concat()).concat()
 }
 
-/// What a table of `[switches]` with `pause`, `ingress` and `line` is short for, link by link.
-#[test]
-fn a_switch_with_lossless_ports_is_short_for_its_links() {
-    let (mut short, mut long) = ("duration = \"20 ms\"\n".to_owned(), String::new());
-    long += &format!("{short}[ingress_pools.storage-switch]\nsize = \"300 kB\"\n");
-    for (class, line, pause) in CLASSES {
-        short += &format!(
-            "[switches.{class}]\nhosts = 3\n{OF_PORTS}queue = {QUEUE}\n{pause}\nline = {{ {} }}\n",
-            line.replace("PORT", "port")
-        );
-        if !pause.is_empty() {
-            short += &format!("ingress = {{ pool = {{ size = \"300 kB\" }}, {THRESHOLD} }}\n");
-        }
-        for host in 0..3 {
-            let nic = "{ kind = \"drop_tail\", limit = \"10000 packets\" }";
-            for (way, queue) in
-                [(format!("h{host}-switch"), nic), (format!("switch-h{host}"), QUEUE)]
-            {
-                let line = line.replace("PORT", &format!("port-{way}"));
-                let keys = format!("{OF_PORTS}queue = {queue}\nline = {{ {line} }}\n");
-                long += &format!("[links.{class}-{way}]\n{keys}");
-                if !pause.is_empty() && way.starts_with('h') {
-                    let ingress = format!("pool = \"storage-switch\", {THRESHOLD}");
-                    long += &format!("{pause}\ningress = {{ {ingress} }}\n");
-                }
-            }
-        }
-    }
-    short += &of_classes(|class, from, to| {
-        format!("from = \"{class}.h{from}\"\nto = \"{class}.h{to}\"")
+/// Two tables of `[switches]`.
+fn short_form() -> String {
+    let tables = CLASSES.map(|(class, line, pause)| {
+        let line = line.replace("PORT", "port");
+        let ingress = format!("ingress = {{ pool = {{ size = \"300 kB\" }}, {THRESHOLD} }}");
+        let ingress = if pause.is_empty() { "" } else { &ingress };
+        format!(
+            "[switches.{class}]\nhosts = 3\n{OF_PORTS}queue = {QUEUE}\n{pause}\n{ingress}\n\
+             line = {{ {line} }}\n"
+        )
     });
-    long += &of_classes(|class, from, to| {
+    let flows =
+        of_classes(|class, from, to| format!("from = \"{class}.h{from}\"\nto = \"{class}.h{to}\""));
+    format!("duration = \"20 ms\"\n{}{flows}", tables.concat())
+}
+
+/// The same, link by link.
+fn long_form() -> String {
+    let link = |class: &str, way: &str, queue: &str, line: &str, pause: &str| {
+        let line = line.replace("PORT", &format!("port-{way}"));
+        let ingress = format!("ingress = {{ pool = \"storage-switch\", {THRESHOLD} }}");
+        let ingress = if pause.is_empty() { "" } else { &ingress };
+        format!(
+            "[links.{class}-{way}]\n{OF_PORTS}queue = {queue}\nline = {{ {line} }}\n\
+             {pause}\n{ingress}\n"
+        )
+    };
+    let nic = "{ kind = \"drop_tail\", limit = \"10000 packets\" }";
+    let links = CLASSES.map(|(class, line, pause)| {
+        let of_host = |host: usize| {
+            let up = link(class, &format!("h{host}-switch"), nic, line, pause);
+            up + &link(class, &format!("switch-h{host}"), QUEUE, line, "")
+        };
+        [0, 1, 2].map(of_host).concat()
+    });
+    let flows = of_classes(|class, from, to| {
         format!("path = [\"{class}-h{from}-switch\", \"{class}-switch-h{to}\"]")
     });
-    let [short, long] = [&short, &long].map(|text| run(text, 1));
-    assert!(link(&short.summary, "storage-h2-switch").pause_frames > Some(10));
-    assert_eq!(link(&short.summary, "storage-switch-h0").drops_packets, 0);
-    assert_eq!(format!("{:?}", short.summary), format!("{:?}", long.summary));
+    let memory = "[ingress_pools.storage-switch]\nsize = \"300 kB\"\n";
+    format!("duration = \"20 ms\"\n{memory}{}{flows}", links.concat())
+}
+
+#[test]
+fn a_switch_with_lossless_ports_is_short_for_its_links() {
+    let [short, long] = [short_form(), long_form()].map(|text| run(&text, 1).summary);
+    assert!(link(&short, "storage-h2-switch").pause_frames > Some(10));
+    assert_eq!(link(&short, "storage-switch-h0").drops_packets, 0);
+    assert!(short == long, "the results differ");
 }
 
 #[test]

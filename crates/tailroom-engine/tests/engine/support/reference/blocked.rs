@@ -1,6 +1,7 @@
 //! For how long links were free while packets for them waited at paused links: looked up anew between
 //! any two events.
 
+use tailroom_engine::link::Link;
 use tailroom_engine::units::Time;
 
 use super::Reference;
@@ -23,7 +24,7 @@ impl Reference<'_> {
     /// The links for which packets wait at paused links, each once.
     fn wanted(&self) -> Vec<usize> {
         let stopped = self.links.iter().filter(|link| link.is_stopped());
-        let waiting = stopped.flat_map(|link| link.held());
+        let waiting = stopped.flat_map(Link::held);
         let mut wanted: Vec<usize> = waiting
             .filter_map(|packet| {
                 let flow = packet.flow() as usize;
