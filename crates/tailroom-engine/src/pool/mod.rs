@@ -248,7 +248,7 @@ impl Pool {
                 // Nothing arrives before `now`: what it would see until then is the same.
                 let interval = self.look_interval.picoseconds();
                 let spans = now.since(self.next_look).picoseconds() / interval;
-                self.next_look = self.next_look + Time::from_picoseconds(spans * interval);
+                self.next_look += Time::from_picoseconds(spans * interval);
             }
         }
     }

@@ -24,7 +24,7 @@ fn with_loss_priorities(limits: &str, size: f64, times: [f64; 2]) -> Summary {
     run(&text, 1).summary
 }
 
-/// With thresholds for the packets of each priority, M links whose arrivals never end hold alpha_p B / (1 +
+/// With thresholds for the packets of each priority, M links whose arrivals never end hold `alpha_p` B / (1 +
 /// M sum alpha) of priority p, and send them in that proportion.
 #[test]
 fn each_loss_priority_settles_at_its_own_threshold() {
@@ -45,7 +45,7 @@ fn each_loss_priority_settles_at_its_own_threshold() {
     }
 }
 
-/// With thresholds for the whole queue, packets of high priority that fill it to alpha_0 B / (1 + M alpha_0)
+/// With thresholds for the whole queue, packets of high priority that fill it to `alpha_0` B / (1 + M `alpha_0`)
 /// leave nothing to the others; if they alone do not fill the link, the others fill the queue to their own
 /// threshold, and the first lose nothing.
 #[test]
@@ -64,7 +64,7 @@ fn a_lower_loss_priority_finds_the_queue_of_a_higher_one_full() {
         let is_strict = if alpha < 1.0 {
             losses[0] == 0.0
         } else {
-            (losses[0] - 0.5).abs() < 0.02 && losses[1] == 1.0
+            (losses[0] - 0.5).abs() < 0.02 && losses[1] > 0.999_999
         };
         assert!(is_strict, "{case}: losses {losses:?}");
     }
@@ -76,7 +76,7 @@ fn with_keys(text: &str, index: usize, keys: &str) -> String {
     text.replacen(&table, &format!("{table}{keys}\n"), 1)
 }
 
-/// ABM: a priority holds alpha_p R whatever the number of its queues, R = B / (1 + sum alpha), where each
+/// ABM: a priority holds `alpha_p` R whatever the number of its queues, R = B / (1 + sum alpha), where each
 /// queue has its port to itself.
 #[test]
 fn priorities_share_memory_under_abm_whatever_their_number_of_queues() {

@@ -57,7 +57,7 @@ impl Look {
     }
 
     fn at(next: Time) -> Self {
-        let (freed, shares, congested) = Default::default();
+        let (freed, shares, congested) = (BTreeMap::new(), BTreeMap::new(), BTreeMap::new());
         Look { next, freed, shares, congested }
     }
 }
@@ -202,11 +202,9 @@ impl<'a> Memory<'a> {
                 let port: u64 = self.at_port(link).map(|one| beyond(one, self.cells_of(one))).sum();
                 let allowance = params.port_alpha.map_or(free, |alpha| alpha * free - port as f64);
                 let priority = self.network.groups[group].loss_priority;
-                let alpha = match priority as usize {
-                    0 => member.alpha.unwrap_or(params.alpha),
-                    _ if params.lower_alphas.is_empty() => member.alpha.unwrap_or(params.alpha),
-                    lower => params.lower_alphas[lower - 1],
-                };
+                let lower = (priority as usize).checked_sub(1);
+                let lower = lower.and_then(|at| params.lower_alphas.get(at)).copied();
+                let alpha = lower.or(member.alpha).unwrap_or(params.alpha);
                 let limited = match params.limits {
                     Limits::Queue => queue,
                     Limits::Priority => self.cells_of_priority(link, priority),
