@@ -1542,7 +1542,8 @@ class OnOffSource(TypedDict):
 
 
 class CustomPacketsSource(TypedDict):
-    """Packets of a source of your own (docs/guide/own-source.md), without congestion control."""
+    """Packets of a source of your own (docs/guide/own-source.md), without congestion
+    control."""
 
     kind: Literal["custom_packets"]
     source: str
