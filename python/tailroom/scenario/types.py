@@ -1542,8 +1542,10 @@ class OnOffSource(TypedDict):
 
 
 class CustomPacketsSource(TypedDict):
-    """Packets of a source of your own (docs/guide/own-source.md), without congestion
-    control."""
+    """Packets of a source of your own (docs/guide/own-source.md).
+
+    They have no congestion control.
+    """
 
     kind: Literal["custom_packets"]
     source: str

@@ -621,7 +621,7 @@ registry! {
         /// always been going on and off: in either, by their shares of time, and somewhere within
         /// it.
         on_off::OnOff(OnOffParams) = "on_off",
-        /// Packets of a source of your own (docs/guide/own-source.md), without congestion control.
+        /// Packets of a source of your own (docs/guide/own-source.md). They have no congestion control.
         custom_packets::CustomPackets(CustomPacketsParams) = "custom_packets",
     }
 }
