@@ -89,7 +89,7 @@ impl Pause {
         self.xoff(free).saturating_sub(below).min(self.unused(free))
     }
 
-    /// The memory that may be taken, without headroom beside the pool, in bytes.
+    /// The memory that may be taken, without headroom outside the pool, in bytes.
     fn unused(&self, free: Free) -> u64 {
         let below = self.waiting_bytes - self.headroom_bytes;
         self.spec.xoff.bytes().saturating_sub(below) + free.shared

@@ -3,7 +3,7 @@
 //! As buffer profiles of SAI and SONiC have it: an ingress has `xoff` bytes to itself and may take alpha
 //! times the shared memory that is free. What arrives beyond takes headroom, which the packets that leave
 //! free first; what is left in it when the sender resumes counts as shared memory from then on. Headroom
-//! is memory beside the pool, or in it. A threshold moves when any ingress takes or frees memory of the
+//! is memory outside the pool, or in it. A threshold moves when any ingress takes or frees memory of the
 //! pool.
 
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};

@@ -1,4 +1,4 @@
-//! Thresholds of pause frames that move with memory, and headroom beside and in it, against closed forms.
+//! Thresholds of pause frames that move with memory, and headroom outside and in it, against closed forms.
 
 use tailroom_engine::results::{Results, WarningKind};
 
@@ -112,7 +112,7 @@ fn headroom_in_the_memory_lowers_the_thresholds_of_those_that_follow() {
         (free, free_bound) = (free / 1.5 - 7_424.0, free_bound / 1.5 + 1_500.0 + 1_000.0);
         assert_eq!(link(&results.summary, &format!("out{index}")).drops_packets, 0);
     }
-    // Beside the memory, headroom leaves more to the last link than the formula allows.
+    // Outside the memory, headroom leaves more to the last link than the formula allows.
     let beside = 400e3 / 1.5_f64.powi(3) * 0.5 / 1.5;
     let (last, bound) = (0.5 * (free + 7_424.0), (free_bound - 2_500.0) * 1.5 / 3.0 + 1_500.0);
     assert!(beside - last > bound, "{beside}, {last}, {bound}");
