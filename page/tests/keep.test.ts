@@ -106,10 +106,12 @@ test("CSV has decimal points, names and quotes", () => {
       drops_packets: [],
       marks_packets: [],
     },
-    flow_series: { time_s: [0.5, 0.5], flow: [0, 1], cwnd_packets: [10, null] },
+    flow_series: { time_s: [0.5, 0.5], flow: [0, 1], cwnd_packets: [10, null], srtt_s: [0.1, 0.1] },
     names: { links: [], flows: ["a,b", "c"] },
   };
-  expect(flowSeriesCsv(series)).toBe('time_s,flow,cwnd_packets\r\n0.5,"a,b",10\r\n0.5,c,\r\n');
+  expect(flowSeriesCsv(series)).toBe(
+    'time_s,flow,cwnd_packets,srtt_s\r\n0.5,"a,b",10,0.1\r\n0.5,c,,0.1\r\n',
+  );
 });
 
 test("the trade-off as CSV has a row per buffer", () => {

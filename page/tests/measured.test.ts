@@ -45,13 +45,12 @@ test("a file that decompresses to far more than any measurement is refused", asy
 
 test("a run has the smallest smoothed RTT of each instant of its window", () => {
   const series = {
-    link_series: {},
     flow_series: {
       time_s: [1, 1, 2, 2, 3, 3],
       flow: [0, 1, 0, 1, 0, 1],
+      cwnd_packets: [1, 1, 1, 1, 1, 1],
       srtt_s: [0.01, 0.01, 0.03, 0.02, 0, 0.04],
     },
-    names: { links: [], flows: ["a", "b"] },
   };
   expect(rttsOfRun(series, 2)).toEqual({ times: [2, 3], rtts: [0.02, 0.04] });
 });

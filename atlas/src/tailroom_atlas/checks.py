@@ -71,7 +71,7 @@ def rule_agreements(
             entry is None
             or (row["queue"], row["traffic"]) != ("drop_tail", "long")
             or (row["status"], row["target_utilization"]) != ("found", target)
-            or row["how"] == "scaled"
+            or "scaled" in (row["how"], entry.how)
         ):
             continue
         for model, packets in _required(entry, target).items():

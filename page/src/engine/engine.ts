@@ -54,7 +54,7 @@ export const LINK_COLUMNS = [
   "drops_packets",
   "marks_packets",
 ] as const;
-export const FLOW_COLUMNS = ["time_s", "flow", "cwnd_packets"] as const;
+export const FLOW_COLUMNS = ["time_s", "flow", "cwnd_packets", "srtt_s"] as const;
 
 /** Time series as columns; labels are positions in the lists of names. */
 export interface Series {

@@ -92,7 +92,7 @@ async function readText(bytes: ReadableStream<BufferSource>): Promise<string> {
       text += decoder.decode(value, { stream: true });
     }
   } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+    if (error instanceof MeasurementError) throw error;
     throw new MeasurementError(
       "is damaged, or is not text; give a file of flent, iperf3 -J or ss -tin",
     );

@@ -15,8 +15,8 @@ const POINTS = 400;
 
 /** The smallest smoothed RTT of a run's flows at each instant, as of the connections of a
  * measurement, from when its statistics begin. */
-export function rttsOfRun(series: Series, measuredFromS: number): Rtts {
-  const { time_s: times = [], srtt_s: values = [] } = series.flow_series;
+export function rttsOfRun(series: Pick<Series, "flow_series">, measuredFromS: number): Rtts {
+  const { time_s: times, srtt_s: values } = series.flow_series;
   const smallest = new Map<number, number>();
   times.forEach((time, row) => {
     const rtt = values[row];
@@ -51,7 +51,7 @@ export function rttPicture(measured: Rtts, simulated: Rtts): Picture | null {
   const lengths = known.map(([, { times }]) => (times.at(-1) ?? 0) - (times[0] ?? 0));
   const length = Math.max(...lengths);
   if (known.length === 0 || length <= 0) return null;
-  const xs = Array.from({ length: POINTS }, (_, point) => (length * point) / (POINTS - 1));
+  const xs = Array.from({ length: POINTS }, (_, point) => length * (point / (POINTS - 1)));
   const lines: Line[] = known.map(([label, rtts], at) => ({
     label,
     y: xs.map((x) => valueAt(rtts, x)),
@@ -71,8 +71,9 @@ export function rttPicture(measured: Rtts, simulated: Rtts): Picture | null {
 
 /** The RTT in ms at a time since the first sample: the one before it, as a step. */
 function valueAt({ times, rtts }: Rtts, sinceFirst: number): number | null {
-  const time = (times[0] ?? 0) + sinceFirst;
-  if (time > (times.at(-1) ?? 0)) return null;
+  const first = times[0] ?? 0;
+  if (sinceFirst > (times.at(-1) ?? 0) - first) return null;
+  const time = first + sinceFirst;
   let [low, high] = [0, times.length - 1];
   while (low < high) {
     const middle = Math.ceil((low + high) / 2);

@@ -273,6 +273,7 @@ fn lossless(mut network: Network) -> Network {
     network.pools = Vec::new();
     for group in &mut network.groups {
         (group.tcp, group.reverse_path) = (None, Vec::new());
+        group.loss_priority = 0;
         group.source = CbrParams::at_once(Rate::from_bits_per_second(800_000)).into();
         (group.stop, group.send_jitter) = (Some(Time::from_milliseconds(501)), None);
     }

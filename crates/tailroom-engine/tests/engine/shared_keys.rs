@@ -284,8 +284,8 @@ fn defaults_of_the_transport_and_counts_apply_only_to_groups_that_have_them() {
         ("on_off", "rate = \"1 Mbit/s\", on = \"1 s\", off = \"1 s\"", false, 4),
     ];
     let known = scenario_text::components()["source"].as_array().unwrap().len();
-    // A collective needs hosts.
-    assert_eq!(sources.len() + 1, known, "every kind of source on a path is in the list above");
+    // A collective needs hosts, and the two kinds of one's own need code.
+    assert_eq!(sources.len() + 3, known, "every kind of source on a path is in the list above");
     for (kind, parameters, has_transport, flows) in sources {
         let source = format!("source = {{ kind = \"{kind}\", {parameters} }}");
         let source = source.replace(", }", " }");
