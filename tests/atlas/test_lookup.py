@@ -368,7 +368,7 @@ def test_near_says_what_is_lost_and_what_loses_little(tailroom: Tailroom) -> Non
     asked = tailroom("atlas", "near", *link).output
     assert "98.0% and a loss of at most 1%: " in asked
     assert re.search(r"whatever is lost, 98\.0%: about 47 packets.*, where 8\.\d+% of", asked)
-    assert "29 packets instead of 11 for 98 % of one CUBIC flow" in asked
+    assert "11 instead of 29 packets for 98 % of one CUBIC flow" in asked
     alone = tailroom("atlas", "near", *link, "--any-loss").output
     assert "98.0%: about 47 packets" in alone
     assert "a loss of at most" not in alone

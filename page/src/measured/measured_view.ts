@@ -110,18 +110,16 @@ export class MeasuredView {
     }
     const estimate = estimateBuffer(this.#measured, idleRttS);
     const sentence = `${this.#measured.tool}: ${estimate.sentence}.`;
-    const rows = estimate.conditions.map(({ statement, holds, found }) => [
-      statement,
-      HOLDS.get(holds) ?? "",
-      found,
-    ]);
+    const conditions = estimate.conditions.map(({ statement, holds, found }) =>
+      make("li", {}, `${HOLDS.get(holds) ?? ""}: ${statement} (${found})`),
+    );
     this.#found.replaceChildren(
       make("p", {}, make("strong", {}, sentence), " ", this.#use(estimate)),
       make(
         "details",
         {},
         make("summary", {}, "Why, and under which conditions"),
-        table("Conditions of this answer", ["condition", "holds", "measured"], rows),
+        make("ul", {}, ...conditions),
       ),
     );
     announce(sentence);
