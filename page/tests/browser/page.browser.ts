@@ -3,7 +3,7 @@
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { duration, packets, percent } from "../../src/scenario/quantities";
@@ -11,6 +11,7 @@ import { commandLineSummary, serveExplore, serveStatic, type Served } from "./se
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const MEASUREMENT = resolve(import.meta.dirname, "../../../tests/measurements/simulated.flent.gz");
 const SMALL = `title = "Two Reno flows"
 duration = "10 s"
 measure_from = "2 s"
@@ -205,6 +206,18 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
       await ended(page);
     }
     await expectSame(page, await area.inputValue());
+    expect(complaints).toEqual([]);
+  });
+
+  test("a measurement shows the buffer that explains it, and the link can get it", async () => {
+    const page = await visit(served.address);
+    await page.locator("#measured input[type=file]").setInputFiles(MEASUREMENT);
+    const found = page.locator("#measured strong");
+    await expect.poll(() => found.textContent()).toContain("holds about 247.2 kB (165 packets");
+    await page.getByRole("button", { name: "Use this buffer" }).click();
+    await expectText(page, 'limit = "165 packets"');
+    await page.getByLabel("Measurement", { exact: true }).setInputFiles(import.meta.filename);
+    await page.getByText("is no measurement that tailroom knows").waitFor();
     expect(complaints).toEqual([]);
   });
 
