@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
+pub use super::TraceFlow;
 use super::context::{Group, GroupContext};
 use super::draws::Draws;
 use super::flow_list::read_list;
-pub use super::TraceFlow;
 use super::{FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, seconds};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
