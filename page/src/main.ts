@@ -65,7 +65,14 @@ async function embed(
 }
 
 async function explore(engine: Engine, scenario: OpenedScenario | null): Promise<void> {
-  const store = new Store((await stateOfAddress()) ?? stateOfReload() ?? firstState(scenario));
+  let address: string;
+  let state: State | null;
+  // The history hears of an address that changes from now on, but not while one is read.
+  do {
+    address = window.location.hash;
+    state = await stateOfAddress();
+  } while (address !== window.location.hash);
+  const store = new Store(state ?? stateOfReload() ?? firstState(scenario));
   new History(find("history"), store, stateOfAddress);
   await new Page(engine, store, scenario).start();
 }

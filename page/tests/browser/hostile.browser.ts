@@ -131,7 +131,7 @@ test("packets of an address with 501 groups are watched, and nothing overflows",
   const page = await browser.newPage();
   await page.goto(`${served.address}${ADDRESSES["many groups"] ?? ""}`);
   await page.getByRole("button", { name: "Watch packets" }).click({ timeout: 60_000 });
-  await page.locator("#packets canvas").waitFor();
+  await page.locator("#packets canvas.span").waitFor();
   expect(await page.locator("#packets li").count()).toBe(13);
   const overflow = await page.evaluate(
     () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
