@@ -51,7 +51,11 @@ class Measurement:
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> "Measurement":
-        """A measurement from its fields, whose series are lists."""
+        """A measurement from its fields.
+
+        Args:
+            fields: Each field by its name, series as lists.
+        """
         return cls(**{**fields, **{name: values(fields[name]) for name in SERIES}})
 
     @property
