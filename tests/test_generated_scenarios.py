@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import time
 import tomllib
@@ -21,7 +22,7 @@ import tailroom as tr
 from tailroom import _engine
 from tests.hostile import trial
 from tests.hostile.from_schema import EXTREME, QUANTITY, RANGES, USUAL
-from tests.hostile.scenarios import FILES, schema, usual_scenarios
+from tests.hostile.scenarios import FILES, GROUPS, LINKS, schema, usual_scenarios
 from tests.hostile.search import search
 from tests.hostile.trial import GOOD, Trials, outcome
 
@@ -60,11 +61,19 @@ def test_past_findings_end_well(trials: Trials, path: Path) -> None:
     assert ended.ending in GOOD, ended.detail
 
 
-@settings(max_examples=60, database=None, deadline=None, derandomize=True,
+def _keys(part: Any) -> Iterator[str]:
+    """The keys of all tables of a part of the schema."""
+    if isinstance(part, dict):
+        yield from part.get("properties", ())
+    for item in part.values() if isinstance(part, dict) else part if isinstance(part, list) else ():
+        yield from _keys(item)
+
+
+@settings(max_examples=300, database=None, deadline=None, derandomize=True,
           suppress_health_check=list(HealthCheck))  # fmt: skip
 @given(usual_scenarios(extremes=0))
 def test_generated_scenarios_name_only_keys_of_the_schema(scenario: dict[str, Any]) -> None:
-    """A scenario without extremes is refused for contradictions only."""
+    """A scenario without extremes is refused for contradictions only, at keys that exist."""
     message = ""
     try:
         text = tomli_w.dumps(scenario)
@@ -73,6 +82,9 @@ def test_generated_scenarios_name_only_keys_of_the_schema(scenario: dict[str, An
         message = str(error)
     assert "no such key" not in message
     assert "write a string" not in message
+    for place in re.findall(r"line \d+, ([^: ]+):", message):
+        key = re.sub(r"\[\d+\]", "", place).split(".")[-1]
+        assert key in {*_keys(schema()), *LINKS, *GROUPS}, message
 
 
 def test_every_quantity_of_the_schema_has_values() -> None:

@@ -122,8 +122,9 @@ class Values:
             for key, part in parts.items()
             if key in required or self.rarely(ONE_IN)
         }
-        if {"from", "to"} <= table.keys() and not self.is_extreme():
-            table["from"], table["to"] = self._range(parts["from"])
+        for low, high in (("from", "to"), ("min", "max")):
+            if {low, high} <= table.keys() and not self.is_extreme():
+                table[low], table[high] = self._range(parts[low])
         if {"values", "weights"} <= table.keys() and not self.is_extreme():
             table["values"], table["weights"] = self._range(parts["values"]["items"]), [1, 2]
         return table

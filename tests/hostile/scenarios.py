@@ -123,6 +123,7 @@ def usual_scenarios(draw: Draw, extremes: int = 1) -> Scenario:
     scenario["flows"] = {
         name: _group(values, values.of(definitions["FlowsConfig"]), links) for name in groups
     }
+    _mend_admission(values, scenario)
     _mend_loss_priorities(values, scenario)
     _mend_pauses(values, scenario)
     return scenario
@@ -202,6 +203,19 @@ def _limited(queue: Any) -> Any:
     if queue in NAMES_WITHOUT_LIMIT:
         queue = {"kind": queue}
     return {"limit": "20 packets", **queue} if isinstance(queue, dict) else queue
+
+
+def _mend_admission(values: Values, scenario: Scenario) -> None:
+    """Removes the admission of flows where none arrive."""
+    groups = [group for group in scenario["flows"].values() if _kind(group) in DYNAMIC]
+    for name, link in scenario["links"].items():
+        if not any(name in group.get("path", ()) for group in groups) and not values.is_extreme():
+            link.pop("admission", None)
+
+
+def _kind(group: Scenario) -> str:
+    source = group.get("source", "bulk")
+    return str(source.get("kind", "bulk") if isinstance(source, dict) else source)
 
 
 def _mend_loss_priorities(values: Values, scenario: Scenario) -> None:
@@ -286,6 +300,8 @@ def _mend_token_buckets(values: Values, link: Scenario) -> None:
 
 
 def _mend_queue(values: Values, queue: Scenario) -> None:
+    if queue.get("uniform") is False:
+        queue.pop("wait", None)
     if queue.get("scheduler") != "deficit_round_robin":
         queue.pop("quantum", None)
     if "weights" in queue:
@@ -307,11 +323,11 @@ def _group(values: Values, group: Scenario, links: tuple[str, ...]) -> Scenario:
         group.pop("host", None)
     group["reverse_path"] = sorted(set(group.get("reverse_path", ())))
     _shorten(values, group)
+    if _kind(group).startswith("custom_"):
+        group["source"] = "bulk"  # the code is not there
     source = group.get("source", {})
-    source = source if isinstance(source, dict) else {"kind": source}
-    if str(source.get("kind")).startswith("custom_"):
-        source = group["source"] = {"kind": "bulk"}  # the code is not there
-    kind = source.get("kind", "bulk")
+    source = source if isinstance(source, dict) else {}
+    kind = _kind(group)
     _mend_source(values, source, kind, group["path"])
     _mend_hosts(values, group, source, kind)
     if kind in DYNAMIC:
@@ -412,6 +428,8 @@ def _mend_recovery(group: Scenario) -> None:
     """Removes what the kind of recovery does not go with."""
     if "initial_rto" in group:
         group["initial_rto"] = group.get("min_rto", "1 s")
+    if group.get("recovery") != "rack":
+        group.pop("rack_timer_margin", None)
     if group.get("recovery") == "newreno":
         for key in ("prr", "sack_compression", "frto"):
             group.pop(key, None)

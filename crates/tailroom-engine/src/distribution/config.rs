@@ -149,6 +149,11 @@ impl<K: Kind> DistributionConfig<Quantity<K>> {
                 Distribution::pareto(*shape, base(mean))
             }
             DistributionConfig::BoundedPareto { shape, min, max } => {
+                if base(min) <= 0.0 {
+                    let problem = format!("{min} is no smallest value of a Pareto distribution");
+                    let remedy = "write more than 0";
+                    return Err(BadParameter::new(format!("{key}.min"), problem, remedy));
+                }
                 if base(min) >= base(max) {
                     let problem = format!("{max} is not above the smallest value, {min}");
                     return Err(BadParameter::new(

@@ -139,6 +139,15 @@ fn parameters_without_a_finite_positive_mean_are_refused() {
 }
 
 #[test]
+fn a_pareto_distribution_from_zero_is_refused_where_zero_is_a_duration() {
+    let delay = "jitter = { every = \"1 ms\", extra_delay = { kind = \"bounded_pareto\", \
+                 shape = 2, min = \"0 s\", max = \"1 ms\" } }";
+    let text = on("\"1 s\"").replace("[flows.stream]", &format!("{delay}\n[flows.stream]"));
+    let place = "line 7, links.bottleneck.jitter.extra_delay.min";
+    assert_refused(&refusal(&text), place, &["more than 0"]);
+}
+
+#[test]
 fn mixes_with_wrong_values_or_weights_are_refused() {
     let mix = |values: &str, weights: &str| {
         refusal(&on(&format!("{{ kind = \"mix\", values = [{values}], weights = [{weights}] }}")))
