@@ -108,7 +108,7 @@ def run_cells(  # noqa: PLR0913 - one argument an option
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Atlas of which --out keeps the kinds of link that have no cell in this command.",
+            help="Atlas from which --out gets the kinds of link that are not computed here.",
         ),
     ] = None,
     workers: Workers = None,

@@ -35,8 +35,8 @@ impl<T> FileLoader for Asking<T> {
     }
 }
 
-/// Does `work` without the interpreter's lock, and Python's signals meanwhile if the work is long.
-/// After Ctrl-C nobody waits for the thread, which ends by itself.
+/// Does `work` without the interpreter's lock. If the work is long, a thread does it, and the caller
+/// handles Python's signals meanwhile. After Ctrl-C the caller returns, and the thread ends by itself.
 pub(crate) fn wait_for<T: Send + 'static, F: FileLoader + Send>(
     py: Python<'_>,
     is_long: bool,

@@ -6,6 +6,7 @@ import { deflateRawSync } from "node:zlib";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { duration, loss, packets, percent, plain, rate } from "../../src/scenario/quantities";
 import { gradeOf } from "../../src/verdict/grade";
+import { TWO_RENO } from "./scenarios";
 import { commandLine, serveStatic, type Served } from "./servers";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
@@ -34,18 +35,6 @@ path = ["second"]
 congestion = "reno"
 rtt = "40 ms"
 source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
-`;
-const RENO = `duration = "10 s"
-measure_from = "2 s"
-[links.bottleneck]
-rate = "10 Mbit/s"
-delay = "5 ms"
-queue = { kind = "drop_tail", limit = "20 packets" }
-[flows.reno]
-count = 2
-path = ["bottleneck"]
-congestion = "reno"
-rtt = "40 ms"
 `;
 
 interface Link {
@@ -176,12 +165,12 @@ test("the numbers of links and groups, in tables and in the drawing of the path"
 });
 
 test("settings side by side", async () => {
-  await open(RENO);
+  await open(TWO_RENO);
   await page.getByText("Keep this setting").click();
   await page.getByRole("group", { name: /^Link/ }).getByLabel("Queue").selectOption("fq_codel");
   await expect.poll(() => page.locator("#text").inputValue()).toContain("fq_codel");
   await ended();
-  const texts = [await page.locator("#text").inputValue(), RENO];
+  const texts = [await page.locator("#text").inputValue(), TWO_RENO];
   const [now, kept] = texts.map((text) => run(text));
   const row = (label: string, valueOf: (summary: Summary) => string): string[] => [
     label,
@@ -243,7 +232,7 @@ test("settings side by side", async () => {
 });
 
 test("what each rule of the literature asks for", async () => {
-  await open(RENO);
+  await open(TWO_RENO);
   interface Model {
     title: string;
     applies: boolean;
@@ -252,7 +241,7 @@ test("what each rule of the literature asks for", async () => {
     required_packets: number;
     assumptions: { holds: boolean; statement: string }[];
   }
-  const { models } = commandLine(["model", "-", "--json"], RENO) as {
+  const { models } = commandLine(["model", "-", "--json"], TWO_RENO) as {
     models: Record<string, Model>;
   };
   await page.locator("#rules summary").click();
@@ -274,7 +263,7 @@ test("what each rule of the literature asks for", async () => {
 });
 
 test("the points of a study are means over runs that the command line repeats", async () => {
-  await open(RENO);
+  await open(TWO_RENO);
   await page.locator("#trade-off").getByText(/^Done/).waitFor();
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Trade-off (CSV)" }).click();
@@ -284,7 +273,7 @@ test("the points of a study are means over runs that the command line repeats", 
   const shown = (name: string): number => Number(row[names.indexOf(name)]);
   // As `tailroom size` has them: seeds of neighbouring buffers are 1,000 apart.
   const runs = Array.from({ length: 8 }, (_, seed) => {
-    const { links } = run(RENO, "--seed", String(1 + 20 * 1000 + seed));
+    const { links } = run(TWO_RENO, "--seed", String(1 + 20 * 1000 + seed));
     return links["bottleneck"];
   });
   for (const metric of ["utilization", "queue_delay_s_mean", "loss_fraction"] as const) {

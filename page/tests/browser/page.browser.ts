@@ -7,26 +7,12 @@ import { join, resolve } from "node:path";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { duration, packets, percent } from "../../src/scenario/quantities";
+import { TWO_RENO } from "./scenarios";
 import { commandLineSummary, serveExplore, serveStatic, type Served } from "./servers";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 const MEASUREMENT = resolve(import.meta.dirname, "../../../tests/measurements/simulated.flent.gz");
-const SMALL = `title = "Two Reno flows"
-duration = "10 s"
-measure_from = "2 s"
-
-[links.bottleneck]
-rate = "10 Mbit/s"
-delay = "5 ms"
-queue = { kind = "drop_tail", limit = "20 packets" }
-
-[flows.reno]
-count = 2
-path = ["bottleneck"]
-congestion = "reno"
-rtt = "40 ms"
-`;
 const SWITCH = `title = "Incast"
 duration = "0.1 s"
 
@@ -43,7 +29,7 @@ congestion = "cubic"
 source = { kind = "incast", fan_in = 4, size = "50 kB", period = "10 ms" }
 `;
 /** About 10^9 packets. */
-const ENDLESS = SMALL.replace("10 s", "12000 s").replace("10 Mbit/s", "1 Gbit/s");
+const ENDLESS = TWO_RENO.replace("10 s", "12000 s").replace("10 Mbit/s", "1 Gbit/s");
 
 let browser: Browser;
 let context: BrowserContext;
@@ -145,8 +131,8 @@ describe("the page on a static host", () => {
 
   test("shows what the command line prints, and the address brings it back", async () => {
     const page = await visit(served.address);
-    await write(page, SMALL);
-    await expectSame(page, SMALL);
+    await write(page, TWO_RENO);
+    await expectSame(page, TWO_RENO);
     await expect.poll(() => page.url()).toContain("#1.");
     const shown = await number(page, "Utilization");
     const again = await open(page.url());
@@ -159,7 +145,7 @@ describe("the page on a static host", () => {
     const page = await visit(served.address);
     await write(
       page,
-      `${SMALL}
+      `${TWO_RENO}
 [flows.web]
 path = ["bottleneck"]
 congestion = "reno"
@@ -176,8 +162,8 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
 
   test("every control changes the scenario, and the engine accepts it", async () => {
     const page = await visit(served.address);
-    await write(page, SMALL);
-    await expectSame(page, SMALL);
+    await write(page, TWO_RENO);
+    await expectSame(page, TWO_RENO);
     const area = page.locator("#text");
     const link = page.getByRole("group", { name: "Link bottleneck" });
     const flows = page.getByRole("group", { name: "Flows reno" });
@@ -223,8 +209,8 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
 
   test("the slider sets the limit, by keyboard too", async () => {
     const page = await visit(served.address);
-    await write(page, SMALL);
-    await expectSame(page, SMALL);
+    await write(page, TWO_RENO);
+    await expectSame(page, TWO_RENO);
     const slider = page.getByRole("slider");
     await slider.focus();
     await page.keyboard.press("End");
@@ -236,14 +222,14 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
 
   test("a wrong scenario is a message at its line, and the page goes on", async () => {
     const page = await visit(served.address);
-    const line = SMALL.split("\n").indexOf('rate = "10 Mbit/s"') + 1;
-    await write(page, SMALL.replace("10 Mbit/s", "10 parsec"));
+    const line = TWO_RENO.split("\n").indexOf('rate = "10 Mbit/s"') + 1;
+    await write(page, TWO_RENO.replace("10 Mbit/s", "10 parsec"));
     await page.locator("#problems").getByText(`line ${line}`).waitFor();
     expect(await page.locator("#problems").textContent()).toContain("links.bottleneck.rate");
-    await write(page, `${SMALL}\n[flows.other`);
+    await write(page, `${TWO_RENO}\n[flows.other`);
     await page.locator("#problems li").first().waitFor();
-    await write(page, SMALL);
-    await expectSame(page, SMALL);
+    await write(page, TWO_RENO);
+    await expectSame(page, TWO_RENO);
     expect(await page.locator("#problems li").count()).toBe(0);
   });
 
@@ -299,17 +285,17 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     const undo = page.getByRole("button", { name: "Undo" });
     const redo = page.getByRole("button", { name: "Redo" });
     expect(await undo.isDisabled()).toBe(true);
-    await write(page, SMALL);
+    await write(page, TWO_RENO);
     await expect.poll(() => undo.isEnabled()).toBe(true);
     const limit = page.getByRole("group", { name: "Link bottleneck" }).getByLabel("Limit");
     await fill(limit, "30 packets");
-    const own = SMALL.replace("20 packets", "30 packets");
+    const own = TWO_RENO.replace("20 packets", "30 packets");
     await undo.click();
-    await expect.poll(() => area.inputValue()).toBe(SMALL);
+    await expect.poll(() => area.inputValue()).toBe(TWO_RENO);
     await page.goBack();
     await expect.poll(() => area.inputValue()).toBe(shipped);
     await redo.click();
-    await expect.poll(() => area.inputValue()).toBe(SMALL);
+    await expect.poll(() => area.inputValue()).toBe(TWO_RENO);
     await redo.click();
     await expect.poll(() => area.inputValue()).toBe(own);
     await expect.poll(() => redo.isDisabled()).toBe(true);
@@ -327,13 +313,13 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     expect(await notice.textContent()).toContain("This address is damaged");
     await notice.getByRole("button", { name: "Close" }).click();
     expect(await notice.textContent()).toBe("");
-    await write(page, `${SMALL}\n[flows.other`);
+    await write(page, `${TWO_RENO}\n[flows.other`);
     await notice.getByText("The scenario has a problem").waitFor();
     await page.getByRole("slider").focus();
     await page.keyboard.press("Home");
     await notice.getByText("not valid TOML").waitFor();
-    await write(page, SMALL);
-    await expectSame(page, SMALL);
+    await write(page, TWO_RENO);
+    await expectSame(page, TWO_RENO);
     expect(await notice.textContent()).toBe("");
     const seed = page.getByRole("group", { name: "Run" }).getByLabel("Seed");
     await fill(seed, "9007199254740993");
@@ -348,8 +334,8 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
 
   test("a target says what it was taken for, and the answer can be used", async () => {
     const page = await visit(served.address);
-    await write(page, SMALL);
-    await expectSame(page, SMALL);
+    await write(page, TWO_RENO);
+    await expectSame(page, TWO_RENO);
     const field = page.getByRole("textbox", { name: "Utilization at least" });
     for (const text of ["98", "98 %", "0.98"]) {
       await fill(field, text);
@@ -376,8 +362,8 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
 
   test("a point of the frontier that is pressed becomes the setting", async () => {
     const page = await visit(served.address);
-    await write(page, SMALL);
-    await expectSame(page, SMALL);
+    await write(page, TWO_RENO);
+    await expectSame(page, TWO_RENO);
     const picture = page.locator("#frontier-picture");
     await expect.poll(() => picture.getAttribute("aria-label")).toMatch(/fq_codel: from/);
     await page.locator("#trade-off").getByText(/^Done/).waitFor();
@@ -422,18 +408,18 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
       .locator("#verdict-text input")
       .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value));
     expect(said.slice(1)).toEqual(["…", "…"]);
-    await write(page, SMALL);
-    await expectSame(page, SMALL);
+    await write(page, TWO_RENO);
+    await expectSame(page, TWO_RENO);
     expect(complaints).toEqual([]);
   });
 
   test("files and Python code are refused with the way to get them", async () => {
     const page = await visit(served.address);
-    const named = SMALL.replace('rate = "10 Mbit/s"', 'trace = "/etc/passwd"');
+    const named = TWO_RENO.replace('rate = "10 Mbit/s"', 'trace = "/etc/passwd"');
     await write(page, named);
     await page.locator("#problems li").first().waitFor();
     expect(await page.locator("#problems").textContent()).not.toContain("root:");
-    await write(page, SMALL.replace('"reno"', '"os:system"'));
+    await write(page, TWO_RENO.replace('"reno"', '"os:system"'));
     await page.locator("#problems li").getByText("os:system").first().waitFor();
     expect(await page.locator("#problems").textContent()).toContain("`tailroom run`");
     expect(await page.locator("#elsewhere").textContent()).toContain("stores that keep runs");
@@ -441,7 +427,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
 
   test("a buffer has the same size wherever it is shown", async () => {
     const page = await visit(served.address);
-    await write(page, SMALL.replace("20 packets", "25 kB"));
+    await write(page, TWO_RENO.replace("20 packets", "25 kB"));
     await page
       .locator("#slider output")
       .getByText(/^16\spackets · 25\skB · 20\sms · /)
@@ -460,7 +446,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
   test("a queue with a threshold is studied from the smallest limit that it accepts", async () => {
     const page = await visit(served.address);
     const marking = 'kind = "step_mark", threshold = "10 packets"';
-    await write(page, SMALL.replace('kind = "drop_tail"', marking));
+    await write(page, TWO_RENO.replace('kind = "drop_tail"', marking));
     const study = page.locator("#trade-off");
     await study.getByText("accepts no limit below 11 packets").waitFor();
     await study.getByText(/^Done/).waitFor();
@@ -475,7 +461,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
   test("titles and names are text, not HTML", async () => {
     const page = await visit(served.address);
     const evil = "<img src=x onerror='globalThis.broken = true'>";
-    const text = SMALL.replace("Two Reno flows", evil);
+    const text = TWO_RENO.replace("Two Reno flows", evil);
     await write(page, text);
     await expectSame(page, text);
     // A group cannot have such a name; the message quotes it.
@@ -488,8 +474,8 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
   test("packets are watched, stopped, and stepped through loss by loss with the keyboard", async () => {
     const page = await visit(served.address);
     await page.emulateMedia({ reducedMotion: "reduce" });
-    await write(page, SMALL);
-    await expectSame(page, SMALL);
+    await write(page, TWO_RENO);
+    await expectSame(page, TWO_RENO);
     const part = page.locator("#packets");
     await part.getByRole("button", { name: "Watch packets" }).press("Enter");
     await part.getByText(/packets arrive at bottleneck/).waitFor();
@@ -507,7 +493,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     await part.getByRole("button", { name: "Play" }).press("Enter");
     await part.getByRole("button", { name: "Pause" }).press("Enter");
     expect(await seriousFindings(page)).toEqual([]);
-    await write(page, SMALL.replace("count = 2", "count = 3"));
+    await write(page, TWO_RENO.replace("count = 2", "count = 3"));
     await expect.poll(() => part.getByRole("img").isVisible()).toBe(false);
     expect(complaints).toEqual([]);
   });
@@ -561,8 +547,8 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
 
   test("an embedded page has its parts alone, follows its slider, and leads to the whole", async () => {
     const page = await visit(served.address);
-    await write(page, SMALL);
-    await expectSame(page, SMALL);
+    await write(page, TWO_RENO);
+    await expectSame(page, TWO_RENO);
     await expect.poll(() => page.url()).toContain("#1.");
     const embedded = await open(page.url().replace("#", "#embed=slider,numbers,queue&"));
     expect(await embedded.locator("section:visible").evaluateAll(ids)).toEqual(["see"]);
@@ -608,7 +594,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
 
   test("the warnings about a run stand beside its numbers, in the words of the command line", async () => {
     const page = await visit(served.address);
-    const short = SMALL.replace("10 s", "4 s");
+    const short = TWO_RENO.replace("10 s", "4 s");
     await write(page, short);
     await expectSame(page, short);
     const { warnings } = commandLineSummary(short);
@@ -617,7 +603,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     const texts = page.locator("#live > .warnings > p");
     expect(await texts.allTextContents()).toEqual(warnings.map(({ text }) => text));
     expect(await seriousFindings(page)).toEqual([]);
-    const long = SMALL.replace("10 s", "100 s");
+    const long = TWO_RENO.replace("10 s", "100 s");
     await write(page, long);
     await expectSame(page, long);
     expect(await texts.count()).toBe(commandLineSummary(long).warnings.length);
@@ -626,9 +612,9 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
   test("two tabs do not disturb each other", async () => {
     const first = await visit(served.address);
     const second = await open(served.address);
-    const other = SMALL.replace("20 packets", "5 packets");
-    await Promise.all([write(first, SMALL), write(second, other)]);
-    await expectSame(first, SMALL);
+    const other = TWO_RENO.replace("20 packets", "5 packets");
+    await Promise.all([write(first, TWO_RENO), write(second, other)]);
+    await expectSame(first, TWO_RENO);
     await expectSame(second, other);
   });
 
@@ -651,8 +637,8 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
 test("the exported document draws its pictures from one file", async () => {
   const served = await serveStatic();
   const page = await visit(served.address);
-  await write(page, SMALL);
-  await expectSame(page, SMALL);
+  await write(page, TWO_RENO);
+  await expectSame(page, TWO_RENO);
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "All of this (one HTML file)" }).click();
   const file = await (await download).path();
@@ -675,14 +661,14 @@ test("the static page works without the network after it has loaded", async () =
   served.stop();
   await page.reload();
   await ended(page);
-  await write(page, SMALL);
-  await expectSame(page, SMALL);
+  await write(page, TWO_RENO);
+  await expectSame(page, TWO_RENO);
 });
 
 test("`tailroom explore FILE` opens the page with FILE and the files that it names", async () => {
   const directory = mkdtempSync(join(tmpdir(), "explore-"));
   const file = join(directory, "traced.toml");
-  const traced = SMALL.replace('rate = "10 Mbit/s"', 'trace = "link.trace"');
+  const traced = TWO_RENO.replace('rate = "10 Mbit/s"', 'trace = "link.trace"');
   writeFileSync(join(directory, "link.trace"), "1\n2\n4\n");
   writeFileSync(file, traced);
   const served = await serveExplore(file);

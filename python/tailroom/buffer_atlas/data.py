@@ -316,7 +316,7 @@ def _table(rows: Iterable[Mapping[str, Any]], columns: Mapping[str, tuple[str, s
 
 
 def ages(rows: Iterable[Mapping[str, Any]]) -> list[str]:
-    """What `AGES` says about answers.
+    """Says how old answers differ from what would be computed now: a sentence per engine.
 
     Args:
         rows: Some answers.

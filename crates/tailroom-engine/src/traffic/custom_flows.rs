@@ -184,18 +184,7 @@ impl FlowSource for CustomFlows {
 
     fn next_flow(&mut self) -> Option<FlowRequest> {
         let flow = self.next.take()?;
-        // Drawn for every flow, so that a value more from the source changes that flow alone.
-        let (rtt, access_rate) = (self.draws.rtt(), self.draws.access_rate());
-        let request = FlowRequest {
-            start: flow.start,
-            bytes: Some(flow.bytes),
-            rtt: flow.rtt.map_or(rtt, |rtt| self.draws.possible_rtt(rtt)),
-            access_rate: flow.rate.or(access_rate),
-            seed: self.draws.seed(),
-            media: None,
-            route: None,
-            tag: self.begun,
-        };
+        let request = self.draws.request(flow, self.begun);
         self.begun = self.begun.wrapping_add(1);
         self.earliest = flow.start;
         self.ask();

@@ -1,6 +1,7 @@
 //! What each flow of a source of flows draws for its path: round trip and peak rate.
 
 use super::context::Group;
+use super::{FlowRequest, TraceFlow};
 use crate::distribution::Distribution;
 use crate::random::{Random, Stream};
 use crate::units::{Rate, Time};
@@ -46,7 +47,7 @@ impl Draws {
     }
 
     /// The round trip, or the shortest possible one if that is longer.
-    pub fn possible_rtt(&self, rtt: Time) -> Time {
+    fn possible_rtt(&self, rtt: Time) -> Time {
         rtt.max(self.shortest_rtt)
     }
 
@@ -54,6 +55,22 @@ impl Draws {
     pub fn access_rate(&mut self) -> Option<Rate> {
         let peak_rate = self.peak_rate.as_ref()?;
         Some(whole_rate(peak_rate.sample(&mut self.peak_rates)))
+    }
+
+    /// A flow, with what is drawn where the flow itself says nothing. All is drawn for every flow, so
+    /// that a value more in one flow changes that flow alone.
+    pub fn request(&mut self, flow: TraceFlow, tag: u32) -> FlowRequest {
+        let (rtt, access_rate) = (self.rtt(), self.access_rate());
+        FlowRequest {
+            start: flow.start,
+            bytes: Some(flow.bytes),
+            rtt: flow.rtt.map_or(rtt, |rtt| self.possible_rtt(rtt)),
+            access_rate: flow.rate.or(access_rate),
+            seed: self.seed(),
+            media: None,
+            route: None,
+            tag,
+        }
     }
 
     /// Seed of what the next flow draws for itself.

@@ -132,17 +132,6 @@ impl FlowSource for Trace {
     fn next_flow(&mut self) -> Option<FlowRequest> {
         let flow = *self.flows.get(self.next)?;
         self.next += 1;
-        // Drawn for every flow, so that a value more in the list changes that flow alone.
-        let (rtt, access_rate) = (self.draws.rtt(), self.draws.access_rate());
-        Some(FlowRequest {
-            start: flow.start,
-            bytes: Some(flow.bytes),
-            rtt: flow.rtt.map_or(rtt, |rtt| self.draws.possible_rtt(rtt)),
-            access_rate: flow.rate.or(access_rate),
-            seed: self.draws.seed(),
-            media: None,
-            route: None,
-            tag: 0,
-        })
+        Some(self.draws.request(flow, 0))
     }
 }

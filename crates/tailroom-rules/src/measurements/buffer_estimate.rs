@@ -17,8 +17,8 @@ use serde::Serialize;
 
 use super::samples::{Direction, Measurement};
 use crate::general_format::{general, thousands};
-use crate::statistics::distributions::student_quantile;
-use crate::statistics::samples::{largest, mean, median, parts, percentile, smallest, variance};
+use crate::statistics::intervals::{Interval, mean_interval};
+use crate::statistics::samples::{largest, mean, median, parts, percentile, smallest};
 
 const CONFIDENCE: f64 = 0.95;
 const FEWEST_RTTS: usize = 20;
@@ -164,15 +164,9 @@ impl Rate {
         for rate_bps in &mut rates {
             *rate_bps *= factor;
         }
-        let (rate_bps, count) = (mean(&rates), rates.len() as f64);
-        let quantile = student_quantile(count - 1.0, f64::midpoint(1.0, CONFIDENCE));
-        let half_width = quantile * variance(&rates).sqrt() / count.sqrt();
-        Rate {
-            mean: rate_bps,
-            low: (rate_bps - half_width).max(0.0),
-            high: rate_bps + half_width,
-            parts: parts(&rates, PARTS).map(mean).collect(),
-        }
+        let interval = mean_interval(&rates, CONFIDENCE, None);
+        let Interval { mean: rate_bps, low, high } = interval.expect("there are rates under load");
+        Rate { mean: rate_bps, low, high, parts: parts(&rates, PARTS).map(mean).collect() }
     }
 
     /// Whether all parts of the test have nearly the same rate.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use super::question::{Question, Target};
 use crate::statistics::intervals::mean_interval;
+use crate::statistics::samples::mean;
 
 /// Confidence of the verdict on a buffer in the scan, as a buffer is judged several times.
 pub(super) const EARLY_CONFIDENCE: f64 = 0.995;
@@ -107,7 +108,7 @@ impl<'a> Buffer<'a> {
     }
 
     fn mean(&self, target: usize) -> f64 {
-        self.values(target).iter().sum::<f64>() / self.runs as f64
+        mean(self.values(target))
     }
 
     /// Distance of the mean from the bound; negative if it misses.
