@@ -182,13 +182,15 @@ impl Link {
     }
 
     /// Asks for a pause at `now` if too much waits in the switch, once the queue has decided about the
-    /// packet that arrived.
-    pub fn regulate(&mut self, now: Time, free: Free) {
-        let Some(pause) = &mut self.pause else { return };
+    /// packet that arrived. Returns whether it has asked.
+    pub fn regulate(&mut self, now: Time, free: Free) -> bool {
+        let Some(pause) = &mut self.pause else { return false };
         pause.note_most();
-        if !pause.is_asked && pause.waiting_bytes >= pause.xoff(free) {
+        let asks = !pause.is_asked && pause.waiting_bytes >= pause.xoff(free);
+        if asks {
             pause.send_signal(now, true);
         }
+        asks
     }
 
     /// A packet that waited in the switch leaves its queue; headroom is free first.
@@ -198,14 +200,18 @@ impl Link {
         pause.headroom_bytes = pause.headroom_bytes.saturating_sub(bytes.into());
     }
 
-    /// Lets the sender resume at `now` if it is paused, and little enough waits in the switch.
-    pub fn release(&mut self, now: Time, free: Free) {
-        let Some(pause) = &mut self.pause else { return };
-        let may_end = pause.waiting_bytes <= pause.xon(free) && pause.may_keep_headroom(free);
-        if pause.is_asked && may_end {
+    /// Lets the sender resume at `now` if it is paused, and little enough waits in the switch. Returns
+    /// whether it may resume.
+    pub fn release(&mut self, now: Time, free: Free) -> bool {
+        let Some(pause) = &mut self.pause else { return false };
+        let ends = pause.is_asked
+            && pause.waiting_bytes <= pause.xon(free)
+            && pause.may_keep_headroom(free);
+        if ends {
             pause.headroom_bytes = 0;
             pause.send_signal(now, false);
         }
+        ends
     }
 
     /// What the ingress occupies of what it may share with others.

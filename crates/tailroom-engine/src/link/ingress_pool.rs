@@ -112,6 +112,12 @@ impl IngressPools {
         IngressPools { pools: pools.collect(), members, places }
     }
 
+    /// Whether the ingress of a link shares memory.
+    #[inline]
+    pub fn has(&self, link: usize) -> bool {
+        self.places[link].is_some()
+    }
+
     /// What is free for the ingress of a link.
     pub fn free(&self, link: usize) -> Free {
         let Some(pool) = self.places[link] else { return Free::OWN };

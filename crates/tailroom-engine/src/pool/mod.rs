@@ -461,9 +461,19 @@ impl Pools {
         Some((&mut self.all[pool as usize], member as usize))
     }
 
-    #[inline]
-    fn priority(&self, group: u32) -> u32 {
-        self.priorities.get(group as usize).copied().unwrap_or(0)
+    /// The pool of a link, its place there, and what a packet of a group takes.
+    #[expect(clippy::inline_always, reason = "few callers, two of them in the loop over packets")]
+    #[inline(always)]
+    fn grant(
+        &mut self,
+        (link, group): (usize, u32),
+        bytes: u32,
+    ) -> Option<(&mut Pool, usize, Grant)> {
+        let (pool, member) = self.places[link]?;
+        let pool = &mut self.all[pool as usize];
+        let priority = self.priorities.get(group as usize).copied().unwrap_or(0);
+        let grant = Grant { cells: pool.cells(bytes), priority };
+        Some((pool, member as usize, grant))
     }
 
     /// Asks for the memory of a packet of a group that arrives at a link at `now`; returns what to
@@ -473,15 +483,10 @@ impl Pools {
     /// Why the packet is refused.
     #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
     #[inline(always)]
-    pub fn ask(
-        &mut self,
-        (link, group): (usize, u32),
-        now: Time,
-        bytes: u32,
-    ) -> Result<Grant, DropReason> {
-        let priority = self.priority(group);
-        let Some((pool, member)) = self.place(link) else { return Ok(Grant::default()) };
-        let grant = Grant { cells: pool.cells(bytes), priority };
+    pub fn ask(&mut self, at: (usize, u32), now: Time, bytes: u32) -> Result<Grant, DropReason> {
+        let Some((pool, member, grant)) = self.grant(at, bytes) else {
+            return Ok(Grant::default());
+        };
         pool.ask(member, now, grant)
     }
 
@@ -514,10 +519,8 @@ impl Pools {
 
     /// A packet that has memory will be sent: its transmission begins at `start` and ends at `end`.
     #[inline]
-    pub fn send(&mut self, (link, group): (usize, u32), bytes: u32, start: Time, end: Time) {
-        let priority = self.priority(group);
-        if let Some((pool, member)) = self.place(link) {
-            let grant = Grant { cells: pool.cells(bytes), priority };
+    pub fn send(&mut self, at: (usize, u32), bytes: u32, start: Time, end: Time) {
+        if let Some((pool, member, grant)) = self.grant(at, bytes) {
             pool.send(member, grant, start, end);
         }
     }
@@ -532,10 +535,8 @@ impl Pools {
     }
 
     /// A packet that has memory is dropped at `now`.
-    pub fn drop(&mut self, (link, group): (usize, u32), now: Time, bytes: u32) {
-        let priority = self.priority(group);
-        if let Some((pool, member)) = self.place(link) {
-            let grant = Grant { cells: pool.cells(bytes), priority };
+    pub fn drop(&mut self, at: (usize, u32), now: Time, bytes: u32) {
+        if let Some((pool, member, grant)) = self.grant(at, bytes) {
             pool.drop(member, now, grant);
         }
     }

@@ -341,13 +341,10 @@ macro_rules! registry {
         impl Scheduler for SchedulerQueue {
             #[inline]
             fn enqueue(&mut self, packet: Transit, buffer: &mut Buffer) {
-                match self {
-                    $(SchedulerQueue::$scheduler(queue) => {
-                        let [time, size, place] = packet.words();
-                        enqueue_by_words(queue, time, size, place, buffer);
-                    })+
-                    SchedulerQueue::Custom(queue) => queue.enqueue(packet, buffer),
-                }
+                let [time, size, place] = packet.words();
+                dispatch!(self, $($scheduler)+ Custom, queue => {
+                    enqueue_by_words(queue, time, size, place, buffer);
+                })
             }
 
             #[inline]

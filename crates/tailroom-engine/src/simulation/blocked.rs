@@ -32,10 +32,15 @@ struct Blocked {
 }
 
 impl Blocked {
+    #[inline]
     fn count(&mut self, link: &Link, now: Time) {
-        if self.holders == 0 {
-            return;
+        if self.holders > 0 {
+            self.count_while_held(link, now);
         }
+    }
+
+    #[inline(never)]
+    fn count_while_held(&mut self, link: &Link, now: Time) {
         if let Some(free_since) = link.free_since() {
             let blocked = now.since(free_since.max(self.counted_to));
             self.time = self.time.saturating_add(blocked);
@@ -86,21 +91,35 @@ impl Blocking {
 
 impl Simulation {
     /// As [`Blocking::count`].
-    #[inline(never)]
+    #[inline]
     pub(super) fn count_blocked(&mut self, link: usize, now: Time) {
         self.blocking.count(link, &self.links, now);
     }
 
+    /// Whether a link is stopped; counts for how long it was blocked, before it does something at `now`.
+    #[inline(never)]
+    pub(super) fn is_stopped_at(&mut self, link: usize, now: Time) -> bool {
+        self.count_blocked(link, now);
+        self.links[link].is_stopped()
+    }
+
     /// A packet begins to wait at a link, or ends.
+    #[inline]
     pub(super) fn note_wait(&mut self, at: usize, packet: Transit, now: Time, begins: bool) {
-        if self.links[at].has_pause()
-            && let Some(next) = self.routes.link_after(packet)
-        {
+        if self.links[at].has_pause() {
+            self.change_waiting(at, packet, now, begins);
+        }
+    }
+
+    #[inline(never)]
+    fn change_waiting(&mut self, at: usize, packet: Transit, now: Time, begins: bool) {
+        if let Some(next) = self.routes.link_after(packet) {
             self.blocking.change(at, next, &self.links, now, begins);
         }
     }
 
     /// A link has been stopped or has resumed, if it was not before what it now is.
+    #[inline(never)]
     pub(super) fn note_gate(&mut self, link: usize, was_stopped: bool, now: Time) {
         let Simulation { blocking: Blocking { behind, blocked }, links, .. } = self;
         let is_stopped = links[link].is_stopped();

@@ -163,11 +163,14 @@ impl Simulation {
     pub(super) fn serve(&mut self, link: usize) -> Option<Step> {
         let now = self.timers.earliest();
         let link = if self.any_link.shares_line { self.choose(link) } else { link };
-        let served = if self.any_link.pauses {
-            self.serve_or_pause(link, now)
-        } else {
-            self.take_next(link)
-        };
+        // A link that pauses may stop or resume instead. There is one call of `Link::serve`, for it to be
+        // compiled into this function.
+        let was_stopped = self.any_link.pauses && self.is_stopped_at(link, now);
+        let Simulation { links, routes, .. } = self;
+        let served = links[link].serve(|packet| routes.class_of(packet));
+        if self.any_link.pauses {
+            self.note_gate(link, was_stopped, now);
+        }
         self.note_queue(link, now);
         let (packet, outcome) = served?;
         let Stage::Arrival(position) = packet.stage() else { return None };
@@ -182,24 +185,6 @@ impl Simulation {
         }
         let packet = if hop.adds_wait { self.add_wait(packet, outcome, hop) } else { packet };
         Some(Step { packet, outcome, exit: hop.exit, clocks_source: false })
-    }
-
-    /// A link begins to send its next packet.
-    #[expect(clippy::inline_always, reason = "in the loop over packets")]
-    #[inline(always)]
-    fn take_next(&mut self, link: usize) -> Option<(Transit, LinkOutcome)> {
-        let Simulation { links, routes, .. } = self;
-        links[link].serve(|packet| routes.class_of(packet))
-    }
-
-    /// The same where links pause: a link may be stopped or resume instead.
-    #[inline(never)]
-    fn serve_or_pause(&mut self, link: usize, now: Time) -> Option<(Transit, LinkOutcome)> {
-        self.count_blocked(link, now);
-        let was_stopped = self.links[link].is_stopped();
-        let served = self.take_next(link);
-        self.note_gate(link, was_stopped, now);
-        served
     }
 
     /// The link that sends when the line of `link` is free, which `link` is the first to want.

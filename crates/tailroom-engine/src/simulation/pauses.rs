@@ -2,6 +2,7 @@
 
 use super::Simulation;
 use super::routes::Hop;
+use crate::link::ingress_pool::Free;
 use crate::link::{Link, LinkOutcome};
 use crate::packet::transit::Transit;
 use crate::queue::buffer::DropReason;
@@ -39,35 +40,42 @@ impl Simulation {
         };
         if outcome == LinkOutcome::Held {
             // Packets that were pushed out for this one have freed memory.
-            let free = self.ingress_pools.free(ingress);
-            let before = self.links[ingress].occupied_in_switch();
-            self.links[ingress].enter_switch(bytes, free);
-            let after = self.links[ingress].occupied_in_switch();
-            self.ingress_pools.replace(ingress, before, after);
+            self.at_ingress(ingress, |link, free| link.enter_switch(bytes, free));
         }
         outcome
     }
 
+    /// Changes what the ingress of a link occupies, in its pool too.
+    #[inline]
+    fn at_ingress<T>(&mut self, link: usize, change: impl FnOnce(&mut Link, Free) -> T) -> T {
+        let Simulation { links, ingress_pools, .. } = self;
+        let (link_state, free) = (&mut links[link], ingress_pools.free(link));
+        if !ingress_pools.has(link) {
+            return change(link_state, free);
+        }
+        let before = link_state.occupied_in_switch();
+        let changed = change(link_state, free);
+        ingress_pools.replace(link, before, link_state.occupied_in_switch());
+        changed
+    }
+
     /// Lets a switch ask for a pause of the link over which a packet has arrived, if it is time.
     pub(super) fn regulate(&mut self, ingress: usize, now: Time) {
-        self.links[ingress].regulate(now, self.ingress_pools.free(ingress));
-        self.timers.set(ingress, self.links[ingress].next_service());
+        if self.links[ingress].regulate(now, self.ingress_pools.free(ingress)) {
+            self.timers.set(ingress, self.links[ingress].next_service());
+        }
     }
 
     /// A packet leaves its queue at `now`.
     #[inline(never)]
     pub(super) fn leave_switch(&mut self, packet: Transit, now: Time) {
         let Some(ingress) = self.ingress_of(packet) else { return };
-        let Simulation { links, ingress_pools, timers, .. } = self;
-        let before = links[ingress].occupied_in_switch();
-        links[ingress].leave_switch(packet.bytes());
-        ingress_pools.replace(ingress, before, links[ingress].occupied_in_switch());
+        self.at_ingress(ingress, |link, _| link.leave_switch(packet.bytes()));
         let mut place = 0;
-        while let Some(member) = ingress_pools.member(ingress, place) {
-            let before = links[member].occupied_in_switch();
-            links[member].release(now, ingress_pools.free(member));
-            ingress_pools.replace(member, before, links[member].occupied_in_switch());
-            timers.set(member, links[member].next_service());
+        while let Some(member) = self.ingress_pools.member(ingress, place) {
+            if self.at_ingress(member, |link, free| link.release(now, free)) {
+                self.timers.set(member, self.links[member].next_service());
+            }
             place += 1;
         }
     }
