@@ -109,8 +109,9 @@ impl<'a> Emulator<'a> {
             if is_over || (self.gives_up && self.has_stalled()) {
                 break now;
             }
-            self.deliver(now);
+            // Samples that are due lie before `now`, and the links' times never decrease.
             self.sample(now);
+            self.deliver(now);
             let mut read = 0;
             for direction in 0..2 {
                 read += self.read(direction, now)?;
