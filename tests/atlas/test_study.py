@@ -335,32 +335,31 @@ def test_written_data_are_read_again(tiny_atlas: tuple[AtlasRuns, Path], tmp_pat
         assert read.answers.schema.field(name).metadata[b"meaning"].decode() == data.COLUMNS[name]
 
 
-def test_an_atlas_keeps_the_kinds_that_are_not_computed_anew(
+def test_an_atlas_keeps_the_cells_that_are_not_computed_anew(
     tiny_atlas: tuple[AtlasRuns, Path], tmp_path: Path
 ) -> None:
     old, new = tmp_path / "old", tmp_path / "new"
     old.mkdir()
     new.mkdir()
     answers, curves = tiny_atlas[0].answers, tiny_atlas[0].curves
+    cells = (answers[0]["cell"], "another")
     of_old_engine = {"engine": next(iter(data.AGES))}
     data.write(
         old,
-        [
-            {**row, **of_old_engine, "cell": kind, "kind": kind}
-            for kind in ("home", "dsl")
-            for row in answers
-        ],
-        [{**row, "cell": kind} for kind in ("home", "dsl") for row in curves],
+        [{**row, **of_old_engine, "cell": cell} for cell in cells for row in answers],
+        [{**row, "cell": cell} for cell in cells for row in curves],
     )
     tiny_atlas[0].write(new, data.read(old))
     written = data.read(new)
     rows = written.answers.to_pylist()
-    assert [row["cell"] for row in rows] == [answers[0]["cell"]] * 3 + ["dsl"] * 3
-    assert set(written.curves["cell"].to_pylist()) == {answers[0]["cell"], "dsl"}
+    assert [row["cell"] for row in rows] == [cells[0]] * 3 + [cells[1]] * 3
+    assert set(written.curves["cell"].to_pylist()) == set(cells)
     assert not data.ages(rows[:3])
     (age,) = data.ages(rows[3:])
-    index = page.pages(written, [])["index"]
-    assert f"{age} They are those of: [DSL line, download](dsl.md)." in index
+    text = page.pages(written, [])[rows[0]["kind"]]
+    assert f"{age} They have {page.OLD} in the last column." in text
+    assert text.count(f"{rows[3]['how']} {page.OLD} |") == 1
+    assert text.count(f"{rows[0]['how']} |") == 1
 
 
 def test_a_missing_or_foreign_atlas_is_named(tmp_path: Path) -> None:

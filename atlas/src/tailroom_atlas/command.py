@@ -108,7 +108,7 @@ def run_cells(  # noqa: PLR0913 - one argument an option
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Atlas from which --out gets the kinds of link that are not computed here.",
+            help="Atlas from which --out gets the cells that are not computed here.",
         ),
     ] = None,
     workers: Workers = None,

@@ -32,6 +32,9 @@ FEWEST_FOR_RULES = 3
 NOTHING = "-"
 """Stands for what no run shows: below the smallest allowed value, or without an answer."""
 
+OLD = "†"
+"""Marks a row of an older engine."""
+
 Row = Mapping[str, Any]
 
 
@@ -137,13 +140,12 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
 
 
 def _ages(answers: Sequence[Row]) -> Iterator[str]:
-    for engine, age in data.AGES.items():
-        old = {row["kind"] for row in answers if row["engine"] == engine}
-        if old:
-            words = ", ".join(
-                f"[{kind.words}]({kind.name}.md)" for kind in KINDS if kind.name in old
-            )
-            yield from (f"{age} They are those of: {words}.", "")
+    for age in data.ages(answers):
+        yield from (f"{age} They have {OLD} in the last column.", "")
+
+
+def _how(row: Row) -> str:
+    return f"{row['how']} {OLD}" if row["engine"] in data.AGES else row["how"]
 
 
 def _summary(answers: Sequence[Row]) -> Iterator[str]:
@@ -162,7 +164,7 @@ def _summary(answers: Sequence[Row]) -> Iterator[str]:
                     f"{_scaled(row['buffer_s'], 1e3)} | {_scaled(row['buffer_bdp'])} | "
                     f"{_percent(row['loss_fraction'])} | "
                     f"{_scaled(row['queue_delay_s_mean'], 1e3, ' ms')} | {_low_loss(row)} | "
-                    f"{row['how']} |"
+                    f"{_how(row)} |"
                 )
     yield ""
 
@@ -188,7 +190,7 @@ def _kind(kind: Kind, own: Sequence[Row], has_picture: bool) -> Iterator[str]:
         "DropTail, and else a target in ms; the columns after the answers are those of "
         f"{_words(MIDDLE)}.",
         "",
-        *(line for age in data.ages(own) for line in (age, "")),
+        *_ages(own),
     )
     if has_picture:
         yield from (
@@ -218,7 +220,7 @@ def _kind(kind: Kind, own: Sequence[Row], has_picture: bool) -> Iterator[str]:
             f"{_scaled(middle['queue_delay_s_mean'], 1e3)}, "
             f"{_scaled(middle['queue_delay_s_p99'], 1e3)} | {_low_loss(middle)} | "
             + ", ".join(_scaled(middle[f"{word}_utilization"], 100) for word in data.FRACTIONS)
-            + f" | {middle['how']} |"
+            + f" | {_how(middle)} |"
         )
         before = site
     yield ""

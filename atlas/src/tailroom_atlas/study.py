@@ -80,15 +80,13 @@ class AtlasRuns:
 
         Args:
             directory: An existing directory.
-            kept: An atlas whose rows of other kinds of link are written too.
+            kept: An atlas whose rows of other cells are written too.
         """
         answers, curves = self.answers, self.curves
         if kept:
-            kinds = {row["kind"] for row in answers}
-            others = [row for row in kept.answers.to_pylist() if row["kind"] not in kinds]
-            cells = {row["cell"] for row in others}
-            answers += others
-            curves += [row for row in kept.curves.to_pylist() if row["cell"] in cells]
+            anew = {row["cell"] for row in answers}
+            answers += [row for row in kept.answers.to_pylist() if row["cell"] not in anew]
+            curves += [row for row in kept.curves.to_pylist() if row["cell"] not in anew]
         write(directory, answers, curves)
 
 
