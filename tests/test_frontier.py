@@ -33,7 +33,7 @@ def test_a_faster_policer_needs_a_smaller_burst() -> None:
         assert one.smallest is not None
         assert needed(rate) <= one.smallest <= 1.0001 * needed(rate)
     table = found.table().to_pydict()
-    assert table["policer.rate"] == RATES
+    assert table["links.b.policer.rate"] == RATES
     assert table["value"] == [one.value for one in found.sizes]
     assert table["interval_low"] == [None, None]
     assert table["links.b.loss_fraction"] == [0, 0]
@@ -55,7 +55,7 @@ def test_the_command_prints_and_draws_an_answer_per_value(
     assert all(rate in done.output for rate in RATES)
     assert picture.stat().st_size > 10_000
     answer = json.loads(tailroom(*asked, "--json").output)
-    assert answer["over"] == "policer.rate"
+    assert answer["over"] == "links.b.policer.rate"
     first, second = answer["points"]
     assert [first["setting"], second["setting"]] == RATES
     assert int(first["value"].split()[0]) > int(second["value"].split()[0])

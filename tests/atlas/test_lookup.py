@@ -314,7 +314,7 @@ def test_only_a_target_on_utilization_uses_the_atlas(
     shipped_atlas: Path, targets: list[str], *, has_bracket: bool
 ) -> None:
     written = scenario(TINY.cell, 1.0, 4.0)
-    question = read_question(written, targets, None, {}, None, None)
+    question = read_question(Scenario.of(written), targets, None, None)
     assert (atlas_bracket(question) is not None) == has_bracket
 
 
