@@ -56,6 +56,7 @@ class Finished:
 
 
 Tailroom = Callable[..., Finished]
+Printed = Callable[[str], None]
 Make = Callable[[str], str]
 """Writes a module with a text, and returns the module's name."""
 
@@ -85,6 +86,32 @@ def small(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"
     path.write_text(SMALL, encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def printed(tailroom: Tailroom, small: Path, monkeypatch: pytest.MonkeyPatch) -> Printed:
+    """Compares what commands print next to the file `small.toml` with a file of `tests/printed`."""
+    from tests.printed_text import commands_print_what_the_file_has  # noqa: PLC0415 - imports this
+
+    monkeypatch.chdir(small.parent)
+    monkeypatch.setenv("COLUMNS", "80")
+    return lambda name: commands_print_what_the_file_has(name, tailroom)
+
+
+@pytest.fixture
+def refused(printed: Printed, tmp_path: Path) -> Printed:
+    """Compares refusals with `tests/printed/refusals_of_NAME.txt`; they write no file."""
+    from tests.printed_text import PRINTED  # noqa: PLC0415 - as above
+    from tests.test_store import files_of  # noqa: PLC0415 - as above
+
+    def compare(name: str) -> None:
+        before = files_of(tmp_path)
+        printed(f"refusals_of_{name}")
+        assert files_of(tmp_path) == before
+        text = (PRINTED / f"refusals_of_{name}.txt").read_text(encoding="utf-8")
+        assert all(line.startswith(("#", "$", "[2]")) for line in text.splitlines())
+
+    return compare
 
 
 @pytest.fixture(scope="module")

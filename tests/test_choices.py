@@ -17,7 +17,7 @@ from tailroom.cli import choices as shown
 from tailroom.execution import task
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.engine_run import simulate
-from tests.conftest import SMALL, Tailroom
+from tests.conftest import SMALL, Printed, Tailroom
 
 QUEUE = "links.bottleneck.queue"
 HOME = """\
@@ -302,38 +302,8 @@ def test_chosen_metrics_are_shown_and_no_others(tailroom: Tailroom, small: Path)
     assert only["metrics"] == {"groups.reno.timeouts": {"mean": timeouts, **undefined}}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        (["--vary", QUEUE], ["KEY=VALUES; give"]),
-        (["--vary", f"{QUEUE}=codell"], [f"{QUEUE}.kind", "did you mean `codel`"]),
-        (["--vary", f"{QUEUE}=codel,codel"], ["is given twice; keep one"]),
-        (["--vary", "seed=1,2"], ["repeat each choice with `seeds`"]),
-        (
-            ["--vary", f"{QUEUE}=codel", "--vary", f"{QUEUE}=pie"],
-            ["the key is given twice; give all its values in one option"],
-        ),
-        (["--vary", f"{QUEUE}=codel", "--metric", "utilisation"], ["did you mean utilization?"]),
-        (
-            ["--vary", f"{QUEUE}=codel", "--phase-check"],
-            ["--phase-check: applies to a single run; leave out"],
-        ),
-        (
-            ["--store", "somewhere"],
-            ["--store: applies to several runs; leave it out", "add --vary, --seeds"],
-        ),
-        (["--workers", "2"], ["--workers: applies to several runs; leave it out"]),
-    ],
-)
-def test_wrong_choices_are_refused(
-    tailroom: Tailroom, small: Path, arguments: list[str], named: list[str]
-) -> None:
-    ended = tailroom("run", small, *arguments)
-    assert ended.status == 2
-    assert ended.output == ""
-    for text in named:
-        assert text in ended.errors
-    assert ended.errors.count("\n") == 1
+def test_wrong_choices_are_refused(refused: Printed) -> None:
+    refused("choices")
 
 
 def test_a_store_keeps_the_runs_of_choices(tailroom: Tailroom, small: Path, tmp_path: Path) -> None:
