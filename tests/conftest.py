@@ -102,12 +102,17 @@ def printed(tailroom: Tailroom, small: Path, monkeypatch: pytest.MonkeyPatch) ->
 def refused(printed: Printed, tmp_path: Path) -> Printed:
     """Compares refusals with `tests/printed/refusals_of_NAME.txt`; they write no file."""
     from tests.printed_text import PRINTED  # noqa: PLC0415 - as above
-    from tests.test_store import files_of  # noqa: PLC0415 - as above
+
+    def files() -> dict[Path, tuple[int, bytes] | None]:
+        return {
+            path: (path.stat().st_mtime_ns, path.read_bytes()) if path.is_file() else None
+            for path in tmp_path.rglob("*")
+        }
 
     def compare(name: str) -> None:
-        before = files_of(tmp_path)
+        before = files()
         printed(f"refusals_of_{name}")
-        assert files_of(tmp_path) == before
+        assert files() == before
         text = (PRINTED / f"refusals_of_{name}.txt").read_text(encoding="utf-8")
         assert all(line.startswith(("#", "$", "[2]")) for line in text.splitlines())
 

@@ -74,17 +74,6 @@ def test_a_value_without_an_answer_is_none(tailroom: Tailroom, tmp_path: Path) -
     assert fast["value"]
 
 
-@pytest.mark.parametrize(
-    "vary",
-    [["queue.target", "queue.limit"], ["queue.target=5ms,9ms", "queue.limit=5 packets"]],
-)
-def test_one_key_is_sought_and_one_has_values(tailroom: Tailroom, vary: list[str]) -> None:
-    options = [part for text in vary for part in ("--vary", text)]
-    done = tailroom("size", "first", "--target", "utilization >= 90%", *options)
-    assert done.status == 2
-    assert "at most one key that is sought" in " ".join(done.errors.split())
-
-
 def test_several_keys_with_values_are_refused() -> None:
     with pytest.raises(tr.ArgumentError, match="has 2 keys; give one"):
         tr.frontier("first", over={"a": [1], "b": [2]})

@@ -378,19 +378,6 @@ def test_wrong_input_is_refused(printed: Printed, swept: tr.SweepResult, tmp_pat
     printed("refusals_of_plot")
 
 
-@pytest.mark.parametrize("option", ["--x", "--metric", "--sweep", "--out"])
-def test_options_of_sweeps_need_a_sweep(tailroom: Tailroom, small: Path, option: str) -> None:
-    ended = tailroom("plot", small, option, "limit")
-    assert ended.status == 2
-    assert f"{option}: applies only to sweep stores; leave it out" in ended.errors
-
-
-def test_a_sweep_figure_needs_a_sweep(tailroom: Tailroom, small: Path) -> None:
-    ended = tailroom("plot", small, "--kind", "curves")
-    assert ended.status == 2
-    assert "--kind curves: draws a sweep; give the store" in ended.errors
-
-
 def test_compare_gives_the_interval_of_the_simulation(tailroom: Tailroom, small: Path) -> None:
     small.write_text(
         SMALL.replace('rtt = "20 ms"', 'rtt = { uniform = ["20 ms", "30 ms"] }'), encoding="utf-8"

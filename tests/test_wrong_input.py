@@ -119,7 +119,8 @@ def test_forbidden_scenario(command: str, small: Path) -> None:
     assert "Permission denied" in ended.stderr
 
 
-def test_wrong_options(refused: Printed) -> None:
+def test_wrong_options(refused: Printed, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
     refused("run")
 
 
@@ -131,34 +132,6 @@ def test_output_directory_that_holds_files(tailroom: Tailroom, small: Path, tmp_
     assert ended.status == 2
     assert ended.errors.startswith(f"error: {out}: holds files already; ")
     assert [path.name for path in out.iterdir()] == ["kept"]
-
-
-def test_output_directory_below_a_file(tailroom: Tailroom, small: Path) -> None:
-    ended = tailroom("run", small, "--out", small / "out")
-    assert ended.status == 2
-    assert ended.errors.startswith(f"error: {small / 'out'}: ")
-    assert ended.errors.count("\n") == 1
-
-
-def test_output_directory_is_checked_before_the_run(tailroom: Tailroom, small: Path) -> None:
-    ended = tailroom("run", small, "--set", "duration=1000000 s", "--out", small)
-    assert ended.status == 2
-    assert ended.errors.startswith(f"error: {small}: is a file; ")
-
-
-@pytest.mark.parametrize("place", ["nowhere", "empty"])
-def test_plot_of_what_is_no_result(tailroom: Tailroom, tmp_path: Path, place: str) -> None:
-    (tmp_path / "empty").mkdir()
-    ended = tailroom("plot", tmp_path / place)
-    assert ended.status == 2
-    assert ended.errors.startswith(f"error: {tmp_path / place}: ")
-    assert ended.errors.count("\n") == 1
-
-
-def test_list_of_what_does_not_exist(tailroom: Tailroom) -> None:
-    ended = tailroom("list", "que")
-    assert ended.status == 2
-    assert "queue" in ended.errors
 
 
 HALF = "\udcff"

@@ -30,7 +30,7 @@ from tailroom_atlas.scaling import power_law
 from tailroom_atlas.scenarios import LINK, scenario
 from tailroom_atlas.study import AtlasRuns, compute_atlas
 from tests.atlas.tiny import TINY, made_up, rung_row
-from tests.conftest import Tailroom
+from tests.conftest import Printed, Tailroom
 from tests.ctrl_c import interrupt, wait_until
 from tests.validation import transcripts
 
@@ -357,10 +357,6 @@ def test_nearest_cells_are_shown_with_what_they_say(
     assert "98.0%: no cell nearby has an answer" in far.output
     assert "needs 12" not in far.output
     assert "tailroom size" in far.output
-    wrong = tailroom("atlas", "near", "--rate", "6", "--rtt", "20ms")
-    assert (wrong.status, "--rate" in wrong.errors) == (2, True)
-    none = tailroom("atlas", "near", "--rate", "6Mbit/s", "--rtt", "20ms", "--congestion", "bbr3")
-    assert (none.status, "--congestion bbr3" in none.errors) == (2, True)
 
 
 def test_near_says_what_is_lost_and_what_loses_little(tailroom: Tailroom) -> None:
@@ -386,8 +382,11 @@ def test_a_cell_is_shown_with_its_command(shipped_atlas: Path, tailroom: Tailroo
     assert done.status == 0
     assert f"tailroom atlas run {TINY.cell.name}" in done.output
     assert tailroom("atlas").status == 0
-    wrong = tailroom("atlas", "show", "nosuch")
-    assert (wrong.status, "tailroom atlas near" in wrong.errors) == (2, True)
+
+
+@pytest.mark.usefixtures("shipped_atlas")
+def test_what_the_atlas_has_not_is_refused(refused: Printed) -> None:
+    refused("atlas")
 
 
 def test_the_commands_of_the_guide_print_what_stands_there() -> None:
