@@ -13,7 +13,7 @@ from pathlib import Path
 from tests.conftest import Finished, Tailroom
 
 PRINTED = Path(__file__).with_name("printed")
-TIMES = re.compile(r"in [\d.]+ [mu]?s(?= )|[\d,.]+(?= times real time| ns per packet-hop)")
+TIMES = re.compile(r"(?<=packet-hops in )[\d.]+|[\d.,]+(?= ns per packet-hop| times real time)")
 
 
 def same_as_file(name: str, text: str) -> None:

@@ -211,14 +211,11 @@ def test_a_scenario_without_randomness_has_no_confidence(small: Path, tailroom: 
     assert "runs with different seeds are the same" not in drawn.output
 
 
-def test_the_answer_shows_its_price_and_that_of_its_neighbours(tailroom: Tailroom) -> None:
+def test_the_answer_shows_its_price_and_that_of_its_neighbours(
+    tailroom: Tailroom, printed: Printed
+) -> None:
+    printed("size")
     asked = ("--flows", 3, "--congestion", "reno", "--target", "queue_delay_s_p99 <= 30 ms")
-    ended = tailroom(*QUESTION, *asked, "--target", "utilization >= 90%")
-    assert ended.status == 0
-    table = ended.output.split("What each choice costs")[1].split("Tested buffers")[0]
-    words = " ".join(table.split())
-    for metric in ("utilization", "loss", "queueing delay", "mean", "p99", "Jain's index"):
-        assert metric in words
     answer = json.loads(tailroom(*QUESTION, *asked, "--target", FULL, "--json").output)
     packets = answer["limit"]["packets"]
     choices = answer["choices"]

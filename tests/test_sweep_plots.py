@@ -392,10 +392,6 @@ def test_compare_gives_the_interval_of_the_simulation(tailroom: Tailroom, small:
         assert said["simulation"][metric]["mean"] == pytest.approx(mean(values))
         half = QUANTILE * stdev(values) / sqrt(3)
         assert said["simulation"][metric]["half_width"] == pytest.approx(half, rel=1e-3)
-    shown = tailroom("compare", small, "--seeds", 3)
-    assert "95 %, from" in shown.output
-    assert "95 %, to" in shown.output
-    assert "the mean of 3 runs" in shown.output
     assert tailroom("compare", small, "--store", "there").status == 2
 
 

@@ -1,7 +1,6 @@
 """`tailroom compare --measured`: a measurement compared with a simulation."""
 
 import json
-import re
 import shutil
 from pathlib import Path
 
@@ -46,14 +45,10 @@ def test_a_smaller_buffer_gives_shorter_rtts_than_measured(scenario: Path) -> No
     assert simulated == pytest.approx(0.020 + 0.008, rel=0.1)
 
 
-def test_the_command_prints_measured_and_simulated(tailroom: Tailroom, scenario: Path) -> None:
-    ended = tailroom("compare", scenario, "--measured", SAMPLE)
-    assert (ended.status, ended.errors) == (0, "")
-    cells = re.search(r"throughput \(payload\) +([\d.]+) Mbit/s +([\d.]+) Mbit/s", ended.output)
-    assert cells
-    assert float(cells[1]) == pytest.approx(float(cells[2]), rel=MOST_DIFFERENCE)
-    assert re.search(r"buffer \(bytes\) +2[45]\d,\d{3} +250,000", ended.output)
-    assert re.search(r"the bottleneck holds about 2[45]\d\.?\d? kB", ended.output)
+@pytest.mark.usefixtures("scenario")
+def test_the_command_prints_measured_and_simulated(printed: Printed, tmp_path: Path) -> None:
+    shutil.copy(SAMPLE, tmp_path / "measured.flent.gz")
+    printed("compare_measured")
 
 
 def test_the_command_needs_no_scenario(tailroom: Tailroom, tmp_path: Path) -> None:
