@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # start too; some of them are about what it does.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Without it, a failure does not show what differs.
+pytest.register_assert_rewrite("tests.printed_text")
+
 # They need pseudo-terminals, or limits of memory, and cannot be imported without.
 collect_ignore = (
     ["test_completion.py", "test_generated_scenarios.py", "test_memory_limit.py"]
@@ -95,6 +98,7 @@ def printed(tailroom: Tailroom, small: Path, monkeypatch: pytest.MonkeyPatch) ->
 
     monkeypatch.chdir(small.parent)
     monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
     return lambda name: commands_print_what_the_file_has(name, tailroom)
 
 
