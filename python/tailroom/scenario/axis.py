@@ -71,9 +71,9 @@ class Axis:
         numbers = [value for value in self.values if is_number(value)]
         unit = scenario.unit_of(key, numbers[0]) if numbers else ""
         if unit and self.is_text:
+            number = f"{numbers[0]:.15g}"
             raise ScenarioError(
-                f"{self.key}: {numbers[0]} has no unit; write it with its unit, as in "
-                f'"{numbers[0]} {unit}"'
+                f'{self.key}: {number} has no unit; write it with its unit, as in "{number} {unit}"'
             )
         if not unit:
             return replace(self, key=key)
