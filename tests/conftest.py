@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 # start too; some of them are about what it does.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Without it, a failure does not show what differs.
+pytest.register_assert_rewrite("tests.printed_text")
+
 # They need pseudo-terminals, or limits of memory, and cannot be imported without.
 collect_ignore = (
     ["test_completion.py", "test_generated_scenarios.py", "test_memory_limit.py"]
@@ -56,6 +59,7 @@ class Finished:
 
 
 Tailroom = Callable[..., Finished]
+Printed = Callable[[str], None]
 Make = Callable[[str], str]
 """Writes a module with a text, and returns the module's name."""
 
@@ -85,6 +89,38 @@ def small(tmp_path: Path) -> Path:
     path = tmp_path / "small.toml"
     path.write_text(SMALL, encoding="utf-8")
     return path
+
+
+@pytest.fixture
+def printed(tailroom: Tailroom, small: Path, monkeypatch: pytest.MonkeyPatch) -> Printed:
+    """Compares what commands print next to the file `small.toml` with a file of `tests/printed`."""
+    from tests.printed_text import commands_print_what_the_file_has  # noqa: PLC0415 - imports this
+
+    monkeypatch.chdir(small.parent)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    return lambda name: commands_print_what_the_file_has(name, tailroom)
+
+
+@pytest.fixture
+def refused(printed: Printed, tmp_path: Path) -> Printed:
+    """Compares refusals with `tests/printed/refusals_of_NAME.txt`; they write no file."""
+    from tests.printed_text import PRINTED  # noqa: PLC0415 - as above
+
+    def files() -> dict[Path, tuple[int, bytes] | None]:
+        return {
+            path: (path.stat().st_mtime_ns, path.read_bytes()) if path.is_file() else None
+            for path in tmp_path.rglob("*")
+        }
+
+    def compare(name: str) -> None:
+        before = files()
+        printed(f"refusals_of_{name}")
+        assert files() == before
+        text = (PRINTED / f"refusals_of_{name}.txt").read_text(encoding="utf-8")
+        assert all(line.startswith(("#", "$", "[2]")) for line in text.splitlines())
+
+    return compare
 
 
 @pytest.fixture(scope="module")

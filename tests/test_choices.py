@@ -17,7 +17,7 @@ from tailroom.cli import choices as shown
 from tailroom.execution import task
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.engine_run import simulate
-from tests.conftest import SMALL, Tailroom
+from tests.conftest import SMALL, Printed, Tailroom
 
 QUEUE = "links.bottleneck.queue"
 HOME = """\
@@ -103,23 +103,13 @@ def test_the_home_router_question_takes_one_command(tailroom: Tailroom, tmp_path
     assert max(full, key=lambda name: full[name]) == "drop_tail"
 
 
-def test_the_usual_metrics_fit_80_columns(tailroom: Tailroom, tmp_path: Path) -> None:
-    path = tmp_path / "home.toml"
-    path.write_text(HOME, encoding="utf-8")
-    ended = tailroom("run", path, "--vary", "links.down.queue=codel,drop_tail", "--seeds", 2)
-    assert ended.status == 0, ended.errors
-    text, heads = ended.output, " ".join(ended.output.split())
-    for block in ("Link down", "Group download", "Group web", "Group voice"):
-        assert f"\n{block}" in text
-    for heading in ("utilization", "loss", "delay mean", "delay p99", "goodput", "completion"):
-        assert heading in heads
-    tables = [line for line in text.splitlines() if "warning" not in line]
-    assert max(map(len, tables)) <= 80
+def test_people_see_a_table_per_link_and_group(printed: Printed, tmp_path: Path) -> None:
+    (tmp_path / "home.toml").write_text(HOME, encoding="utf-8")
+    (tmp_path / "other.toml").write_text(SMALL.replace("Two", "More"), encoding="utf-8")
+    printed("choices")
 
 
-def test_a_word_for_a_queue_keeps_the_limit_of_the_scenario(
-    tailroom: Tailroom, small: Path
-) -> None:
+def test_a_word_for_a_queue_keeps_the_limit_of_the_scenario(small: Path) -> None:
     for settings in (
         {},
         {f"{QUEUE}.limit": "7 packets"},
@@ -129,8 +119,6 @@ def test_a_word_for_a_queue_keeps_the_limit_of_the_scenario(
         found = tr.choices(small, {QUEUE: ["fq_codel", "drop_tail"]}, set=settings)
         for one in found.choices:
             assert one.metrics["links.bottleneck.limit_packets"].mean == limit
-    ended = tailroom("run", small, "--vary", f"{QUEUE}=codel,pie")
-    assert f"{QUEUE}: limit 20 packets kept from the scenario" in ended.output
 
 
 def test_a_word_for_a_queue_drops_the_other_parameters(small: Path) -> None:
@@ -186,9 +174,6 @@ def test_several_files_are_rows_of_one_table(
     assert [one["name"] for one in found] == ["small", "other"]
     assert [one["title"] for one in found] == ["Two Reno flows", "More Reno flows"]
     assert {one["metrics"]["groups.reno.flows"]["mean"] for one in found} == {3}
-    text = tailroom("run", small, other).output
-    assert "small: Two Reno flows\nother: More Reno flows\n" in text
-    assert text.count("Link bottleneck") == 1
 
 
 def test_files_of_the_same_name_are_told_apart(small: Path, tmp_path: Path) -> None:
@@ -272,27 +257,6 @@ def test_delays_over_decades_have_plain_labels(small: Path) -> None:
     assert not any(one.label1.get_text() for one in panel.xaxis.get_minor_ticks())
 
 
-def test_a_warning_is_shown_once_with_the_choices_that_it_concerns(
-    tailroom: Tailroom, small: Path
-) -> None:
-    # Ten reductions in the 3 s of the window take a short queue.
-    for limit, warns in (("5 packets", False), ("20 packets", True), ("200 packets", True)):
-        found = tr.run(small, set={f"{QUEUE}.limit": limit}).summary["warnings"]
-        assert bool(found) == warns
-    ended = tailroom("run", small, "--vary", f"{QUEUE}.limit=5 packets, 20 packets, 200 packets")
-    warnings = [line for line in ended.output.splitlines() if line.startswith("warning:")]
-    assert len(warnings) == 1
-    assert warnings[0].startswith("warning: (20 packets, 200 packets) flows.reno: 6.0 window")
-    ended = tailroom("run", small, "--vary", f"{QUEUE}.limit=20 packets, 200 packets")
-    assert "\nwarning: flows.reno: 6.0 window" in ended.output
-
-
-def test_one_file_without_choices_is_what_it_was(tailroom: Tailroom, small: Path) -> None:
-    ended = tailroom("run", small)
-    assert "Groups of flows" in ended.output
-    assert "packet-hops in" in ended.output
-
-
 def test_chosen_metrics_are_shown_and_no_others(tailroom: Tailroom, small: Path) -> None:
     ended = tailroom("run", small, "--metric", "reno.timeouts", "--json")
     assert ended.status == 0, ended.errors
@@ -302,38 +266,8 @@ def test_chosen_metrics_are_shown_and_no_others(tailroom: Tailroom, small: Path)
     assert only["metrics"] == {"groups.reno.timeouts": {"mean": timeouts, **undefined}}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        (["--vary", QUEUE], ["KEY=VALUES; give"]),
-        (["--vary", f"{QUEUE}=codell"], [f"{QUEUE}.kind", "did you mean `codel`"]),
-        (["--vary", f"{QUEUE}=codel,codel"], ["is given twice; keep one"]),
-        (["--vary", "seed=1,2"], ["repeat each choice with `seeds`"]),
-        (
-            ["--vary", f"{QUEUE}=codel", "--vary", f"{QUEUE}=pie"],
-            ["the key is given twice; give all its values in one option"],
-        ),
-        (["--vary", f"{QUEUE}=codel", "--metric", "utilisation"], ["did you mean utilization?"]),
-        (
-            ["--vary", f"{QUEUE}=codel", "--phase-check"],
-            ["--phase-check: applies to a single run; leave out"],
-        ),
-        (
-            ["--store", "somewhere"],
-            ["--store: applies to several runs; leave it out", "add --vary, --seeds"],
-        ),
-        (["--workers", "2"], ["--workers: applies to several runs; leave it out"]),
-    ],
-)
-def test_wrong_choices_are_refused(
-    tailroom: Tailroom, small: Path, arguments: list[str], named: list[str]
-) -> None:
-    ended = tailroom("run", small, *arguments)
-    assert ended.status == 2
-    assert ended.output == ""
-    for text in named:
-        assert text in ended.errors
-    assert ended.errors.count("\n") == 1
+def test_wrong_choices_are_refused(refused: Printed) -> None:
+    refused("choices")
 
 
 def test_a_store_keeps_the_runs_of_choices(tailroom: Tailroom, small: Path, tmp_path: Path) -> None:

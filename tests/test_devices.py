@@ -260,19 +260,6 @@ def test_what_a_device_cannot_express_gets_a_sentence(
     assert {device for device, text in lines.items() if text.startswith(NO_LINES)} == without
 
 
-def test_a_device_is_not_told_another_key_than_the_limit(tailroom: Tailroom) -> None:
-    ended = tailroom("size", "first", "--config", "sonic", "--vary", "queue.target")
-    assert ended.status == 2
-    assert "leave out one of them" in " ".join(ended.errors.split())
-
-
-def test_an_unknown_device_is_refused(tailroom: Tailroom) -> None:
-    ended = tailroom("size", "first", "--config", "nos")
-    assert ended.status == 2
-    assert "--config" in ended.errors
-    assert all(device.value in ended.errors for device in Device)
-
-
 def test_memory_that_ports_share_is_written_where_a_source_says_how() -> None:
     lines = {device: line.text for device, line in pool_on_devices(9_243_812, 8.0).items()}
     (pool,) = json.loads(lines[Device.SONIC])["BUFFER_POOL"].values()

@@ -92,23 +92,6 @@ def test_classes_are_told_apart_by_their_methods(module: Make, tmp_path: Path) -
         assert read_subject(f"{name}:Law")[0].rfc == 9743
 
 
-@pytest.mark.parametrize(
-    ("subject", "words"),
-    [
-        ("codell", ["codell", "neither a congestion control nor a queue discipline", "codel"]),
-        ("{ kind = 'cubik' }", ["cubik", "cubic"]),
-        ("nowhere:Rule", ["nowhere", "check the module's name"]),
-        ("{ kind = 'codel', targets = '1 ms' }", ["targets", "target"]),
-    ],
-)
-def test_what_cannot_be_tested_is_refused(
-    tailroom: Tailroom, subject: str, words: list[str]
-) -> None:
-    ended = tailroom("evaluate", subject, "--quick")
-    assert ended.status == 2
-    assert all(word in ended.errors for word in words), ended.errors
-
-
 def test_a_discipline_gets_the_buffer_of_the_experiment() -> None:
     for given in ("codel", {"kind": "codel", "limit": "3 packets"}, "random_drop", Tail):
         source = put_into(CARD, STEADY, given, {})  # type: ignore[arg-type]

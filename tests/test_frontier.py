@@ -33,7 +33,7 @@ def test_a_faster_policer_needs_a_smaller_burst() -> None:
         assert one.smallest is not None
         assert needed(rate) <= one.smallest <= 1.0001 * needed(rate)
     table = found.table().to_pydict()
-    assert table["policer.rate"] == RATES
+    assert table["links.b.policer.rate"] == RATES
     assert table["value"] == [one.value for one in found.sizes]
     assert table["interval_low"] == [None, None]
     assert table["links.b.loss_fraction"] == [0, 0]
@@ -55,7 +55,7 @@ def test_the_command_prints_and_draws_an_answer_per_value(
     assert all(rate in done.output for rate in RATES)
     assert picture.stat().st_size > 10_000
     answer = json.loads(tailroom(*asked, "--json").output)
-    assert answer["over"] == "policer.rate"
+    assert answer["over"] == "links.b.policer.rate"
     first, second = answer["points"]
     assert [first["setting"], second["setting"]] == RATES
     assert int(first["value"].split()[0]) > int(second["value"].split()[0])
@@ -72,17 +72,6 @@ def test_a_value_without_an_answer_is_none(tailroom: Tailroom, tmp_path: Path) -
     slow, fast = json.loads(done.output)["points"]
     assert slow["value"] is None
     assert fast["value"]
-
-
-@pytest.mark.parametrize(
-    "vary",
-    [["queue.target", "queue.limit"], ["queue.target=5ms,9ms", "queue.limit=5 packets"]],
-)
-def test_one_key_is_sought_and_one_has_values(tailroom: Tailroom, vary: list[str]) -> None:
-    options = [part for text in vary for part in ("--vary", text)]
-    done = tailroom("size", "first", "--target", "utilization >= 90%", *options)
-    assert done.status == 2
-    assert "at most one key that is sought" in " ".join(done.errors.split())
 
 
 def test_several_keys_with_values_are_refused() -> None:

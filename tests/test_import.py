@@ -476,17 +476,6 @@ def test_pcapng_blocks_that_cannot_be_used_are_counted_by_reason(
     )
 
 
-@pytest.mark.parametrize(("name", "named"), [("nowhere", "No such file"), (".", "directory")])
-def test_a_file_that_cannot_be_read(
-    tailroom: Tailroom, tmp_path: Path, name: str, named: str
-) -> None:
-    ended = tailroom("import", tmp_path / name)
-    assert ended.status == 2
-    assert ended.errors.startswith(f"error: {tmp_path / name}: ")
-    assert named in ended.errors
-    assert "os error" not in ended.errors
-
-
 def test_connections_are_kept_apart_however_many_there_are(imported: Importer) -> None:
     draw = random.Random(7)
     sizes = {port: draw.randrange(1, 1400) for port in range(2000, 5000)}
@@ -517,23 +506,6 @@ def test_parquet_holds_the_same_as_csv(tailroom: Tailroom, tmp_path: Path) -> No
         written = table[column].to_pylist()
         assert written == pytest.approx([number(row[column]) for row in rows], abs=1e-9)
     assert table["rate_bps"].null_count == 7, "one flow lasted a millisecond"
-
-
-@pytest.mark.parametrize("name", ["taken.csv", "nowhere/flows.csv", "taken.csv/flows.csv"])
-def test_a_list_that_cannot_be_written(tailroom: Tailroom, tmp_path: Path, name: str) -> None:
-    (tmp_path / "taken.csv").write_text("precious", encoding="utf-8")
-    ended = tailroom("import", LOOPBACK, "--out", tmp_path / name)
-    assert ended.status == 2
-    assert ended.errors.startswith(f"error: {tmp_path / name}: ")
-    assert [path.name for path in tmp_path.iterdir()] == ["taken.csv"]
-    assert (tmp_path / "taken.csv").read_text(encoding="utf-8") == "precious"
-
-
-@pytest.mark.parametrize("window", ["100", "0 ms", "-1 s", "2 h", "nan s", "4000 s", "0.1 us", ""])
-def test_a_wrong_window(tailroom: Tailroom, window: str) -> None:
-    ended = tailroom("import", LOOPBACK, f"--window={window}")
-    assert ended.status == 2
-    assert ended.errors.startswith(f"error: --window {window}: ")
 
 
 def test_python_gives_the_same_list(tailroom: Tailroom) -> None:

@@ -1,5 +1,6 @@
 """Defect 13 of the first-contact review: an import keeps the flows of one direction."""
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -7,7 +8,7 @@ import pytest
 
 import tailroom as tr
 from tailroom.traffic_import.capture_directions import Directions, find_directions
-from tests.conftest import Tailroom
+from tests.conftest import Printed, Tailroom
 from tests.hand_made import RAW_IP, Segment, pcap
 
 LOOPBACK = Path(__file__).parent / "captures" / "loopback.pcap"
@@ -76,23 +77,11 @@ def test_python_chooses_as_the_command_does(tmp_path: Path) -> None:
         tr.import_capture(path, to="10.0.0.256")
 
 
-def test_nothing_left_is_refused_with_what_there_is(tailroom: Tailroom, tmp_path: Path) -> None:
-    path, out = requests(tmp_path / "both.pcap"), tmp_path / "flows.csv"
-    ended = tailroom("import", path, "--to", "203.0.113.0/24", "--out", out)
-    assert (ended.status, ended.output) == (2, "")
-    assert "none of the 10 flows goes to 203.0.113.0/24; they go 4 to 192.0.2.80" in ended.errors
-    assert not out.exists()
-
-
-@pytest.mark.parametrize(
-    ("option", "text"), [("--to", "10.0.0.0/33"), ("--from", "example.org"), ("--to", "")]
-)
-def test_what_is_no_prefix_is_refused(
-    tailroom: Tailroom, tmp_path: Path, option: str, text: str
-) -> None:
-    ended = tailroom("import", requests(tmp_path / "both.pcap"), option, text)
-    assert ended.status == 2
-    assert f"{option} {text}: is not an address or prefix; write for example" in ended.errors
+def test_wrong_imports_are_refused(refused: Printed, tmp_path: Path) -> None:
+    shutil.copy(LOOPBACK, tmp_path)
+    requests(tmp_path / "both.pcap")
+    (tmp_path / "taken.csv").write_text("precious", encoding="utf-8")
+    refused("import")
 
 
 def test_ends_of_one_address_are_told_apart_by_who_opened(tailroom: Tailroom) -> None:

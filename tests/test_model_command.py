@@ -7,7 +7,7 @@ import pytest
 
 import tailroom as tr
 from tailroom.models import MODELS
-from tests.conftest import Tailroom
+from tests.conftest import Printed, Tailroom
 
 LIMIT = "links.bottleneck.queue.limit"
 
@@ -23,12 +23,8 @@ def test_the_rule_of_thumb_is_one_bandwidth_delay_product(tailroom: Tailroom, sm
     assert said["required_bdp"] == pytest.approx(1)
 
 
-def test_failing_assumptions_are_named_once_with_their_models(
-    tailroom: Tailroom, small: Path
-) -> None:
-    shown = tailroom("model", small, "--set", "flows.reno.congestion=cubic")
-    assert shown.status == 0
-    assert shown.output.count("flows run reno; here cubic") == 1
+def test_tables_have_whole_names_and_each_failing_assumption_once(printed: Printed) -> None:
+    printed("model")
 
 
 def test_curves_have_a_row_a_value_and_a_picture(
@@ -42,15 +38,6 @@ def test_curves_have_a_row_a_value_and_a_picture(
     answer = json.loads(tailroom("model", small, "--over", over, "--json").output)
     assert answer["key"] == LIMIT
     assert [one["value"] for one in answer["points"]] == ["10 packets", "20 packets", "40 packets"]
-
-
-def test_tables_of_many_models_keep_their_names_whole(tailroom: Tailroom, small: Path) -> None:
-    shown = tailroom("model", small, "--over", f"{LIMIT}=10 packets,20 packets")
-    # Names are broken between words: the parts of one stand below one another.
-    parts = {part for line in shown.output.splitlines() for part in line.split()}
-    assert {"square_root_", "rule", "sawtooth", "drop_tail_", "fixed_point_", "md1k"} <= parts
-    assert "\u2026" not in shown.output
-    assert max(map(len, shown.output.splitlines())) <= 80
 
 
 def test_needed_limits_are_whole_packets_that_suffice(tailroom: Tailroom, small: Path) -> None:
@@ -75,29 +62,10 @@ def test_comparing_puts_the_simulation_beside_the_models(tailroom: Tailroom, sma
     measured = tr.run(small).links["bottleneck"]
     assert answer["simulation"]["utilization"] == measured["utilization"]
     assert list(answer["models"]) == list(MODELS)
-    assert "simulation" in tailroom("compare", small).output
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--model", "rule_of_thum"], "there is no model 'rule_of_thum'; choose one of"),
-        (["--link", "core"], "there is no link 'core'; choose one of bottleneck"),
-        (["--utilization", "1"], "target utilization 1: give a number between 0 and 1"),
-        (["--loss-fraction", "0"], "target loss 0: give a number between 0 and 1"),
-        (["--out", "x.png"], "add --over KEY=VALUES"),
-        (["--over", "seed=1,2", "--out", "x.txt"], "give a file that ends in .png, .svg or .pdf"),
-        (["--over", f"{LIMIT}=ten packets"], "ten packets"),
-        (["--set", "duration"], "not KEY=VALUE; write"),
-    ],
-)
-def test_wrong_questions_are_refused(
-    tailroom: Tailroom, small: Path, arguments: list[str], message: str
-) -> None:
-    ended = tailroom("model", small, *arguments)
-    assert ended.status == 2
-    assert message in ended.errors
-    assert ended.output == ""
+def test_wrong_questions_are_refused(refused: Printed) -> None:
+    refused("model")
 
 
 def test_a_curve_has_every_chosen_model_at_every_value() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tailroom.scenario.shipped import shipped_scenarios
-from tests.conftest import Tailroom
+from tests.conftest import Printed, Tailroom
 
 PRESETS = [name for name in shipped_scenarios() if "/" not in name]
 
@@ -38,13 +38,10 @@ def test_presets_are_commented(tailroom: Tailroom, preset: str) -> None:
     assert "\ntitle = " in text
 
 
-def test_an_existing_file_is_left_alone(tailroom: Tailroom, tmp_path: Path) -> None:
-    file = tmp_path / "mine.toml"
-    file.write_text("# years of work\n", encoding="utf-8")
-    ended = tailroom("new", str(file), "--preset", "lte")
-    assert ended.status == 2
-    assert "exists already; give another name" in ended.errors
-    assert file.read_text(encoding="utf-8") == "# years of work\n"
+def test_wrong_names_are_refused(refused: Printed, tmp_path: Path) -> None:
+    (tmp_path / "mine.toml").write_text("# years of work\n", encoding="utf-8")
+    (tmp_path / "link.toml").symlink_to("absent/mine.toml")
+    refused("new")
 
 
 @pytest.mark.parametrize(
@@ -62,40 +59,6 @@ def test_the_commands_shown_are_those_that_a_shell_reads(
     assert [path.name for path in tmp_path.iterdir()] == [file]
     assert f"tailroom run {quoted} " in ended.output
     assert f"tailroom explore {quoted} " in ended.output
-
-
-def test_an_empty_name_is_refused(
-    tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    ended = tailroom("new", "", "--preset", "first")
-    assert ended.status == 2
-    assert "FILE is empty; give the name of a new file" in ended.errors
-    assert not list(tmp_path.iterdir())
-
-
-def test_a_link_into_a_directory_that_is_not_there_names_that_directory(
-    tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("mine.toml").symlink_to("absent/mine.toml")
-    ended = tailroom("new", "mine.toml", "--preset", "first")
-    assert ended.status == 2
-    assert f"mine.toml: {tmp_path / 'absent'} is not a directory; create it" in ended.errors
-
-
-def test_wrong_names_are_answered_with_near_ones(tailroom: Tailroom) -> None:
-    ended = tailroom("new", "-", "--preset", "satellit")
-    assert ended.status == 2
-    assert "did you mean satellite?" in ended.errors
-    assert all(preset in ended.errors for preset in PRESETS)
-
-
-def test_without_a_terminal_the_presets_are_named(tailroom: Tailroom) -> None:
-    ended = tailroom("new", "-")
-    assert ended.status == 2
-    assert "--preset NAME is missing; choose one of " in ended.errors
-    assert all(preset in ended.errors for preset in PRESETS)
 
 
 class Typed(io.StringIO):

@@ -12,7 +12,7 @@ import pytest
 
 import tailroom as tr
 from tailroom.export import pcapng
-from tests.conftest import SMALL, Tailroom
+from tests.conftest import SMALL, Printed, Tailroom
 from tests.ctrl_c import UNDER_WAY, interrupt, wait_until
 
 ENDLESS = ("--set", f"duration={UNDER_WAY}", "--to", "1 s")
@@ -90,61 +90,11 @@ def test_a_directory_of_traces_that_has_content_is_refused_before_the_run(
     assert names(tmp_path) == ["small.toml"]
 
 
-@pytest.mark.parametrize(
-    "outputs",
-    [
-        ("--pcap", "x", "--packets", "x"),
-        ("--pcap", "x", "--packets", "y/../x"),
-        ("--out", "x", "--pcap", "x/run.pcapng"),
-        ("--out", "x/y", "--qlog", "x"),
-        ("--out", "x", "--qlog", "x"),
-    ],
-)
-def test_outputs_that_would_take_the_place_of_one_another_are_refused(
-    tailroom: Tailroom,
-    small: Path,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    outputs: tuple[str, ...],
+def test_colliding_outputs_and_flows_without_packets_are_refused_before_the_run(
+    refused: Printed, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    at = AT if "--pcap" in outputs else ()
-    ended = tailroom("run", small, *outputs, *at, *ENDLESS)
-    assert ended.status == 2
-    assert ended.errors.startswith(
-        f"error: {outputs[2]} {outputs[3]}: "
-    ) or ended.errors.startswith(f"error: {outputs[0]} {outputs[1]}: ")
-    assert outputs[0] in ended.errors
-    assert names(tmp_path) == ["small.toml"]
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (("--pcap", "x", *AT, "--only-flows", "web.0"), ["no such flow", "web", "group"]),
-        (("--pcap", "x", *AT, "--only-flows", "alone.0"), ["no such flow", "alone"]),
-        (("--pcap", "x", *AT, "--only-flows", "reno.2"), ["reno (reno.0 to reno.1)"]),
-        (("--pcap", "x", *AT, "--only-flows", "reno.01"), ["no such flow"]),
-        (("--pcap", "x", "--at", "back", "--only-flows", "web"), ["--at back", "bottleneck"]),
-        (("--qlog", "x", "--only-flows", "web"), ["permanent", "reno"]),
-        (("--qlog", "x", "--only-flows", "reno", "--only-flows", "web"), ["permanent", "reno"]),
-        (("--qlog", "x", "--set", "flows.reno.count=1001"), ["1,001 flows", "--only-flows"]),
-    ],
-)
-def test_flows_without_packets_of_their_own_are_refused_before_the_run(
-    tailroom: Tailroom,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    arguments: tuple[str, ...],
-    words: list[str],
-) -> None:
-    path = tmp_path / "scenario.toml"
-    path.write_text(SMALL + DYNAMIC + BACK, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    ended = tailroom("run", path, *arguments, *ENDLESS)
-    assert ended.status == 2
-    assert all(word in ended.errors for word in words), ended.errors
-    assert names(tmp_path) == ["scenario.toml"]
+    (tmp_path / "dynamic.toml").write_text(SMALL + DYNAMIC + BACK, encoding="utf-8")
+    refused("packet_files")
 
 
 def test_flows_that_arrive_and_depart_have_packets_under_the_name_of_their_group(

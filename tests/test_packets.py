@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tailroom as tr
-from tests.conftest import Tailroom
+from tests.conftest import Printed, Tailroom
 
 TSHARK = shutil.which("tshark")
 needs_tshark = pytest.mark.skipif(not TSHARK, reason="tshark is not installed")
@@ -161,35 +161,6 @@ def test_a_record_of_packets_changes_no_statistic(tmp_path: Path) -> None:
     assert (plain.links, plain.flows) == (logged.links, logged.flows)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--pcap", "x.pcapng"], ["--at"]),
-        (["--at", "links.b"], ["--pcap", "--packets"]),
-        (["--pcap", "x.pcapng", "--at", "links.c"], ["links.c", "links.b"]),
-        (["--pcap", "x.pcapng", "--at", "b", "--from", "later"], ["--from", '"1.5 s"']),
-        (["--pcap", "x.pcapng", "--at", "b", "--from", "3 s", "--to", "2 s"], ["--to", "--from"]),
-        (
-            ["--pcap", "x.pcapng", "--at", "b", "--only-flows", "udp"],
-            ["--only-flows", "udp", "tcp"],
-        ),
-        (["--pcap", "x.pcapng", "--at", "b", "--seeds", "2"], ["--pcap", "--seeds"]),
-        (
-            ["--pcap", "x.pcapng", "--at", "b", "--set", "links.b.rate=1 Tbit/s"],
-            ["500,000,000 packets", "50,000,000,000", "10,000,000", "--from"],
-        ),
-    ],
-)
-def test_wrong_requests_for_packets_are_refused(
-    arguments: list[str],
-    words: list[str],
-    tailroom: Tailroom,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    path = scenario(tmp_path, "reno")
-    monkeypatch.chdir(tmp_path)
-    ended = tailroom("run", path, *arguments)
-    assert ended.status == 2
-    assert all(word in ended.errors for word in words), ended.errors
-    assert sorted(file.name for file in tmp_path.iterdir()) == ["scenario.toml"]
+def test_wrong_requests_for_packets_are_refused(refused: Printed, tmp_path: Path) -> None:
+    scenario(tmp_path, "reno")
+    refused("packets")

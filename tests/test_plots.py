@@ -221,17 +221,6 @@ def test_command_draws_a_saved_result(
     assert picture.read_bytes().startswith(SIGNATURES[file_format])
 
 
-@pytest.mark.parametrize(
-    ("option", "near"), [(("--kind", "curve"), "curves"), (("--format", "pn"), "png")]
-)
-def test_a_misspelt_word_is_answered_with_the_nearest(
-    tailroom: Tailroom, option: tuple[str, str], near: str
-) -> None:
-    ended = tailroom("plot", "first", *option)
-    assert ended.status == 2
-    assert ended.errors == f"error: {' '.join(option)}: is unknown; did you mean {near}?\n"
-
-
 def test_command_draws_a_scenario(tailroom: Tailroom, small: Path) -> None:
     ended = tailroom("plot", small)
     assert ended.status == 0

@@ -13,6 +13,7 @@ import tailroom as tr
 from tailroom.cli import report
 from tailroom.cli.table import NumberTable, Parts
 from tailroom.simulation.metrics import find_metric, metrics_of
+from tests.conftest import Printed
 
 CALL = """\
 duration = "30 s"
@@ -63,35 +64,19 @@ def table(text: str, title: str) -> str:
     return re.split(r"\n(?=[A-Z])", text.partition(f"{title}")[2])[0]
 
 
-def test_the_delay_that_a_call_sees_stands_in_its_row(result: tr.Result) -> None:
+def test_a_call_sees_the_delay_of_all_links_and_its_own(result: tr.Result) -> None:
     call: Mapping[str, Any] = result.groups["call"]
-    found = table(shown(result), "Sources without acknowledgements")
-    rows = found.partition("─\n")[2].splitlines()
-    assert rows[0].split()[:3] == ["call", "1", "80.00"]
-    names = ("one_way_delay_s_mean", "one_way_delay_s_p99", "jitter_s_mean")
-    keys = (*names, "queue_delay_s_mean", "queue_delay_s_p99")
-    shown_ms = re.findall(r"[\d.]+ ms", " ".join(rows[:2]))
-    assert sorted(shown_ms) == sorted(f"{1e3 * call[key]:.1f} ms" for key in keys)
     # Besides its waiting time: 10 ms of the links, 10 ms of its own, and 0.16 ms of transmissions.
     rest = call["one_way_delay_s_mean"] - call["queue_delay_s_mean"]
     assert rest == pytest.approx(20e-3 + 200 * 8 / 10e6 + 200 * 8 / 1e9, abs=1e-4)
 
 
-def test_sources_without_acknowledgements_have_no_jain_index_and_no_reductions(
-    result: tr.Result,
+def test_a_group_has_its_delay_where_it_applies_its_timeouts_and_its_index(
+    printed: Printed, tmp_path: Path
 ) -> None:
-    text = shown(result)
-    assert "call" not in table(text, "Groups of flows")
-    flows = table(text, "\nFlows\n").splitlines()
-    row = next(line for line in flows if line.startswith("call"))
-    assert row.split()[-4:] == ["-", "-", "-", "-"]
-
-
-def test_every_group_shows_its_queueing_delay(result: tr.Result) -> None:
-    download: Mapping[str, Any] = result.groups["download"]
-    found = table(shown(result), "Groups of flows")
-    for key in ("queue_delay_s_mean", "queue_delay_s_p99"):
-        assert f"{1e3 * download[key]:.1f} ms" in found
+    for name, text in {"call": CALL, "lossy": LOSSY}.items():
+        (tmp_path / f"{name}.toml").write_text(text, encoding="utf-8")
+    printed("report")
 
 
 LOSSY = """
@@ -109,28 +94,6 @@ rtt = "100 ms"
 host = "plain"
 congestion = "bbr1"
 """
-
-
-def test_timeouts_stand_beside_cuts_and_what_is_new_below_the_utilization(
-    tmp_path: Path,
-) -> None:
-    path = tmp_path / "lossy.toml"
-    path.write_text(LOSSY, encoding="utf-8")
-    lossy = tr.run(path)
-    link: Mapping[str, Any] = lossy.links["link"]
-    group: Mapping[str, Any] = lossy.groups["bbr"]
-    text = shown(lossy)
-    first = table(text, "Groups of flows").partition("─\n")[2].splitlines()[0]
-    cuts, timeouts = (str(group[key]) for key in ("congestion_events", "timeouts"))
-    assert first.split()[-3:] == [cuts, "/", timeouts]
-    assert group["timeouts"] > 0
-    first, second = table(text, "Links").partition("─\n")[2].splitlines()[:2]
-    assert first.split()[1] == f"{link['utilization']:.2%}"
-    assert second.split()[:2] == ["new", f"{link['utilization_without_duplicates']:.2%}"]
-
-
-def test_a_link_without_duplicates_shows_one_utilization(result: tr.Result) -> None:
-    assert "new" not in table(shown(result), "Links").split()
 
 
 @pytest.mark.parametrize(

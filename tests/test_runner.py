@@ -17,7 +17,7 @@ from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.engine_run import simulate
-from tests.conftest import SMALL, Tailroom
+from tests.conftest import SMALL
 from tests.killed_sweeps import GRID, RANDOM_START, measured
 
 LIMIT = "links.bottleneck.queue.limit"
@@ -221,14 +221,3 @@ def test_a_process_that_dies_is_reported(
         ),
     ):
         tr.sweep(source.place, store=tmp_path / "store", seeds=2, executor=executor)
-
-
-@pytest.mark.parametrize("option", ["--store", "--workers", "--cluster"])
-@pytest.mark.parametrize("command", ["run", "compare"])
-def test_options_for_several_runs_are_refused_for_one(
-    tailroom: Tailroom, small: Path, command: str, option: str
-) -> None:
-    ended = tailroom(command, small, option, "2")
-    assert ended.status == 2
-    assert ended.errors.startswith(f"error: {option}: applies to several runs; ")
-    assert "--seeds" in ended.errors

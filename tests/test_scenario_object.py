@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import tailroom as tr
@@ -150,6 +151,37 @@ def test_numbers_of_an_axis_come_back_as_numbers(
             assert table[key].to_pylist() == numbers
             assert (table.schema.field(key).metadata or {}).get(b"unit") == unit
     assert swept.record.units == ({key: unit.decode()} if unit else {})
+
+
+TABLES: dict[str, Callable[[list[Any]], pa.Table]] = {
+    "sweep": lambda rates: tr.sweep(WRITTEN, grid={"rate": rates}, seeds=1).table(),
+    "choices": lambda rates: tr.choices(WRITTEN, {"rate": rates}).table(),
+    "frontier": lambda rates: tr.frontier(
+        WRITTEN, "utilization >= 50%", over={"rate": rates}, max_seeds=4, precision=0.5, atlas=False
+    ).table(),
+    "predict_over": lambda rates: tr.predict_over(
+        WRITTEN, tr.Axis("rate", tuple(rates)), models=["square_root_rule"]
+    ).table(),
+}
+
+
+@pytest.mark.parametrize("question", TABLES)
+@pytest.mark.parametrize(
+    ("rates", "column", "unit"),
+    [
+        ([5e6, 8e6], [5e6, 8e6], {b"unit": b"bit/s"}),
+        (["5000000 bit/s", 8e6], [5e6, 8e6], {b"unit": b"bit/s"}),
+        (["5 Mbit/s", 8e6], ["5 Mbit/s", "8000000 bit/s"], None),
+    ],
+    ids=["numbers", "the same unit", "another unit"],
+)
+def test_tables_of_all_questions_have_numbers_with_their_unit(
+    question: str, rates: list[Any], column: list[Any], unit: dict[bytes, bytes] | None
+) -> None:
+    table = TABLES[question](rates)
+    assert table.schema.names[0] == ("rate" if question == "choices" else RATE)
+    assert table.column(0).to_pylist() == column
+    assert table.schema.field(0).metadata == unit
 
 
 def test_numbers_and_texts_are_the_same_points(small: Path, tmp_path: Path) -> None:

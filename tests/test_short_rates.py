@@ -77,29 +77,6 @@ def test_the_atlas_reads_a_mix_of_flows(
     ]
 
 
-@pytest.mark.parametrize(
-    ("flows", "problem"),
-    [
-        (
-            "20 cubic, 5 bbr1",
-            "--flows 20 cubic, 5 bbr1: the atlas has no cells with these controls",
-        ),
-        ("5 bbr1", "--congestion bbr1: the atlas has none"),
-        ("0", "--flows 0: give at least 1"),
-        ("3 cubic, 0 bbr3", "--flows 3 cubic, 0 bbr3: give at least 1"),
-        ("many", '--flows: "many" is not a number of flows'),
-    ],
-)
-def test_flows_that_the_atlas_has_not_are_refused(
-    shipped_atlas: Path, tailroom: Tailroom, flows: str, problem: str
-) -> None:
-    near = ("atlas", "near", "--rate", "6M", "--rtt", "20ms", "--flows", flows)
-    ended = tailroom(*near)
-    assert ended.status == 2
-    assert ended.errors.startswith(f"error: {problem}")
-    assert tailroom(*near, "--congestion", "bbr3").status == 2
-
-
 def test_shares_that_are_not_those_of_the_cells_are_said(tailroom: Tailroom) -> None:
     near = ("atlas", "near", "--rate", "1G", "--rtt", "10ms to 100ms", "--flows")
     assert "The cells have half CUBIC, half BBRv3." in tailroom(*near, "80 cubic, 20 bbr3").output

@@ -19,7 +19,7 @@ from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.search import Tried, feasible_limits
 from tailroom.studies.size_study.targets import Target, parse_target
 from tailroom.studies.size_study.varied import Varied
-from tests.conftest import Tailroom
+from tests.conftest import Printed, Tailroom
 from tests.killed_sweeps import RANDOM_START
 
 pytestmark = pytest.mark.usefixtures("quick_models")
@@ -398,80 +398,8 @@ def test_a_loss_that_the_runs_are_too_short_for_is_said(tailroom: Tailroom) -> N
         assert ("is not certain: the runs have only" in ended.output) is not is_certain
 
 
-WRONG = {
-    "no target": ((), ["--target: is missing; give for example"]),
-    "no comparison": (("--target", "utilization = 1"), ["METRIC >= VALUE", "utilization = 1"]),
-    "no number": (("--target", "utilization >= most"), ["METRIC >= VALUE"]),
-    "not finite": (("--target", "utilization >= nan"), ["METRIC >= VALUE"]),
-    "unknown metric": (
-        ("--target", "utilisation >= 0.9"),
-        ["utilisation: there is no such metric; did you mean utilization?"],
-    ),
-    "unknown metric with a unit": (
-        ("--target", "utilisation >= 98%"),
-        ["utilisation: there is no such metric; did you mean utilization?"],
-    ),
-    "metric that is text": (("--target", "regime >= 1"), ["regime: there is no such metric"]),
-    "contradiction": (
-        ("--target", "utilization >= 0.9", "--target", "utilization <= 0.8"),
-        ["utilization >= 0.9", "utilization <= 0.8 contradict each other; change one of them"],
-    ),
-    "contradiction under two names": (
-        ("--target", "bottleneck.utilization >= 0.9", "--target", "utilization <= 0.8"),
-        ["contradict each other; change one of them"],
-    ),
-    "unknown link": (
-        ("--target", FULL, "--link", "core"),
-        ["there is no link 'core'; choose one of bottleneck"],
-    ),
-    "few seeds": (("--target", FULL, "--max-seeds", "3"), ["--max-seeds"]),
-    "precision of nothing": (("--target", FULL, "--precision", "0"), ["--precision"]),
-    "a picture of no kind": (("--target", FULL, "--out", "size.gif"), [".png, .svg or .pdf"]),
-    "a picture nowhere": (
-        ("--target", FULL, "--out", "nowhere/size.png"),
-        ["nowhere is not a directory; create it first"],
-    ),
-    "unknown key": (
-        ("--target", FULL, "--set", "links.bottleneck.rat=1"),
-        ["links.bottleneck.rat", "`rate`"],
-    ),
-}
-
-
-@pytest.mark.parametrize("case", WRONG)
-def test_wrong_questions_touch_nothing(tailroom: Tailroom, tmp_path: Path, case: str) -> None:
-    arguments, named = WRONG[case]
-    ended = tailroom(*QUESTION, *arguments, "--store", tmp_path / "store")
-    assert ended.status == 2
-    assert ended.output == ""
-    for text in named:
-        assert text in ended.errors
-    assert "Traceback" not in ended.errors
-    assert list(tmp_path.iterdir()) == []
-
-
-@pytest.mark.parametrize(
-    ("arguments", "named"),
-    [
-        (["--rate", "10Mbps"], ["give a scenario, or --rate and --rtt"]),
-        (["--rate", "10 apples", "--rtt", "20ms"], ['--rate: "apples"', "bit/s"]),
-        (["--rate", "10Mbps", "--rtt", "20"], ['--rtt: "20" has no unit', "ms"]),
-        (["--rate", "10Mbps", "--rtt", "20ms", "--congestion", "rino"], ["`reno`"]),
-        (["--rate", "10Mbps", "--rtt", "20ms", "--flows", "0"], ["--flows"]),
-        (["FILE", "--rate", "10Mbps"], ["--rate, ", "--host replace a scenario", "--set"]),
-        (["FILE", "--congestion", "rino"], ["`reno`"]),
-        (["nowhere.toml"], ["nowhere.toml: cannot read the scenario"]),
-    ],
-)
-def test_wrong_numbers_and_files(
-    tailroom: Tailroom, small: Path, arguments: list[str], named: list[str]
-) -> None:
-    given = [str(small) if one == "FILE" else one for one in arguments]
-    ended = tailroom("size", *given, "--target", FULL)
-    assert ended.status == 2
-    for text in named:
-        assert text in ended.errors
-    assert "Traceback" not in ended.errors
+def test_wrong_questions_touch_nothing(refused: Printed) -> None:
+    refused("size")
 
 
 def test_the_link_is_chosen_where_there_are_several(small: Path, tailroom: Tailroom) -> None:

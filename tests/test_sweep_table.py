@@ -14,17 +14,10 @@ import tailroom as tr
 from tailroom.cli.table_excerpt import print_excerpt
 from tailroom.scenario.axis import value_words
 from tailroom.studies.sweep_study.query import query
-from tests.conftest import SMALL, Tailroom
+from tests.conftest import SMALL, Printed, Tailroom
 from tests.test_named_values import TWO_LINKS
 
 QUEUE = "links.bottleneck.queue"
-
-
-@pytest.fixture
-def two_links(tmp_path: Path) -> Path:
-    path = tmp_path / "two-links.toml"
-    path.write_text(TWO_LINKS, encoding="utf-8")
-    return path
 
 
 def swept(tailroom: Tailroom, path: Path, *arguments: object) -> str:
@@ -33,34 +26,9 @@ def swept(tailroom: Tailroom, path: Path, *arguments: object) -> str:
     return ended.output
 
 
-def test_a_sweep_over_several_links_shows_those_that_vary(
-    tailroom: Tailroom, two_links: Path
-) -> None:
-    limits = ("--grid", "links.core.queue.limit=5 packets, 20 packets", "--seeds", 1)
-    text = swept(tailroom, two_links, *limits)
-    assert ", link core" in text
-    assert "utilization" in text
-    assert "link edge" not in text
-    result = tr.SweepResult(store := tr.Store(two_links.parent / "store"), store.sweeps()[0])
-    for mean in result.means("core.utilization")["mean"].to_pylist():
-        assert f"{mean:.2%}" in text
-
-
-def test_a_sweep_that_varies_no_link_shows_all(tailroom: Tailroom, two_links: Path) -> None:
-    text = swept(tailroom, two_links, "--grid", "flows.reno.count=1, 2", "--seeds", 1)
-    assert ", link core" in text
-    assert ", link edge" in text
-    assert ", all flows" in text
-
-
-def test_a_sweep_shows_the_metrics_that_are_asked_for(tailroom: Tailroom, two_links: Path) -> None:
-    vary = ("--grid", "flows.reno.count=1, 2", "--seeds", 1)
-    text = swept(tailroom, two_links, *vary, "--metric", "call.loss_fraction")
-    assert "call." in text
-    assert "utilization" not in text
-    ended = tailroom("sweep", two_links, "--store", "none", *vary, "--metric", "call.loss")
-    assert ended.status == 2
-    assert "did you mean call.loss_fraction" in ended.errors
+def test_a_sweep_shows_what_varies_and_what_is_asked_for(printed: Printed, tmp_path: Path) -> None:
+    (tmp_path / "two-links.toml").write_text(TWO_LINKS, encoding="utf-8")
+    printed("sweep")
 
 
 def test_one_seed_has_no_infinite_interval(tailroom: Tailroom, small: Path, tmp_path: Path) -> None:
@@ -79,17 +47,6 @@ def test_one_seed_has_no_infinite_interval(tailroom: Tailroom, small: Path, tmp_
         assert tailroom(*command).status == 0
     assert pq.read_table(tmp_path / "means.parquet")["half_width"].null_count == 2
     assert "inf" not in (tmp_path / "means.csv").read_text(encoding="utf-8")
-
-
-def test_a_swept_table_is_shown_by_its_kind(tailroom: Tailroom, small: Path) -> None:
-    text = swept(tailroom, small, "--grid", f"{QUEUE}=codel, pie, drop_tail", "--seeds", 1)
-    names = [line.split()[0] for line in text.splitlines() if line and line[0].isalpha()]
-    assert [name for name in names if name in ("codel", "pie", "drop_tail")] == [
-        "codel",
-        "pie",
-        "drop_tail",
-    ]
-    assert "kind" not in text
 
 
 RED, RED_2 = (

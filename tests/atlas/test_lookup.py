@@ -1,6 +1,5 @@
 """What looks a link up in the atlas: estimates, the fitted rule, the page, `size`, the command."""
 
-import re
 import subprocess
 import sys
 import tomllib
@@ -30,7 +29,7 @@ from tailroom_atlas.scaling import power_law
 from tailroom_atlas.scenarios import LINK, scenario
 from tailroom_atlas.study import AtlasRuns, compute_atlas
 from tests.atlas.tiny import TINY, made_up, rung_row
-from tests.conftest import Tailroom
+from tests.conftest import Printed, Tailroom
 from tests.ctrl_c import interrupt, wait_until
 from tests.validation import transcripts
 
@@ -314,7 +313,7 @@ def test_only_a_target_on_utilization_uses_the_atlas(
     shipped_atlas: Path, targets: list[str], *, has_bracket: bool
 ) -> None:
     written = scenario(TINY.cell, 1.0, 4.0)
-    question = read_question(written, targets, None, {}, None, None)
+    question = read_question(Scenario.of(written), targets, None, None)
     assert (atlas_bracket(question) is not None) == has_bracket
 
 
@@ -357,23 +356,10 @@ def test_nearest_cells_are_shown_with_what_they_say(
     assert "98.0%: no cell nearby has an answer" in far.output
     assert "needs 12" not in far.output
     assert "tailroom size" in far.output
-    wrong = tailroom("atlas", "near", "--rate", "6", "--rtt", "20ms")
-    assert (wrong.status, "--rate" in wrong.errors) == (2, True)
-    none = tailroom("atlas", "near", "--rate", "6Mbit/s", "--rtt", "20ms", "--congestion", "bbr3")
-    assert (none.status, "--congestion bbr3" in none.errors) == (2, True)
 
 
-def test_near_says_what_is_lost_and_what_loses_little(tailroom: Tailroom) -> None:
-    link = ("--rate", "10Gbit/s", "--rtt", "10ms to 100ms", "--flows", "10000")
-    asked = tailroom("atlas", "near", *link).output
-    assert "98.0% and a loss of at most 1%: " in asked
-    assert re.search(r"whatever is lost, 98\.0%: about 47 packets.*, where 8\.\d+% of", asked)
-    assert "11 instead of 29 packets for 98 % of one CUBIC flow" in asked
-    alone = tailroom("atlas", "near", *link, "--any-loss").output
-    assert "98.0%: about 47 packets" in alone
-    assert "a loss of at most" not in alone
-    few = tailroom("atlas", "near", "--rate", "1Gbit/s", "--rtt", "10ms to 100ms", "--flows", "10")
-    assert "98.0%: about 503 packets" in few.output
+def test_near_and_show_say_what_loses_little(tailroom: Tailroom, printed: Printed) -> None:
+    printed("atlas_near")
     answers = tr.atlas().answers.to_pylist()
     row = next(row for row in answers if row["low_loss_status"] == "interpolated")
     shown = tailroom("atlas", "show", row["cell"]).output
@@ -386,8 +372,11 @@ def test_a_cell_is_shown_with_its_command(shipped_atlas: Path, tailroom: Tailroo
     assert done.status == 0
     assert f"tailroom atlas run {TINY.cell.name}" in done.output
     assert tailroom("atlas").status == 0
-    wrong = tailroom("atlas", "show", "nosuch")
-    assert (wrong.status, "tailroom atlas near" in wrong.errors) == (2, True)
+
+
+@pytest.mark.usefixtures("shipped_atlas")
+def test_what_the_atlas_has_not_is_refused(refused: Printed) -> None:
+    refused("atlas")
 
 
 def test_the_commands_of_the_guide_print_what_stands_there() -> None:

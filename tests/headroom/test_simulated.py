@@ -51,14 +51,6 @@ def test_the_command_shows_what_was_simulated(tailroom: Tailroom) -> None:
     assert "1 with a headroom of a frame less" in ended.output
 
 
-@pytest.mark.parametrize("others", [("--check",), ("--format", "sonic")])
-def test_what_cannot_be_simulated_is_refused(tailroom: Tailroom, others: tuple[str, ...]) -> None:
-    link = () if others == ("--check",) else ("--speed", "100G", "--cable", "300m")
-    ended = tailroom("headroom", *link, "--simulate", *others)
-    assert ended.status == 2
-    assert "--simulate" in ended.errors
-
-
 def test_a_pause_without_a_response_time_has_that_of_the_formula() -> None:
     """A busy link delivers during the pause frame and the response, and a frame just begun."""
     for speed in SPEEDS:

@@ -43,7 +43,7 @@ class Axis:
     is_text: bool = False
     """Whether a file or a command line has the values, whose quantities have units."""
     bare_unit: str = ""
-    """Unit of values that are given as numbers or time spans."""
+    """Unit of the values if numbers or time spans are among them and texts have the same unit."""
 
     def __post_init__(self) -> None:
         # The engine would leave blanks out, and two spellings of a key would vary independently.
@@ -68,26 +68,29 @@ class Axis:
                 keys end with the axis' key.
         """
         key = scenario.full_key(self.key)
-        numbers = [value for value in self.values if _is_number(value)]
+        numbers = [value for value in self.values if is_number(value)]
         unit = scenario.unit_of(key, numbers[0]) if numbers else ""
         if unit and self.is_text:
+            number = f"{numbers[0]:.15g}"
             raise ScenarioError(
-                f"{self.key}: {numbers[0]} has no unit; write it with its unit, as in "
-                f'"{numbers[0]} {unit}"'
+                f'{self.key}: {number} has no unit; write it with its unit, as in "{number} {unit}"'
             )
-        is_bare = unit and len(numbers) == len(self.values)
-        return replace(self, key=key, bare_unit=unit if is_bare else self.bare_unit)
+        if not unit:
+            return replace(self, key=key)
+        if replace(self, bare_unit=unit).numbers:
+            return replace(self, key=key, bare_unit=unit)
+        # A column of texts has no unit of its own.
+        texts = (f"{value:.15g} {unit}" if is_number(value) else value for value in self.values)
+        return replace(self, key=key, values=tuple(texts))
 
     @property
     def numbers(self) -> list[float] | None:
         """The values as numbers of a common unit; `None` if there are other values."""
-        read = [_quantity(value) for value in self.values]
-        if (
-            any(quantity is None for quantity in read)
-            or len({quantity[1] for quantity in read if quantity}) > 1
-        ):
+        read = [quantity for value in self.values if (quantity := _quantity(value))]
+        units = {unit or self.bare_unit for _, unit in read}
+        if len(read) < len(self.values) or len(units) > 1:
             return None
-        return [quantity[0] for quantity in read if quantity]
+        return [number for number, _ in read]
 
     @property
     def unit(self) -> str:
@@ -267,7 +270,8 @@ def bare_value(text: str) -> object:
     return value
 
 
-def _is_number(value: object) -> bool:
+def is_number(value: object) -> bool:
+    """Whether a value is a number; a truth value is none."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 

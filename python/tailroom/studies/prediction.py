@@ -10,13 +10,14 @@ from tailroom.arguments import SIMULATED
 from tailroom.errors import NotApplicableError
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Assumption, Bottleneck, Model, Prediction, Requirement
-from tailroom.scenario.axis import Axis, value_words
+from tailroom.scenario.axis import Axis
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.named_values import nearest
 from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.run_warnings import once, warn, warning
+from tailroom.studies.setting_columns import setting_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -264,13 +265,11 @@ class Curves(AnyResult):
         return {"curves": self._table}
 
     def _table(self) -> "pa.Table":
-        values = self.axis.values
-        if not all(isinstance(value, int | float) for value in values):
-            values = tuple(value_words(value, values) for value in values)
-        pairs = list(zip(values, self.points, strict=True))
+        pairs = list(zip(self.axis.values, self.points, strict=True))
         table = _table([answer for _, point in pairs for answer in point.answers])
         by_row = [value for value, point in pairs for _ in point.answers]
-        return table.add_column(0, self.axis.key, [by_row])
+        column = setting_column(self.axis.key, by_row, self.axis.bare_unit)
+        return table.add_column(0, *column)
 
     def models_predicting(self, quantity: str) -> list[str]:
         """Returns the names of the models that predict a quantity at any of the points.

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 
 from tailroom.field_docs import with_field_docs
+from tailroom.scenario.axis import is_number
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.run_warnings import with_names
 from tailroom.statistics.intervals import Interval
+from tailroom.studies.setting_columns import setting_column
 
 if TYPE_CHECKING:
     from tailroom.simulation.result_types import RunWarning
@@ -53,12 +55,12 @@ class Choice:
 class Choices(AnyResult):
     """The results of several choices.
 
-    Their table `choices` has one row per choice: its words under the headings, then a column per
-    metric. With several seeds, the column `METRIC` has the means in the unit of the metric, the
-    column `METRIC.half_width` the half-widths of Student's 95 % intervals, and `METRIC.low` and
-    `METRIC.high` have the ends of the intervals, which stay within the range of the metric. A
-    metric that a choice does not define is null. The picture is utilization against queueing delay,
-    one panel per link of `links`.
+    Their table `choices` has one row per choice: its words under the headings, or numbers whose
+    unit is in the metadata of the column, then a column per metric. With several seeds, the column
+    `METRIC` has the means in the unit of the metric, the column `METRIC.half_width` the half-widths
+    of Student's 95 % intervals, and `METRIC.low` and `METRIC.high` have the ends of the intervals,
+    which stay within the range of the metric. A metric that a choice does not define is null. The
+    picture is utilization against queueing delay, one panel per link of `links`.
     """
 
     headings: tuple[str, ...]
@@ -73,6 +75,8 @@ class Choices(AnyResult):
     """Full names of the metrics to show."""
     notes: tuple[str, ...]
     """Limits of the scenario that were kept where a word replaces a queue."""
+    units: Mapping[str, str] = field(default_factory=dict)
+    """Units of settings that are numbers, by heading."""
 
     def __repr__(self) -> str:
         """A line per choice, with the first metrics."""
@@ -98,10 +102,7 @@ class Choices(AnyResult):
         return {"choices": self._table}
 
     def _table(self) -> pa.Table:
-        columns: dict[str, pa.Array] = {
-            heading: pa.array([choice.words[place] for choice in self.choices], pa.string())
-            for place, heading in enumerate(self.headings)
-        }
+        columns: dict[str, pa.Array] = {}
         for metric in self.metrics:
             intervals = [choice.metrics.get(metric) for choice in self.choices]
             means = [interval.mean if interval else None for interval in intervals]
@@ -111,7 +112,21 @@ class Choices(AnyResult):
                 for name in ("half_width", "low", "high"):
                     values = [of_choice.get(name) for of_choice in numbers]
                     columns[f"{metric}.{name}"] = pa.array(values, pa.float64())
-        return pa.table(columns)
+        table = pa.table(columns)
+        for place, heading in enumerate(self.headings):
+            column = setting_column(heading, self._values(place), self.units.get(heading))
+            table = table.add_column(place, *column)
+        return table
+
+    def _values(self, place: int) -> list[object]:
+        """The column under a heading: numbers if every choice has one, else words."""
+        # The name of a scenario precedes the settings.
+        settings = [[choice.words[0], *choice.settings.values()] for choice in self.choices]
+        first = len(settings[0]) - len(self.headings)
+        values = [of_choice[first + place] for of_choice in settings]
+        if self.headings[place] in self.units or all(map(is_number, values)):
+            return values
+        return [choice.words[place] for choice in self.choices]
 
     @property
     def warnings(self) -> tuple["RunWarning", ...]:

@@ -130,6 +130,7 @@ def choices(  # noqa: PLR0913 - keyword arguments
         links=tuple(links),
         metrics=tuple(dict.fromkeys(shown)),
         notes=tuple(planned.notes),
+        units=planned.units,
     )
     warn(found.warnings)
     return found
@@ -146,6 +147,8 @@ class _Plan:
     keys: tuple[str, ...]
     """The keys that vary."""
     notes: list[str]
+    units: dict[str, str]
+    """Units of the numbers, by heading."""
 
 
 def _plan(sources: Sequence[Scenario], vary: Mapping[str, object]) -> _Plan:
@@ -171,14 +174,17 @@ def _plan(sources: Sequence[Scenario], vary: Mapping[str, object]) -> _Plan:
             words.append((*([name] if len(sources) > 1 else []), *value_texts))
     keys = tuple(varied.key for varied in spelled)
     heads = [SCENARIO_HEADING] if len(sources) > 1 else []
-    heads += headings(keys)
+    named = headings(keys)
+    heads += named
     if not heads:
         heads, words = [SCENARIO_HEADING], [(names[0],)]
     texts = [
         note if len(of_scenarios) == len(sources) else f"{', '.join(of_scenarios)}: {note}"
         for note, of_scenarios in notes.items()
     ]
-    return _Plan(points, words, tuple(heads), keys, texts)
+    by_heading = zip(named, spelled, strict=True)
+    units = {heading: varied.bare_unit for heading, varied in by_heading if varied.bare_unit}
+    return _Plan(points, words, tuple(heads), keys, texts, units)
 
 
 def _combinations(axes: Sequence[Axis]) -> Iterator[NamedValues]:

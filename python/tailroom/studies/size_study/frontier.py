@@ -1,7 +1,7 @@
 """The smallest sufficient buffer for each value of another key."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 from tailroom.arguments import check_mapping, named
@@ -9,9 +9,12 @@ from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import Axis, axis, value_words
 from tailroom.scenario.scenario import ScenarioLike
+from tailroom.scenario.trust import allowing
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.run_warnings import once
+from tailroom.studies.setting_columns import setting_column
 from tailroom.studies.size_study.answer import Size, SizeProgress
+from tailroom.studies.size_study.question import Numbers, asked_scenario, named_as_arguments
 from tailroom.studies.size_study.study import size
 from tailroom.studies.size_study.targets import Target
 
@@ -76,7 +79,6 @@ class Frontier(AnyResult):
 
         is_limit = self.sizes[0].varied.is_limit
         columns: dict[str, list[object]] = {
-            self.axis.key: [words for words, _ in self.named],
             "limit_packets" if is_limit else "value": [
                 one.smallest if is_limit else one.value for one in self.sizes
             ],
@@ -90,7 +92,8 @@ class Frontier(AnyResult):
                 chosen.interval(metric).mean if (chosen := one.chosen) else None
                 for one in self.sizes
             ]
-        return pa.table(columns)
+        column = setting_column(self.axis.key, self.axis.values, self.axis.bare_unit)
+        return pa.table(columns).add_column(0, *column)
 
     def as_dict(self) -> dict[str, Any]:
         """The frontier as `tailroom size --json` prints it."""
@@ -138,8 +141,12 @@ def frontier(
         raise ArgumentError(f"{named('over')}: has {len(over)} keys; give one, as in {_EXAMPLE}")
     [(key, values)] = over.items()
     read = values if isinstance(values, Axis) else axis(key, values)
+    numbers = Numbers(**{one.name: question.get(one.name) for one in fields(Numbers)})
+    allowed = {name: question.get(f"allow_{name}", False) for name in ("code", "files")}
+    with allowing(**allowed), named_as_arguments(scenario):
+        read = read.in_scenario(asked_scenario(scenario, numbers, set))
     sizes = (
-        size(scenario, targets, set={**(set or {}), key: value}, progress=progress, **question)
+        size(scenario, targets, set={**(set or {}), read.key: value}, progress=progress, **question)
         for value in read.values
     )
     return Frontier(read, tuple(sizes))

@@ -27,7 +27,10 @@ _CONGESTION_KEY = re.compile(r"^scenario: (?:line \d+, )?flows\.[^.: ]+\.congest
 
 @dataclass(frozen=True)
 class Numbers:
-    """A question without a scenario: long flows over one link; see `dumbbell`."""
+    """A question without a scenario: long flows over one link; see `dumbbell`.
+
+    With a scenario, only `congestion` may be given.
+    """
 
     rate: str | float | None = None
     rtt: str | float | timedelta | tuple[float, float] | None = None
@@ -37,25 +40,32 @@ class Numbers:
     host: str | None = None
 
 
-def asked_scenario(scenario: ScenarioLike | None, numbers: Numbers) -> ScenarioLike:
-    """The given scenario, or the scenario that the numbers describe.
+def asked_scenario(
+    scenario: ScenarioLike | None, numbers: Numbers, overrides: Mapping[str, object] | None
+) -> Scenario:
+    """Reads the given scenario, or the scenario that the numbers describe.
+
+    Args:
+        scenario: Path of a scenario file, or a scenario built in Python; or `None`.
+        numbers: The numbers, and the congestion control of either.
+        overrides: Values of the scenario to replace, by key.
 
     Raises:
         ScenarioError: Both are given, neither is given, or a number is wrong.
     """
     if scenario is not None:
-        if numbers != Numbers():
+        if replace(numbers, congestion=None) != Numbers():
             names = ", ".join(map(arguments.named, ("rate", "rtt", "flows", "duration")))
             raise ScenarioError(
                 f"{names} and {arguments.named('host')} replace a scenario; leave out the "
                 f"scenario, or change its values with {arguments.named('set')}"
             )
-        return scenario
+        return Scenario.of(scenario, overrides, numbers.congestion)
     if numbers.rate is None or numbers.rtt is None:
         rate, rtt = map(arguments.named, ("rate", "rtt"))
         raise ScenarioError(f"give a scenario, or {rate} and {rtt}")
     flows = 1 if numbers.flows is None else numbers.flows
-    return dumbbell(
+    described = dumbbell(
         numbers.rate,
         numbers.rtt,
         flows,
@@ -63,11 +73,15 @@ def asked_scenario(scenario: ScenarioLike | None, numbers: Numbers) -> ScenarioL
         duration=numbers.duration,
         host=numbers.host or HOST,
     )
+    return Scenario.of(described, overrides)
 
 
 @contextmanager
-def named_as_arguments() -> Iterator[None]:
+def named_as_arguments(scenario: object) -> Iterator[None]:
     """Names the argument in an error about numbers, or about the scenario that they describe.
+
+    Args:
+        scenario: The given scenario; with one, errors stay as they are.
 
     Raises:
         ScenarioError: The block raised one.
@@ -75,6 +89,8 @@ def named_as_arguments() -> Iterator[None]:
     try:
         yield
     except ScenarioError as error:
+        if scenario is not None:
+            raise
         name, colon, problem = _CONGESTION_KEY.sub("congestion", str(error)).partition(":")
         number, dot, key = name.partition(".")
         if number in {field.name for field in fields(Numbers)}:
@@ -101,23 +117,19 @@ class Question:
     """Value of another key in the scenario, in steps."""
 
 
-def read_question(  # noqa: PLR0913, PLR0917 - what a question consists of
-    scenario: ScenarioLike,
+def read_question(
+    source: Scenario,
     targets: str | Target | Sequence[str | Target],
     link: str | None,
-    overrides: Mapping[str, object] | None,
-    congestion: Congestion | None,
     most_loss: float | None,
     vary: str | None = None,
 ) -> Question:
-    """Reads the scenario and the targets, and determines the link whose buffer is sought.
+    """Reads the targets, and determines the link whose buffer is sought.
 
     Args:
-        scenario: Path of a scenario file, or a scenario built in Python.
+        source: The scenario.
         targets: One target or several, parsed or as text.
         link: Name of the link; if left out, the targets or the rates determine it.
-        overrides: Values of the scenario to replace, by key.
-        congestion: Congestion controls by group, or the control of the only group.
         most_loss: Loss fraction, above 0 and below 1, that the answer keeps to where no target
             limits a loss; `None` for no bound.
         vary: Key whose value is sought instead of the limit of the link.
@@ -137,7 +149,6 @@ def read_question(  # noqa: PLR0913, PLR0917 - what a question consists of
         )
     if not targets:
         check_targets([])
-    source = Scenario.of(scenario, overrides, congestion)
     if link is not None:
         models.read_bottleneck(source, link)  # Raises ScenarioError if there is no such link.
     known = expected_names(source)

@@ -177,11 +177,10 @@ def size(  # noqa: PLR0913 - keyword arguments
     arguments.MAX_SEEDS.check("max_seeds", max_seeds)
     arguments.PRECISION.check("precision", precision)
     arguments.WORKERS.check("workers", workers)
-    of_numbers, of_scenario = (congestion, None) if scenario is None else (None, congestion)
-    naming = named_as_arguments() if scenario is None else nullcontext()
-    with allowing(code=allow_code, files=allow_files), naming:
-        asked = asked_scenario(scenario, Numbers(rate, rtt, flows, of_numbers, duration, host))
-        question = read_question(asked, targets, link, set, of_scenario, most_loss, vary)
+    numbers = Numbers(rate, rtt, flows, congestion, duration, host)
+    with allowing(code=allow_code, files=allow_files), named_as_arguments(scenario):
+        asked = asked_scenario(scenario, numbers, set)
+        question = read_question(asked, targets, link, most_loss, vary)
     predictions = _predict(question.link, question.targets)
     in_processes = bool(question.source.handle.controls)
     # Ctrl-C writes the runs of a search without a store, and is to end it at once. A process that

@@ -1,12 +1,11 @@
 """The results of a sweep as tables with one row per run or per point."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Mapping, Sequence
 
 import pyarrow as pa
 
-from tailroom.scenario.axis import number_of, value_words
+from tailroom.scenario.axis import value_words
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.intervals import Interval
@@ -14,9 +13,7 @@ from tailroom.storage.run import TEXTS
 from tailroom.storage.run_index import RunIndex
 from tailroom.storage.store import Store
 from tailroom.storage.sweep_record import SweepRecord
-
-_Write = Callable[[object, Sequence[object]], str]
-"""Writes a value as text, given all values of its key."""
+from tailroom.studies.setting_columns import Write, setting_column
 
 IDENTITY = ("title", "wall_s", "key", "scenario_hash", "engine_build", *TEXTS)
 """Columns of stored runs that follow all others."""
@@ -95,7 +92,7 @@ def _with_settings(
     table: pa.Table,
     keys: Sequence[str],
     settings: Sequence[Mapping[str, object]],
-    write: _Write,
+    write: Write,
     units: Mapping[str, str],
 ) -> pa.Table:
     """Orders the columns for readers: settings, seed, metrics, identity of the run."""
@@ -105,8 +102,8 @@ def _with_settings(
     table = table.select([*first, *metrics, *last])
     for place, key in enumerate(keys):
         values = [of_run.get(key) for of_run in settings]
-        column = _column(values, write, units.get(key))
-        table = table.add_column(place, _field(key, column, units), column)
+        column = setting_column(key, values, units.get(key), write)
+        table = table.add_column(place, *column)
     return table
 
 
@@ -123,14 +120,9 @@ def means(index: RunIndex, record: SweepRecord, metric: str) -> pa.Table:
     """
     points = [point["settings"] for point in record.points]
     by_point = intervals(index, record, metric)
-    columns = {
-        key: _column([settings[key] for settings in points], unit=record.units.get(key))
-        for key in record.axes
-    }
     by_name = [interval.as_dict() if interval else {} for interval in by_point]
     table = pa.table(
         {
-            **columns,
             **{
                 name: pa.array([numbers.get(name) for numbers in by_name], pa.float64())
                 for name in ("mean", "half_width", "low", "high")
@@ -138,13 +130,10 @@ def means(index: RunIndex, record: SweepRecord, metric: str) -> pa.Table:
             "runs": [interval.count if interval else 0 for interval in by_point],
         }
     )
-    fields = [_field(name, table[name], record.units) for name in table.column_names]
-    return table.cast(pa.schema(fields))
-
-
-def _field(key: str, column: pa.Array, units: Mapping[str, str]) -> pa.Field:
-    """Returns the field of a column, whose metadata have the unit of numbers."""
-    return pa.field(key, column.type, metadata={"unit": units[key]} if key in units else None)
+    for place, key in enumerate(record.axes):
+        values = [settings[key] for settings in points]
+        table = table.add_column(place, *setting_column(key, values, record.units.get(key)))
+    return table
 
 
 def intervals(index: RunIndex, record: SweepRecord, metric: str) -> list[Interval | None]:
@@ -162,26 +151,6 @@ def intervals(index: RunIndex, record: SweepRecord, metric: str) -> list[Interva
 def metrics_of_sweep(index: RunIndex, record: SweepRecord) -> list[str]:
     """Full names of the metrics that the finished runs of a sweep have."""
     return index.metrics(key for point in record.points for key in point["runs"])
-
-
-def _column(values: list[object], write: _Write = value_words, unit: str | None = None) -> pa.Array:
-    """Numbers or texts without change; tables and lists, which CSV does not have, as text.
-
-    As structs, Arrow would give each table the keys of all other tables.
-
-    Args:
-        values: The values.
-        write: Writes a table as text.
-        unit: Unit of values that are numbers or time spans; `None` for others.
-    """
-    if unit is not None:
-        values = [value if isinstance(value, int) else number_of(value) for value in values]
-    if not any(isinstance(value, dict | list) for value in values):
-        with suppress(pa.ArrowException):
-            return pa.array(values)
-    by_text = {str(value): value for value in values if value is not None}
-    words = {text: write(value, list(by_text.values())) for text, value in by_text.items()}
-    return pa.array([words.get(str(value)) for value in values])
 
 
 def _json(value: object, _among: Sequence[object]) -> str:
