@@ -105,7 +105,7 @@ fn edit_run(network: &mut Network, field: usize, value: u64) {
 
 fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
     let (time, rate) = (Time::from_picoseconds(value), Rate::from_bits_per_second(value));
-    match field % 22 {
+    match field % 23 {
         0 => link.rate = rate,
         1 => link.delay = time,
         2 => *link.queue.parameters_mut().amounts()[0].1 = QueueLimit::packets(value),
@@ -145,6 +145,7 @@ fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
             (line.priority, line.weight) = (value as u32 % 9, f64::from_bits(value));
             link.line = Some(line);
         }
+        22 => link.is_acted_on = !link.is_acted_on,
         13 => (link.bdp_bytes, link.packet_bytes) = (f64::from_bits(value), value as f64),
         field => edit_token_buckets(link, field - 14, value),
     }
