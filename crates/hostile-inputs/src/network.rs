@@ -141,9 +141,9 @@ fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
             link.ingress = value.is_multiple_of(3).then_some(member);
         }
         21 => {
-            let mut line = LineSpec::new("line");
-            (line.priority, line.weight) = (value as u32 % 9, f64::from_bits(value));
-            link.line = Some(line);
+            let mut place = LineSpec::new("line");
+            (place.priority, place.weight) = (value as u32 % 9, f64::from_bits(value));
+            link.line = Some(place);
         }
         22 => link.is_acted_on = !link.is_acted_on,
         13 => (link.bdp_bytes, link.packet_bytes) = (f64::from_bits(value), value as f64),
@@ -162,9 +162,7 @@ fn edit_token_buckets(link: &mut LinkSpec, field: usize, value: u64) {
             shaper.overhead = Some(Size::new(value));
             shaper.peak_rate = Some(BitRate::new(value));
         }
-        _ => {
-            link.policer = Some(PolicerSpec::new(BitRate::new(value), Size::new(value)));
-        }
+        _ => link.policer = Some(PolicerSpec::new(BitRate::new(value), Size::new(value))),
     }
     link.shaper = Some(shaper);
 }
