@@ -120,7 +120,8 @@ impl<T> Bottleneck<T> {
     /// The link that `spec` describes, empty, at time 0. Its random draws depend on `seed`.
     ///
     /// # Errors
-    /// The first value of `spec` that is out of range or contradicts another.
+    /// The first value of `spec` that is out of range or contradicts another, or on which only a network
+    /// can act.
     pub fn new(spec: &LinkSpec, seed: u64) -> Result<Self, BadParameter> {
         let mut info = LinkInfo::new(&spec.name, spec.sustained_rate(), spec.packet_bytes as u32);
         (info.seed, info.bdp_bytes) = (seed, spec.bdp_bytes);
