@@ -46,6 +46,17 @@ def test_a_burst_passes_a_policer_whose_bucket_holds_it() -> None:
     )
 
 
+def test_a_burst_waits_for_a_shaper_whose_bucket_lacks_its_tokens() -> None:
+    """The last packet lacks the tokens of 20 packets, which take 20 ms at 12 Mbit/s."""
+    needed = round(1500 * (1 + 0.9 * (PACKETS - 1) - 20))
+    shaped = Scenario.from_toml(POLICED.replace("policer", "shaper"))
+    target = "queue_delay_s_max <= 20 ms"
+    answer = tr.size(shaped, target, vary="links.b.shaper.burst", precision=0.0003)
+    assert answer.varied == Varied("links.b.shaper.burst", "size", is_limit=False)
+    assert answer.smallest is not None
+    assert needed <= answer.smallest <= 1.0001 * needed
+
+
 def pooled(size: str, policy: str) -> Scenario:
     """The same burst into the memory of a pool, without a policer at a tenth of the rate.
 

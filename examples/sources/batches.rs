@@ -19,6 +19,7 @@ use crate::units::Time;
 /// Parameters of batches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct BatchesParams {
     /// Mean rate of each flow, headers included.
     #[schemars(example = "1 Mbit/s")]

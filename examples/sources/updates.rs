@@ -21,6 +21,7 @@ use crate::units::Time;
 /// Parameters of updates.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct UpdatesParams {
     /// Payload of a flow.
     #[schemars(example = "100 kB")]
@@ -47,6 +48,7 @@ impl Parameters for UpdatesParams {
 
 /// Updates, resolved.
 #[derive(Clone, Debug, PartialEq, Ranges)]
+#[non_exhaustive]
 pub struct UpdatesSpec {
     size: Distribution,
     interval: Time,

@@ -105,18 +105,18 @@ fn edit_run(network: &mut Network, field: usize, value: u64) {
 
 fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
     let (time, rate) = (Time::from_picoseconds(value), Rate::from_bits_per_second(value));
-    match field % 22 {
+    match field % 23 {
         0 => link.rate = rate,
         1 => link.delay = time,
         2 => *link.queue.parameters_mut().amounts()[0].1 = QueueLimit::packets(value),
         3 => *link.queue.parameters_mut().amounts()[0].1 = QueueLimit::bytes(value),
-        4 => link.rate_changes.push(RateChange { at: time, rate }),
-        5 => link.rate_changes.push(RateChange { at: Time::from_milliseconds(200), rate }),
+        4 => link.rate_changes.push(RateChange::new(time, rate)),
+        5 => link.rate_changes.push(RateChange::new(Time::from_milliseconds(200), rate)),
         6 => link.rate_period = Some(time),
-        7 => link.delay_changes.push(DelayChange { at: time, delay: Time::ZERO }),
+        7 => link.delay_changes.push(DelayChange::new(time, Time::ZERO)),
         8 => {
             let at = Time::from_milliseconds(200);
-            link.delay_changes.push(DelayChange { at, delay: time });
+            link.delay_changes.push(DelayChange::new(at, time));
         }
         9 => link.loss = LossSpec::Periodic { every: value },
         10 => link.loss = LossSpec::Bernoulli { probability: f64::from_bits(value) },
@@ -136,15 +136,16 @@ fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
         20 => {
             let [xoff, headroom] = [value, value / 2].map(Size::new);
             link.pause = Some(PauseSpec::new(xoff, Size::new(value / 3), headroom));
-            let pool = (value % 2) as usize;
-            let (alpha, xon_offset) = (f64::from_bits(value), value);
-            link.ingress =
-                value.is_multiple_of(3).then_some(IngressMember { pool, alpha, xon_offset });
+            let mut member = IngressMember::new((value % 2) as usize, f64::from_bits(value));
+            member.xon_offset = value;
+            link.ingress = value.is_multiple_of(3).then_some(member);
         }
         21 => {
-            let (priority, weight) = (value as u32 % 9, f64::from_bits(value));
-            link.line = Some(LineSpec { priority, weight, ..LineSpec::new("line") });
+            let mut place = LineSpec::new("line");
+            (place.priority, place.weight) = (value as u32 % 9, f64::from_bits(value));
+            link.line = Some(place);
         }
+        22 => link.is_acted_on = !link.is_acted_on,
         13 => (link.bdp_bytes, link.packet_bytes) = (f64::from_bits(value), value as f64),
         field => edit_token_buckets(link, field - 14, value),
     }
@@ -161,10 +162,7 @@ fn edit_token_buckets(link: &mut LinkSpec, field: usize, value: u64) {
             shaper.overhead = Some(Size::new(value));
             shaper.peak_rate = Some(BitRate::new(value));
         }
-        _ => {
-            let (rate, burst) = (BitRate::new(value), Size::new(value));
-            link.policer = Some(PolicerSpec { rate, burst });
-        }
+        _ => link.policer = Some(PolicerSpec::new(BitRate::new(value), Size::new(value))),
     }
     link.shaper = Some(shaper);
 }
@@ -181,11 +179,11 @@ fn edit_group(group: &mut GroupSpec, field: usize, value: u64) {
         6 => group.stop = Some(time),
         7 => group.send_jitter = Some(time),
         8 => group.tcp = None,
-        9 => group.source = BulkParams { bytes: Some(Size::new(value)) }.into(),
+        9 => group.source = BulkParams::transfer(Size::new(value)).into(),
         10 => group.source = CbrParams::at_once(Rate::from_bits_per_second(value)).into(),
         11 => {
             let rate = Rate::from_bits_per_second(value);
-            group.source = PoissonSpec { rate, sizes: PacketSizes::Fixed }.into();
+            group.source = PoissonSpec::new(rate, PacketSizes::Fixed).into();
         }
         12 => group.name.clear(),
         _ => {

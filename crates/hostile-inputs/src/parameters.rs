@@ -37,7 +37,7 @@ fn edit_link(network: &mut Network, field: usize, at: usize, value: u64) {
         3 => set_number(&mut link.loss, at, value),
         _ => {
             let extra_delay = distribution(at, value);
-            link.jitter = Some(JitterSpec { extra_delay, draws: Draws::AtNoTime });
+            link.jitter = Some(JitterSpec::new(extra_delay, Draws::AtNoTime));
         }
     }
 }
@@ -61,21 +61,21 @@ fn edit_source(network: &mut Network, field: usize, at: usize, value: u64) {
     match field {
         8 => {
             let sizes = PacketSizes::Drawn(distribution(at, value));
-            group.source = PoissonSpec { rate, sizes }.into();
+            group.source = PoissonSpec::new(rate, sizes).into();
         }
         9 => {
-            group.source = OnOffSpec { rate, on: distribution(at, value), off: millisecond }.into();
+            group.source = OnOffSpec::new(rate, distribution(at, value), millisecond).into();
         }
         10 => {
-            group.source = OnOffSpec { rate, on: millisecond, off: distribution(at, value) }.into();
+            group.source = OnOffSpec::new(rate, millisecond, distribution(at, value)).into();
         }
         11 => {
             let (size, per_second) = (distribution(at, value), 10.0);
-            group.source = ObjectsSpec { size, per_second, rate_bps: 1e5 }.into();
+            group.source = ObjectsSpec::new(size, per_second, 1e5).into();
         }
         12 => {
             let (size, per_second) = (Distribution::Fixed(1e4), f64::from_bits(value));
-            group.source = ObjectsSpec { size, per_second, rate_bps: 1e5 }.into();
+            group.source = ObjectsSpec::new(size, per_second, 1e5).into();
         }
         _ => {
             let SourceSpec::Flows(FlowSourceSpec::FiniteFlows(flows)) = &mut group.source else {

@@ -120,7 +120,8 @@ impl<T> Bottleneck<T> {
     /// The link that `spec` describes, empty, at time 0. Its random draws depend on `seed`.
     ///
     /// # Errors
-    /// The first value of `spec` that is out of range or contradicts another.
+    /// The first value of `spec` that is out of range or contradicts another, or on which only a network
+    /// can act.
     pub fn new(spec: &LinkSpec, seed: u64) -> Result<Self, BadParameter> {
         let mut info = LinkInfo::new(&spec.name, spec.sustained_rate(), spec.packet_bytes as u32);
         (info.seed, info.bdp_bytes) = (seed, spec.bdp_bytes);
@@ -133,10 +134,7 @@ impl<T> Bottleneck<T> {
     /// Those of [`Bottleneck::new`].
     pub fn with_info(spec: &LinkSpec, info: &LinkInfo) -> Result<Self, BadParameter> {
         check_link(spec, Time::AFTER_ALL_RUNS)?;
-        if spec.pool.is_some() {
-            let problem = "a link by itself shares no memory";
-            return Err(BadParameter::new("pool", problem, "remove it"));
-        }
+        check_alone(spec)?;
         check_queue(spec, info)?;
         check_token_buckets(spec, info)?;
         Ok(Bottleneck {
@@ -242,6 +240,22 @@ impl<T> Bottleneck<T> {
         };
         let (flow, bytes) = (transit.flow(), transit.bytes());
         self.decided.push_back(Outcome { packet, flow, bytes, fate });
+    }
+}
+
+/// Refuses what only a network can act on, since it concerns other links too.
+fn check_alone(spec: &LinkSpec) -> Result<(), BadParameter> {
+    let shared = [
+        ("pool", spec.pool.is_some(), "shares no memory"),
+        ("ingress", spec.ingress.is_some(), "shares no memory"),
+        ("line", spec.line.is_some(), "shares no line"),
+        ("pause", spec.pause.is_some(), "leads to no switch that pauses it"),
+    ];
+    match shared.into_iter().find(|(_, is_there, _)| *is_there) {
+        Some((key, _, lacks)) => {
+            Err(BadParameter::new(key, format!("a link by itself {lacks}"), "remove it"))
+        }
+        None => Ok(()),
     }
 }
 

@@ -73,7 +73,10 @@
 //! The same network and seed give the same bytes on every machine: time, rates and sizes are integers, and
 //! nothing here reads a clock, a file or the environment. A wrong network is an error, not a panic; what
 //! panics says so under "Panics". Specifications, parameters and results may gain fields in any version, and
-//! the enums of components kinds: they are `non_exhaustive`, with a constructor or `Default`.
+//! the enums of components kinds: they are `non_exhaustive`, with a constructor or `Default`; the parameters
+//! of a source that has a specification of its own come from a scenario. The events and answers of
+//! [`congestion`], the hosts and routes of [`fabric`], [`traffic::TraceFlow`] and [`distribution::CdfPoint`]
+//! are open, so that only a new major version changes their fields.
 //!
 //! Modules import one another in one direction, which `import_order.txt` states.
 

@@ -24,6 +24,7 @@ const DRAWS: usize = 1_000;
 
 /// A network in numbers.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct ModelInput {
     /// Length of the run.
     pub duration_s: f64,
@@ -37,6 +38,7 @@ pub struct ModelInput {
 
 /// A shared link.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct LinkInput {
     /// Its key in the scenario.
     pub name: String,
@@ -65,6 +67,7 @@ pub struct LinkInput {
 
 /// An amount in a buffer, in the unit that the discipline counts.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct AmountInput {
     /// Name of the parameter.
     pub key: &'static str,
@@ -76,6 +79,7 @@ pub struct AmountInput {
 
 /// A group of flows.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct GroupInput {
     /// Its key in the scenario.
     pub name: String,
@@ -97,6 +101,7 @@ pub struct GroupInput {
 
 /// Permanent flows that differ only in their start.
 #[derive(Debug, PartialEq, Serialize)]
+#[non_exhaustive]
 pub struct FlowsInput {
     /// Number of flows.
     pub count: u64,
@@ -108,6 +113,7 @@ pub struct FlowsInput {
 
 /// The transport of a group.
 #[derive(Debug, Serialize)]
+#[non_exhaustive]
 pub struct TransportInput {
     /// Name of the congestion control.
     pub congestion: String,

@@ -17,6 +17,7 @@ use crate::units::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ArrivalLogConfig")]
+#[non_exhaustive]
 pub struct ArrivalLogSpec {
     /// Start of the span: arrivals from this time on are recorded.
     pub from: Duration,
@@ -27,6 +28,13 @@ pub struct ArrivalLogSpec {
     #[serde(default = "ten_million")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub most_packets: u64,
+}
+
+impl ArrivalLogSpec {
+    /// The arrivals from `from` until `to`, at most ten million.
+    pub fn new(from: Duration, to: Duration) -> Self {
+        ArrivalLogSpec { from, to, most_packets: ten_million() }
+    }
 }
 
 fn ten_million() -> u64 {

@@ -14,6 +14,7 @@ use crate::units::float;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "IngressPoolConfig")]
+#[non_exhaustive]
 pub struct IngressMemory {
     /// The memory beyond what each ingress has to itself, without headroom unless `includes_headroom`.
     #[schemars(example = "8 MB")]
@@ -30,6 +31,11 @@ pub struct IngressMemory {
 }
 
 impl IngressMemory {
+    /// Memory of this size, while each link has its headroom to itself.
+    pub fn new(size: Size) -> Self {
+        IngressMemory { size, headroom: None, includes_headroom: false }
+    }
+
     /// What of the memory is in use while the ingresses occupy so much, in bytes.
     fn in_use(&self, occupied: Occupied) -> u64 {
         occupied.shared + if self.includes_headroom { occupied.headroom } else { 0 }
@@ -44,6 +50,7 @@ impl IngressMemory {
 
 /// The place of the ingress of a link in a pool.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct IngressMember {
     /// Index of the pool in the network.
     pub pool: usize,
@@ -79,6 +86,12 @@ pub struct Occupied {
 }
 
 impl IngressMember {
+    /// An ingress that may take `alpha` times the free memory of the pool with this index, and resumes at
+    /// its threshold.
+    pub fn new(pool: usize, alpha: f64) -> Self {
+        IngressMember { pool, alpha, xon_offset: 0 }
+    }
+
     /// What the ingress may take beyond its own, in bytes.
     pub(super) fn allowance(&self, free: Free) -> u64 {
         (self.alpha * float(free.shared)) as u64

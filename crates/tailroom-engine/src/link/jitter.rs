@@ -50,11 +50,19 @@ impl JitterConfig {
 
 /// Jitter of a link.
 #[derive(Clone, Debug, PartialEq, Ranges)]
+#[non_exhaustive]
 pub struct JitterSpec {
     /// Distribution of the delay beyond the propagation delay, in picoseconds.
     pub extra_delay: Distribution,
     /// When the delay is drawn; each packet has a delay of its own if at no time.
     pub draws: Draws,
+}
+
+impl JitterSpec {
+    /// A further delay of this distribution, in picoseconds, which is drawn at these times.
+    pub fn new(extra_delay: Distribution, draws: Draws) -> Self {
+        JitterSpec { extra_delay, draws }
+    }
 }
 
 /// The delay over time.

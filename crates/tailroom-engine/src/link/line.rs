@@ -11,6 +11,7 @@ use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "LineConfig")]
+#[non_exhaustive]
 pub struct LineSpec {
     /// Name of the line. The links with the same name share it; they have the same rate, the same
     /// changes of rate and the same delay.

@@ -26,6 +26,7 @@ const RESPONSES: [(u64, u32); 8] =
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "PauseConfig")]
+#[non_exhaustive]
 pub struct PauseSpec {
     /// Bytes at which the switch asks the sender to stop.
     #[schemars(example = "60 kB")]

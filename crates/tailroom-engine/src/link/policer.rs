@@ -13,6 +13,7 @@ use crate::units::Time;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "PolicerConfig")]
+#[non_exhaustive]
 pub struct PolicerSpec {
     /// Rate at which tokens arrive.
     #[schemars(example = "50 Mbit/s")]
@@ -20,6 +21,13 @@ pub struct PolicerSpec {
     /// Size of the bucket, in bytes; at least the largest packet.
     #[schemars(example = "250 kB")]
     pub burst: Size,
+}
+
+impl PolicerSpec {
+    /// A policer with this rate and burst.
+    pub fn new(rate: BitRate, burst: Size) -> Self {
+        PolicerSpec { rate, burst }
+    }
 }
 
 /// The state of a policer.

@@ -7,11 +7,19 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// A change of rate: from `at` on, the link sends at `rate`; at 0 bit/s it sends nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RateChange {
     /// Time of the change, since the start of the run or of the period.
     pub at: Time,
     /// The new rate; zero is allowed here.
     pub rate: Rate,
+}
+
+impl RateChange {
+    /// The change to `rate` at `at`.
+    pub fn new(at: Time, rate: Rate) -> Self {
+        RateChange { at, rate }
+    }
 }
 
 /// Turns packet sizes into times at a rate that may change by schedule.

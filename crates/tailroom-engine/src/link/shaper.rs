@@ -19,6 +19,7 @@ pub(crate) const MOST_OVERHEAD_BYTES: u64 = 256;
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ShaperConfig")]
+#[non_exhaustive]
 pub struct ShaperSpec {
     /// Rate at which tokens arrive; at most the rate of the link.
     #[schemars(example = "50 Mbit/s")]

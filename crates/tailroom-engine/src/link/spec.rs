@@ -128,11 +128,19 @@ impl LinkSpec {
 
 /// From `at` on the link's propagation delay is `delay`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct DelayChange {
     /// Time of the change, since the start of the run.
     pub at: Time,
     /// The new one-way delay.
     pub delay: Time,
+}
+
+impl DelayChange {
+    /// The change to `delay` at `at`.
+    pub fn new(at: Time, delay: Time) -> Self {
+        DelayChange { at, delay }
+    }
 }
 
 /// Admission control of new flows.
@@ -144,6 +152,7 @@ pub struct DelayChange {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "AdmissionConfig")]
+#[non_exhaustive]
 pub struct FlowAdmissionSpec {
     /// Refuse new flows while a flow that always has packets waiting would get less than this rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -158,6 +167,14 @@ pub struct FlowAdmissionSpec {
     /// decision uses the intervals that have ended.
     #[serde(default = "tenth_of_a_second")]
     pub interval: PositiveDuration,
+}
+
+impl Default for FlowAdmissionSpec {
+    /// Admission control that refuses no flow, with intervals of 100 ms.
+    fn default() -> Self {
+        let interval = tenth_of_a_second();
+        FlowAdmissionSpec { min_fair_rate: None, max_priority_load: None, interval }
+    }
 }
 
 fn tenth_of_a_second() -> PositiveDuration {

@@ -64,6 +64,7 @@ const FAIR: f64 = 0.9;
 
 /// Everything that a run returns.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Results {
     /// Statistics over the measured window.
     pub summary: Summary,

@@ -26,6 +26,7 @@ pub enum Regime {
 /// Who shares a link, over the measured window. [`crate::dynamic_flows::bottlenecked`] defines
 /// which flows are in progress and which are bottlenecked.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[non_exhaustive]
 pub struct SharingSummary {
     /// Traffic that arrives whatever the link does, divided by the capacity: bytes on the wire of
     /// the flows that arrived, and the mean rates of unresponsive flows. Permanent flows under

@@ -7,6 +7,7 @@ use crate::derives::{JsonSchema, Serialize};
 /// warning if kind and place are the same.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[schemars(rename = "RunWarning")]
+#[non_exhaustive]
 pub struct Warning {
     /// What it is about, as in `few_reductions`.
     #[schemars(with = "String")]

@@ -50,6 +50,7 @@ impl Steps {
 
 /// What a caller sees of a run at the end of a step.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Seen {
     /// The end of the step.
     pub time: Time,
@@ -61,6 +62,7 @@ pub struct Seen {
 
 /// A link at the end of a step. Counts, fractions and means are those of the step.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SeenLink {
     /// Packets that wait, without the packet in transmission.
     pub queue_packets: u64,
@@ -84,6 +86,7 @@ pub struct SeenLink {
 
 /// A flow at the end of a step. Counts, rates and means are those of the step.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct SeenFlow {
     /// The window, in packets; 0 without congestion control.
     pub cwnd_packets: f64,

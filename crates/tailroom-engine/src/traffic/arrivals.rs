@@ -10,6 +10,7 @@ use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 /// The keys of a source of flows that say when flows arrive, or sessions. Exactly one of `load`,
 /// `arrivals_per_second`, `period` and `arrivals` is written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[non_exhaustive]
 pub struct ArrivalsConfig {
     /// Poisson arrivals of flows, or of sessions, that offer this share of the rate of `load_of`,
     /// headers included and retransmissions not.

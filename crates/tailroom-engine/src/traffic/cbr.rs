@@ -12,6 +12,7 @@ use crate::units::{Rate, Time};
 /// Parameters of a constant-rate source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CbrParams {
     /// Rate of each flow, headers included.
     #[schemars(example = "1 Mbit/s")]
@@ -23,10 +24,14 @@ pub struct CbrParams {
 }
 
 impl CbrParams {
+    /// A source of this rate, each flow of which draws the time of its first packet.
+    pub fn new(rate: Rate) -> Self {
+        CbrParams { rate: BitRate::new(rate.bits_per_second()), phase: None }
+    }
+
     /// A source of this rate whose first packet leaves at the start.
     pub fn at_once(rate: Rate) -> Self {
-        let rate = BitRate::new(rate.bits_per_second());
-        CbrParams { rate, phase: Some(Duration::new(0)) }
+        CbrParams { phase: Some(Duration::new(0)), ..CbrParams::new(rate) }
     }
 
     /// The time from one packet to the next, rounded down to picoseconds.

@@ -16,6 +16,7 @@ use crate::units::Time;
 /// Parameters of collective operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct CollectiveParams {
     /// What the hosts do together.
     #[schemars(example = &"ring_all_reduce")]
@@ -73,6 +74,7 @@ impl Parameters for CollectiveParams {
 
 /// Collective operations, one after the other.
 #[derive(Clone, Debug, PartialEq, Ranges)]
+#[non_exhaustive]
 pub struct CollectiveSpec {
     /// What the hosts do together.
     pub operation: Operation,
@@ -91,6 +93,23 @@ pub struct CollectiveSpec {
     /// How many completed flows are kept one by one.
     #[schemars(range(max = 100_000_000))]
     pub flow_log: usize,
+}
+
+impl CollectiveSpec {
+    /// Operations from the start of the run until its end, without pauses between them, over access
+    /// links that take no time, no flow recorded.
+    pub fn new(operation: Operation, bytes: u64, rtt: Distribution) -> Self {
+        CollectiveSpec {
+            operation,
+            bytes,
+            compute_time: Time::ZERO,
+            start: Time::ZERO,
+            stop: Time::NEVER,
+            rtt,
+            peak_rate: None,
+            flow_log: 0,
+        }
+    }
 }
 
 impl Operation {

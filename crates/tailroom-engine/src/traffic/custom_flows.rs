@@ -75,6 +75,7 @@ impl Parameters for CustomFlowsParams {
 
 /// Flows of a source of the caller's, each a connection of its own.
 #[derive(Clone, Debug, PartialEq, Ranges)]
+#[non_exhaustive]
 pub struct CustomFlowsSpec {
     /// The source, and what is known of its flows.
     pub params: CustomFlowsParams,

@@ -15,6 +15,7 @@ use crate::units::Time;
 /// Parameters of flows with sizes from a distribution.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
+#[non_exhaustive]
 pub struct FiniteFlowsParams {
     /// Payload of a flow.
     #[schemars(example = serde_json::json!({ "kind": "exponential", "mean": "1 MB" }))]
@@ -47,6 +48,7 @@ impl Parameters for FiniteFlowsParams {
 
 /// Flows that arrive and depart, each a connection of its own.
 #[derive(Clone, Debug, PartialEq, Ranges)]
+#[non_exhaustive]
 pub struct FiniteFlowsSpec {
     /// When they arrive.
     pub arrivals: FlowArrivals,
@@ -59,6 +61,13 @@ pub struct FiniteFlowsSpec {
     /// How many completed flows are kept one by one.
     #[schemars(range(max = 100_000_000))]
     pub flow_log: usize,
+}
+
+impl FiniteFlowsSpec {
+    /// Flows whose access links take no time, none of them recorded.
+    pub fn new(arrivals: FlowArrivals, size: Distribution, rtt: Distribution) -> Self {
+        FiniteFlowsSpec { arrivals, size, rtt, peak_rate: None, flow_log: 0 }
+    }
 }
 
 impl OfferedFlows for FiniteFlowsSpec {

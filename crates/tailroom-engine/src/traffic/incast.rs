@@ -23,6 +23,7 @@ use crate::units::Time;
     example = serde_json::json!({ "fan_in": 8, "size": "32 kB", "arrivals_per_second": 100.0 })
 )]
 #[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
+#[non_exhaustive]
 pub struct IncastParams {
     /// Number of servers that answer a query: hosts of `from`, drawn for each query, other than the
     /// client, which is one of the hosts of `to`. On a path, number of answers.
@@ -88,6 +89,7 @@ impl Parameters for IncastParams {
 
 /// Queries that many servers answer at once, each answer a connection of its own.
 #[derive(Clone, Debug, PartialEq, Ranges)]
+#[non_exhaustive]
 pub struct IncastSpec {
     /// When queries begin.
     pub queries: Queries,
@@ -105,6 +107,14 @@ pub struct IncastSpec {
     /// How many completed flows are kept one by one.
     #[schemars(range(max = 100_000_000))]
     pub flow_log: usize,
+}
+
+impl IncastSpec {
+    /// Answers that begin at once, over access links that take no time, none of them recorded.
+    pub fn new(queries: Queries, fan_in: u32, size: Distribution, rtt: Distribution) -> Self {
+        let service_time = Distribution::Fixed(0.0);
+        IncastSpec { queries, fan_in, size, service_time, rtt, peak_rate: None, flow_log: 0 }
+    }
 }
 
 /// When queries begin.

@@ -14,6 +14,7 @@ use crate::units::{PICOSECONDS_PER_SECOND, Time};
 /// Parameters of objects that arrive at a connection that lasts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct ObjectsParams {
     /// Payload of an object. Each begins with a packet of its own, and its last packet is full:
     /// what is sent are whole packets.
@@ -39,6 +40,7 @@ impl Parameters for ObjectsParams {
 
 /// Objects that arrive at a connection that lasts, as a Poisson process.
 #[derive(Clone, Debug, PartialEq, Ranges)]
+#[non_exhaustive]
 pub struct ObjectsSpec {
     /// Payload of an object, in bytes.
     pub size: Distribution,
@@ -47,6 +49,13 @@ pub struct ObjectsSpec {
     pub per_second: f64,
     /// What they come to on the wire on average, in bit/s.
     pub rate_bps: f64,
+}
+
+impl ObjectsSpec {
+    /// Objects of these sizes, in bytes, which come to `rate_bps` on the wire.
+    pub fn new(size: Distribution, per_second: f64, rate_bps: f64) -> Self {
+        ObjectsSpec { size, per_second, rate_bps }
+    }
 }
 
 impl OfferedData for ObjectsSpec {

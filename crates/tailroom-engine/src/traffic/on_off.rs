@@ -14,6 +14,7 @@ use crate::units::{Rate, Time};
 /// Parameters of an on-off source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct OnOffParams {
     /// Rate of each flow in an on period, headers included.
     #[schemars(example = "1 Mbit/s")]
@@ -57,6 +58,7 @@ fn check_on_periods(on: &Distribution, rate: Rate, packet_bytes: u32) -> Result<
 
 /// Equally spaced packets in on periods, nothing in off periods.
 #[derive(Clone, Debug, PartialEq, Ranges)]
+#[non_exhaustive]
 pub struct OnOffSpec {
     /// Rate on the wire in on periods, per flow.
     pub rate: Rate,
@@ -64,6 +66,13 @@ pub struct OnOffSpec {
     pub on: Distribution,
     /// Length of off periods, in picoseconds.
     pub off: Distribution,
+}
+
+impl OnOffSpec {
+    /// This rate in on periods; the periods are in picoseconds.
+    pub fn new(rate: Rate, on: Distribution, off: Distribution) -> Self {
+        OnOffSpec { rate, on, off }
+    }
 }
 
 impl OfferedPackets for OnOffSpec {

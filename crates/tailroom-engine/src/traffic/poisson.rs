@@ -13,6 +13,7 @@ use crate::units::{Rate, Time};
 /// Parameters of a Poisson stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct PoissonParams {
     /// Mean rate of each flow, headers included.
     #[schemars(example = "1 Mbit/s")]
@@ -66,11 +67,19 @@ impl Parameters for PoissonParams {
 
 /// A Poisson stream of packets.
 #[derive(Clone, Debug, PartialEq, Ranges)]
+#[non_exhaustive]
 pub struct PoissonSpec {
     /// Mean rate on the wire, per flow.
     pub rate: Rate,
     /// Sizes of packets.
     pub sizes: PacketSizes,
+}
+
+impl PoissonSpec {
+    /// A stream of this rate, with packets of these sizes.
+    pub fn new(rate: Rate, sizes: PacketSizes) -> Self {
+        PoissonSpec { rate, sizes }
+    }
 }
 
 impl OfferedPackets for PoissonSpec {

@@ -16,6 +16,7 @@ use crate::units::{PICOSECONDS_PER_SECOND, Time};
 /// Parameters of media flows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
+#[non_exhaustive]
 pub struct StreamingParams {
     /// Rate of a flow, headers included.
     #[schemars(example = "1 Mbit/s")]
@@ -60,6 +61,7 @@ fn mean_wire_bytes(rate: &Distribution, duration: &Distribution, group: &Group<'
 
 /// Media flows: a constant rate each, and no congestion control.
 #[derive(Clone, Debug, PartialEq, Ranges)]
+#[non_exhaustive]
 pub struct StreamingSpec {
     /// When they arrive.
     pub arrivals: FlowArrivals,
@@ -72,6 +74,18 @@ pub struct StreamingSpec {
     /// How many completed flows are kept one by one.
     #[schemars(range(max = 100_000_000))]
     pub flow_log: usize,
+}
+
+impl StreamingSpec {
+    /// Flows of which none is recorded.
+    pub fn new(
+        arrivals: FlowArrivals,
+        duration: Distribution,
+        rate: Distribution,
+        rtt: Distribution,
+    ) -> Self {
+        StreamingSpec { arrivals, duration, rate, rtt, flow_log: 0 }
+    }
 }
 
 impl OfferedFlows for StreamingSpec {

@@ -16,6 +16,7 @@ use crate::units::Time;
 /// Parameters of the flows of a list.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[non_exhaustive]
 pub struct TraceParams {
     /// A CSV or Parquet file, its path relative to the scenario file. Its columns, by the names
     /// in the first line: `start_s` (ascending), `bytes` (payload), and, each of which may be
@@ -51,6 +52,7 @@ impl Parameters for TraceParams {
 
 /// Flows of a list, each a connection of its own.
 #[derive(Clone, Debug, PartialEq, Ranges)]
+#[non_exhaustive]
 pub struct TraceSpec {
     /// In order of their start.
     pub flows: Arc<[TraceFlow]>,
@@ -65,6 +67,11 @@ pub struct TraceSpec {
 }
 
 impl TraceSpec {
+    /// Flows whose access links take no time where they have no rate, none of them recorded.
+    pub fn new(flows: impl Into<Arc<[TraceFlow]>>, rtt: Distribution) -> Self {
+        TraceSpec { flows: flows.into(), rtt, peak_rate: None, flow_log: 0 }
+    }
+
     fn mean(&self, quantity: impl Fn(&TraceFlow) -> f64) -> f64 {
         self.flows.iter().map(quantity).sum::<f64>() / self.flows.len().max(1) as f64
     }

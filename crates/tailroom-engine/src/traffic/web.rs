@@ -34,6 +34,7 @@ use crate::units::{Rate, Time};
     example = serde_json::json!({ "model": "ieee80216m", "pages": 5, "arrivals_per_second": 2.0 })
 )]
 #[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
+#[non_exhaustive]
 pub struct WebParams {
     /// A published set of parameters; each that is also written replaces the set's. Left out,
     /// `think_time` and `main_object` are needed, and there are no embedded objects.
@@ -134,6 +135,7 @@ fn missing(key: &str) -> BadParameter {
 
 /// Web sessions; every object is a connection of its own.
 #[derive(Clone, Debug, PartialEq, Ranges)]
+#[non_exhaustive]
 pub struct WebSpec {
     /// When sessions begin.
     pub arrivals: FlowArrivals,
@@ -160,6 +162,32 @@ pub struct WebSpec {
     /// How many completed flows are kept one by one.
     #[schemars(range(max = 100_000_000))]
     pub flow_log: usize,
+}
+
+impl WebSpec {
+    /// Pages of one object, over access links that take no time, no flow recorded. Embedded objects,
+    /// if `embedded_objects` gives any, have the sizes of main objects and are fetched one at a time.
+    pub fn new(
+        arrivals: FlowArrivals,
+        pages: Count,
+        think_time: Distribution,
+        main_object: Distribution,
+        rtt: Distribution,
+    ) -> Self {
+        WebSpec {
+            arrivals,
+            pages,
+            think_time,
+            embedded_object: main_object.clone(),
+            main_object,
+            parsing_time: Distribution::Fixed(0.0),
+            embedded_objects: Count::Rounded(Distribution::Fixed(0.0)),
+            parallel: one(),
+            rtt,
+            peak_rate: None,
+            flow_log: 0,
+        }
+    }
 }
 
 impl OfferedFlows for WebSpec {

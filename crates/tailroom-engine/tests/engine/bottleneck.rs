@@ -2,10 +2,14 @@
 
 use tailroom_engine::bottleneck::{Bottleneck, Fate, Outcome};
 use tailroom_engine::link::LinkSpec;
+use tailroom_engine::link::ingress_pool::IngressMember;
+use tailroom_engine::link::line::LineSpec;
+use tailroom_engine::link::pause::PauseSpec;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::Network;
 use tailroom_engine::packet::Ecn;
 use tailroom_engine::pool::PoolMember;
+use tailroom_engine::quantity::Size;
 use tailroom_engine::quantity::limit::{Limit, QueueLimit};
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::buffer::DropReason;
@@ -189,9 +193,20 @@ fn a_wrong_link_is_refused() {
     let wrong =
         |spec: &LinkSpec| Bottleneck::<()>::new(spec, 1).expect_err("the link is wrong").key;
     assert_eq!(wrong(&LinkSpec::new(rate(0), MS(1), tail_drop.clone())), "rate");
-    let mut sharing = LinkSpec::new(rate(1_000_000), MS(1), tail_drop);
-    sharing.pool = Some(PoolMember::new(0));
-    assert_eq!(wrong(&sharing), "pool");
+    let alone = LinkSpec::new(rate(1_000_000), MS(1), tail_drop);
+    let refused = |change: fn(&mut LinkSpec)| {
+        let mut spec = alone.clone();
+        change(&mut spec);
+        wrong(&spec)
+    };
+    assert_eq!(refused(|link| link.pool = Some(PoolMember::new(0))), "pool");
+    assert_eq!(refused(|link| link.ingress = Some(IngressMember::new(0, 1.0))), "ingress");
+    assert_eq!(refused(|link| link.line = Some(LineSpec::new("up"))), "line");
+    let pauses = |link: &mut LinkSpec| {
+        let [xoff, xon, headroom] = [9_000, 6_000, 3_000].map(Size::new);
+        link.pause = Some(PauseSpec::new(xoff, xon, headroom));
+    };
+    assert_eq!(refused(pauses), "pause");
     let mut impatient = CodelParams::default();
     (impatient.limit, impatient.interval) = (QueueLimit::packets(9), impatient.target);
     let codel = QueueConfig::Codel(impatient);

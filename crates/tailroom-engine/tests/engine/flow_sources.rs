@@ -225,21 +225,18 @@ fn flows_of_a_list_without_an_rtt_draw_it_from_the_distribution_of_the_group() {
 
 fn web(arrivals: &[u64], pages: u32, embedded: u32, parallel: u32) -> WebSpec {
     let count = |number: u32| Count::Rounded(Distribution::Fixed(f64::from(number)));
-    WebSpec {
-        arrivals: FlowArrivals::Given(
-            arrivals.iter().map(|at| Time::from_milliseconds(*at)).collect(),
-        ),
-        pages: count(pages),
-        think_time: Distribution::Fixed(5.0 * SECOND),
-        main_object: Distribution::Fixed(1_000.0),
-        parsing_time: Distribution::Fixed(0.2 * SECOND),
-        embedded_objects: count(embedded),
-        embedded_object: Distribution::Fixed(500.0),
-        parallel,
-        rtt: Distribution::Fixed(0.1 * SECOND),
-        peak_rate: None,
-        flow_log: 0,
-    }
+    let arrivals = arrivals.iter().map(|at| Time::from_milliseconds(*at)).collect();
+    let (think_time, object, rtt) = (5.0 * SECOND, 1_000.0, 0.1 * SECOND);
+    let [think_time, object, rtt] = [think_time, object, rtt].map(Distribution::Fixed);
+    with!(
+        WebSpec::new(FlowArrivals::Given(arrivals), count(pages), think_time, object, rtt),
+        WebSpec {
+            parsing_time: Distribution::Fixed(0.2 * SECOND),
+            embedded_objects: count(embedded),
+            embedded_object: Distribution::Fixed(500.0),
+            parallel
+        }
+    )
 }
 
 /// The web sessions of a scenario's only group.
@@ -371,7 +368,8 @@ fn the_two_published_web_models_differ_only_in_the_number_of_embedded_objects() 
     assert!((redrawn.embedded_objects.mean() - down).abs() < 1e-9, "{down}");
     assert!((nearest / 5.64 - 1.0).abs() < 0.01, "{nearest}");
     assert!((down / 3.95 - 1.0).abs() < 0.01, "{down}");
-    assert_eq!(WebSpec { embedded_objects: cut.embedded_objects.clone(), ..redrawn.clone() }, cut);
+    let embedded_objects = cut.embedded_objects.clone();
+    assert_eq!(with!(redrawn.clone(), WebSpec { embedded_objects }), cut);
     let mut random = stream(1, "numbers");
     let most = (0..100_000).map(|_| redrawn.embedded_objects.sample(&mut random)).max();
     assert_eq!(most, Some(52));

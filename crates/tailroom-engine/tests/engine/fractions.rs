@@ -109,13 +109,8 @@ proptest! {
         network in network(),
     ) {
         let mut network = network;
-        for link in &mut network.links {
-            link.arrival_log = Some(ArrivalLogSpec {
-                from: network.measure_from.into(),
-                to: network.duration.into(),
-                most_packets: 1_000_000_000,
-            });
-        }
+        let log = ArrivalLogSpec::new(network.measure_from.into(), network.duration.into());
+        network.links.iter_mut().for_each(|link| link.arrival_log = Some(log));
         let results = finish(&network);
         let log = &results.tables.arrival_log.clone().unwrap_or_default();
         for (index, (name, link)) in results.summary.links.0.iter().enumerate() {
@@ -160,8 +155,7 @@ proptest! {
 fn poisson(measure_from: u64, rate_kbit: u64, seed: u64) -> Network {
     let mut link = networks::link("link", rate_kbit * 1_000, MS(0), Limit::Packets(10));
     link.packet_log = 1_000_000;
-    let source =
-        PoissonSpec { rate: Rate::from_bits_per_second(400_000), sizes: PacketSizes::Fixed };
+    let source = PoissonSpec::new(Rate::from_bits_per_second(400_000), PacketSizes::Fixed);
     let source = source.into();
     let group =
         with!(networks::bulk("poisson", transport::reno()), GroupSpec { source, tcp: None });
@@ -284,9 +278,9 @@ fn utilization_counts_the_capacity_of_a_link_whose_rate_changes_during_transmiss
     let mut network = poisson(0, 1_000, 7);
     let rate = Rate::from_bits_per_second;
     network.links[0].rate_changes = vec![
-        RateChange { at: MS(100), rate: rate(0) },
-        RateChange { at: MS(1_100), rate: rate(10_000) },
-        RateChange { at: MS(1_900), rate: rate(0) },
+        RateChange::new(MS(100), rate(0)),
+        RateChange::new(MS(1_100), rate(10_000)),
+        RateChange::new(MS(1_900), rate(0)),
     ];
     // From 100 ms on packets always wait, since 10 kbit/s is less than the arrival rate.
     network.measure_from = MS(1_000);
@@ -303,11 +297,8 @@ fn utilization_counts_the_capacity_of_a_link_whose_rate_changes_during_transmiss
 #[test]
 fn the_loss_fraction_of_a_flow_covers_exactly_the_packets_that_it_sent_in_the_window() {
     let mut network = poisson(700_000_000_000, 80, 3);
-    network.links[0].arrival_log = Some(ArrivalLogSpec {
-        from: network.measure_from.into(),
-        to: network.duration.into(),
-        most_packets: 1_000_000_000,
-    });
+    let (from, to) = (network.measure_from.into(), network.duration.into());
+    network.links[0].arrival_log = Some(ArrivalLogSpec::new(from, to));
     let results = finish(&network);
     // There is no way to the link: a packet arrives when it is sent.
     let fates = &results.tables.arrival_log.as_ref().expect("it is recorded").fate;

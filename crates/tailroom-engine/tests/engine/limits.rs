@@ -218,8 +218,8 @@ fn the_delay_of_a_packet_that_waits_for_minutes_is_exact() {
 fn the_delay_of_a_packet_is_exact_after_a_link_has_stopped_for_minutes() {
     let mut network = constant(80_000, 1_000_000, 10_000, 600_000);
     network.links[0].rate_changes = vec![
-        RateChange { at: MS(1_000), rate: Rate::from_bits_per_second(0) },
-        RateChange { at: MS(301_000), rate: Rate::from_bits_per_second(1_000_000) },
+        RateChange::new(MS(1_000), Rate::from_bits_per_second(0)),
+        RateChange::new(MS(301_000), Rate::from_bits_per_second(1_000_000)),
     ];
     let held = 300.0 + 0.008 * 45.5 + 0.008 - 0.1 * 44.5;
     assert_one_way_delay(&network, (10.0 * 0.016 + 90.0 * held) / 100.0);
@@ -232,7 +232,7 @@ fn times_do_not_overflow_in_a_queue_that_takes_centuries_to_drain() {
     let mut network = constant(12_000_000, 1, 3_000, 4_000);
     network.groups[0].packet_size = 1_500;
     let rate = Rate::from_bits_per_second(1);
-    for changes in [vec![], vec![RateChange { at: Time::ZERO, rate }]] {
+    for changes in [vec![], vec![RateChange::new(Time::ZERO, rate)]] {
         network.links[0].rate_changes = changes;
         let summary = summary(&network);
         let link = &summary.links.0[0].1;

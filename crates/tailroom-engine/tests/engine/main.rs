@@ -45,6 +45,7 @@ mod poisson_queues;
 mod pool_priorities;
 mod pools;
 mod pools_with_poisson_arrivals;
+mod promises;
 mod published_windows;
 mod queue_contract;
 mod queueing_delay;

@@ -469,25 +469,20 @@ fn engine_and_reference_agree_when_one_object_follows_another_at_once() {
     let link = networks::link("fast", 100_000_000, Time::ZERO, Limit::Packets(100));
     network.links = vec![link];
     network.flows.truncate(4);
-    network.groups[1] = with!(
-        networks::bulk("web", transport::reno()),
-        GroupSpec {
-            source: WebSpec {
-                arrivals: FlowArrivals::Given((0..40).map(|number| MS(100 * number)).collect()),
-                pages: Count::Rounded(Distribution::Fixed(5.0)),
-                think_time: Distribution::Fixed(3e9), // 3 ms
-                main_object: Distribution::Fixed(3_000.0),
-                parsing_time: Distribution::Fixed(0.0),
-                embedded_objects: Count::Rounded(Distribution::Fixed(20.0)),
-                embedded_object: Distribution::Exponential { mean: 2_000.0 },
-                parallel: 2,
-                rtt: Distribution::Fixed(0.0),
-                peak_rate: None,
-                flow_log: 10_000,
-            }
-            .into()
+    let arrivals = FlowArrivals::Given((0..40).map(|number| MS(100 * number)).collect());
+    let pages = Count::Rounded(Distribution::Fixed(5.0));
+    let [think_time, object, rtt] = [3e9, 3_000.0, 0.0].map(Distribution::Fixed); // 3 ms, 3 kB
+    let web = with!(
+        WebSpec::new(arrivals, pages, think_time, object, rtt),
+        WebSpec {
+            embedded_objects: Count::Rounded(Distribution::Fixed(20.0)),
+            embedded_object: Distribution::Exponential { mean: 2_000.0 },
+            parallel: 2,
+            flow_log: 10_000
         }
     );
+    network.groups[1] =
+        with!(networks::bulk("web", transport::reno()), GroupSpec { source: web.into() });
     let engine = run_without_reuse(&network);
     let difference = difference(&engine, &comparable(reference::run(&network)));
     assert!(difference.is_none(), "{}", difference.unwrap_or_default());
@@ -537,10 +532,8 @@ fn engine_and_reference_agree_when_packets_take_minutes() {
 #[test]
 fn a_run_ends_normally_if_a_link_stops_for_good() {
     let mut network = full_of_ties();
-    network.links[0].rate_changes = vec![RateChange {
-        at: Time::from_milliseconds(1_000),
-        rate: Rate::from_bits_per_second(0),
-    }];
+    network.links[0].rate_changes =
+        vec![RateChange::new(Time::from_milliseconds(1_000), Rate::from_bits_per_second(0))];
     let results = run(&network);
     let difference = difference(&results, &comparable(reference::run(&network)));
     assert!(difference.is_none(), "{}", difference.unwrap_or_default());

@@ -101,7 +101,7 @@ fn network(places: usize, rates: &[f64], rule: Rule, seed: u64, duration: Time) 
             networks::bulk(&format!("{index}"), transport::reno()),
             GroupSpec {
                 path: vec![index],
-                source: PoissonSpec { rate, sizes: PacketSizes::Exponential }.into(),
+                source: PoissonSpec::new(rate, PacketSizes::Exponential).into(),
                 packet_size: bytes,
                 tcp: None
             }
@@ -175,7 +175,7 @@ fn loss_priorities_of_a_queue_lose_what_their_chain_says() {
         .map(|seed| {
             let mut network = network(20, &rates[..1], DT(alphas[0]), seed, seconds(duration));
             let rate = Rate::from_bits_per_second((rates[1] * 40e6) as u64);
-            let source = PoissonSpec { rate, sizes: PacketSizes::Exponential }.into();
+            let source = PoissonSpec::new(rate, PacketSizes::Exponential).into();
             let lower = with!(
                 network.groups[0].clone(),
                 GroupSpec { name: "lower".to_owned(), source, loss_priority: 1 }

@@ -152,6 +152,10 @@ fn a_wrong_trace_is_refused() {
         "line 6, links.bottleneck.trace",
         &["a readable file"],
     );
+    let public = message("rate = \"100 Mbit/s\"", "trace = \"lte/Verizon-LTE-short.down\"");
+    let place =
+        "https://raw.githubusercontent.com/ravinet/mahimahi/master/traces/Verizon-LTE-short.down";
+    assert_refused(&public, "line 6, links.bottleneck.trace", &["a readable file", place]);
     let bad = message("rate = \"100 Mbit/s\"", "trace = \"bad.trace\"");
     assert_refused(&bad, "line 6, links.bottleneck.trace", &["milliseconds", "Mahimahi"]);
     assert!(bad.contains("\"bad.trace\" line 2 "), "{bad}");

@@ -48,7 +48,7 @@ fn a_poisson_stream_offers_its_rate_with_any_distribution_of_sizes() {
     for (sizes, mean, square) in cases {
         let case = format!("{sizes:?}");
         let sizes = PacketSizes::Drawn(sizes);
-        let spec = PoissonSpec { rate: rate(bits_per_second), sizes };
+        let spec = PoissonSpec::new(rate(bits_per_second), sizes);
         let source = Poisson::new(&spec, &flow(1500, 1));
         let bytes: u64 =
             emissions(source, Time::from_seconds(seconds)).map(|it| u64::from(it.bytes)).sum();
@@ -67,7 +67,7 @@ fn a_poisson_stream_offers_its_rate_with_any_distribution_of_sizes() {
 #[test]
 fn arrival_times_of_a_poisson_stream_do_not_depend_on_the_shape_of_its_sizes() {
     let times = |sizes: PacketSizes| -> Vec<Time> {
-        let spec = PoissonSpec { rate: rate(1_000_000), sizes };
+        let spec = PoissonSpec::new(rate(1_000_000), sizes);
         emissions(Poisson::new(&spec, &flow(1000, 1)), Time::from_seconds(1.0))
             .map(|it| it.time)
             .collect()
@@ -78,7 +78,7 @@ fn arrival_times_of_a_poisson_stream_do_not_depend_on_the_shape_of_its_sizes() {
 
 /// An on-off source of 1000-byte packets, `packets` a second in on periods.
 fn on_off(packets: u64, on: &Distribution, off: &Distribution, seed: u64) -> OnOff {
-    let spec = OnOffSpec { rate: rate(packets * 8_000), on: on.clone(), off: off.clone() };
+    let spec = OnOffSpec::new(rate(packets * 8_000), on.clone(), off.clone());
     OnOff::new(&spec, &flow(1000, seed))
 }
 

@@ -135,7 +135,7 @@ fn overloaded(limit: u64) -> Network {
 fn a_rate_set_between_packets_is_a_change_of_the_scenario() {
     let rate = Rate::from_bits_per_second(4_000_000);
     let mut changed = overloaded(50);
-    changed.links[0].rate_changes = vec![RateChange { at: MS(100), rate }];
+    changed.links[0].rate_changes = vec![RateChange::new(MS(100), rate)];
     let expected = finish(simulation(&changed));
     let network = stepped(&overloaded(50), MS(10));
     let mut run = simulation(&network);
@@ -245,7 +245,7 @@ fn what_cannot_be_acted_on_is_refused_with_place_and_remedy() {
     known.links[0].is_acted_on = false;
     let mut scheduled = overloaded.clone();
     let rate = Rate::from_bits_per_second(1_000);
-    scheduled.links[0].rate_changes = vec![RateChange { at: MS(10), rate }];
+    scheduled.links[0].rate_changes = vec![RateChange::new(MS(10), rate)];
     let codel = serde_json::from_str::<QueueConfig>(r#"{"kind": "codel"}"#).expect("it is valid");
     let rate_of = |bits| Action::Rate { link: 0, rate: Rate::from_bits_per_second(bits) };
     for (network, action, key) in [

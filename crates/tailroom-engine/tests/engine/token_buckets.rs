@@ -75,10 +75,8 @@ fn a_burst_from_a_full_bucket_does_not_wait_and_the_rest_leaves_at_the_rate() {
 /// The same with 48 Mbit/s as the peak: until the bucket is empty a packet leaves every 250 us.
 #[test]
 fn a_burst_with_a_peak_rate_leaves_at_the_peak_rate() {
-    let peaked = ShaperSpec {
-        peak_rate: Some(BitRate::new(48 * MEGABIT)),
-        ..shaper(12 * MEGABIT, 18 * 1_500)
-    };
+    let peak_rate = Some(BitRate::new(48 * MEGABIT));
+    let peaked = with!(shaper(12 * MEGABIT, 18 * 1_500), ShaperSpec { peak_rate });
     assert_departures(&flood(|link| link.shaper = Some(peaked)), |number| {
         let tokens_at = 1_000.0 * (f64::from(number) + 1.0 - 18.0);
         tokens_at.max(250.0 * f64::from(number)) + 10.0
@@ -90,9 +88,9 @@ fn a_burst_with_a_peak_rate_leaves_at_the_peak_rate() {
 /// from the first tick after the bucket is empty; utilization is 4 packets in the tokens of ten.
 #[test]
 fn a_bucket_that_fills_within_a_tick_of_the_timer_sends_a_bucket_per_tick() {
-    let ticking = |burst_packets: u64| ShaperSpec {
-        granularity: Some(PositiveDuration::from_milliseconds(10)),
-        ..shaper(12 * MEGABIT, 1_500 * burst_packets)
+    let granularity = Some(PositiveDuration::from_milliseconds(10));
+    let ticking = |burst_packets: u64| {
+        with!(shaper(12 * MEGABIT, 1_500 * burst_packets), ShaperSpec { granularity })
     };
     let network = flood(|link| link.shaper = Some(ticking(4)));
     let departures = departures_us(&network);
@@ -111,11 +109,10 @@ fn a_bucket_that_fills_within_a_tick_of_the_timer_sends_a_bucket_per_tick() {
 /// A packet of 1500 B with 40 B of overhead takes 33 cells of 53 B, 1.166 ms at 12 Mbit/s.
 #[test]
 fn cells_and_overhead_cost_tokens() {
-    let cells = ShaperSpec {
-        overhead: Some(Size::new(40)),
-        cells: Some(Cells::Atm),
-        ..shaper(12 * MEGABIT, 33 * 53)
-    };
+    let cells = with!(
+        shaper(12 * MEGABIT, 33 * 53),
+        ShaperSpec { overhead: Some(Size::new(40)), cells: Some(Cells::Atm) }
+    );
     let network = flood(|link| link.shaper = Some(cells));
     assert_departures(&network, |number| 1_166.0 * f64::from(number) + 10.0);
     let results = finish(&network);
@@ -144,7 +141,7 @@ fn a_limit_in_time_counts_cells_and_overhead() {
 /// arrive meanwhile, and then the tokens of every tenth arrive: numbers 20, 30 and so on.
 #[test]
 fn a_policer_drops_what_exceeds_its_bucket_before_the_queue() {
-    let policer = PolicerSpec { rate: BitRate::new(12 * MEGABIT), burst: Size::new(18 * 1_500) };
+    let policer = PolicerSpec::new(BitRate::new(12 * MEGABIT), Size::new(18 * 1_500));
     let network = flood(|link| link.policer = Some(policer));
     let departures = departures_us(&network);
     let passed = (0..19).chain((20..2_000).step_by(10));

@@ -168,7 +168,7 @@ fn wrong_pauses_are_refused() {
     });
     assert_wrong("links[0].pause.response_time", &["2592000 s"], |network| {
         let response_time = Some(Time::NEVER.into());
-        network.links[0].pause = pause(9_000, 1).map(|it| PauseSpec { response_time, ..it });
+        network.links[0].pause = pause(9_000, 1).map(|it| with!(it, PauseSpec { response_time }));
     });
     assert_wrong("links[1].is_acted_on", &["true"], |network| {
         network.links[0].pause = pause(9_000, 1);
@@ -183,7 +183,7 @@ fn wrong_rates_and_delays_of_a_link_are_refused() {
     let fast = BITS(1_000_000_000_000_000);
     assert_wrong("links[1].rate", &["larger"], |network| network.links[1].rate = fast);
     assert_wrong("links[1].delay", &["30 days"], |network| network.links[1].delay = Time::NEVER);
-    let rate = |at, bits| RateChange { at: MS(at), rate: BITS(bits) };
+    let rate = |at, bits| RateChange::new(MS(at), BITS(bits));
     assert_wrong("links[0].rate_changes[1].at", &["order"], |network| {
         network.links[0].rate_changes = vec![rate(2, 1), rate(1, 1)];
     });
@@ -194,7 +194,7 @@ fn wrong_rates_and_delays_of_a_link_are_refused() {
         let link = &mut network.links[0];
         (link.rate_changes, link.rate_period) = (vec![rate(2, 1)], Some(MS(1)));
     });
-    let delay = |at, delay| DelayChange { at: MS(at), delay };
+    let delay = |at, delay| DelayChange::new(MS(at), delay);
     assert_wrong("links[0].delay_changes[1].at", &["order"], |network| {
         network.links[0].delay_changes = vec![delay(1, MS(1)), delay(1, MS(2))];
     });
@@ -208,8 +208,7 @@ fn wrong_rates_and_delays_of_a_link_are_refused() {
 fn jitter_that_is_drawn_all_the_time_is_refused() {
     for draws in [Draws::Every(Time::ZERO), Draws::OnAverageEvery(Time::from_picoseconds(1))] {
         assert_wrong("links[0].jitter.draws", &["10 us"], |network| {
-            network.links[0].jitter =
-                Some(JitterSpec { extra_delay: Distribution::Fixed(1e9), draws });
+            network.links[0].jitter = Some(JitterSpec::new(Distribution::Fixed(1e9), draws));
         });
     }
 }
@@ -218,10 +217,7 @@ fn jitter_that_is_drawn_all_the_time_is_refused() {
 #[test]
 fn a_period_that_carries_less_than_a_byte_is_refused() {
     let month = MS(30 * 24 * 3_600 * 1_000);
-    let at = |picoseconds, bits| RateChange {
-        at: Time::from_picoseconds(picoseconds),
-        rate: BITS(bits),
-    };
+    let at = |picoseconds, bits| RateChange::new(Time::from_picoseconds(picoseconds), BITS(bits));
     let changes = vec![at(0, 1), at(1, 0)];
     let mut serializer = Serializer::new(BITS(1), &changes, Some(month));
     assert_eq!(serializer.finish(Time::ZERO, 1_500), Time::NEVER);
@@ -260,8 +256,7 @@ fn wrong_queues_losses_and_logs_of_a_link_are_refused() {
     assert_wrong("links[0].arrival_dispersion", &["30 days"], |network| {
         network.links[0].arrival_dispersion = Some(Time::ZERO);
     });
-    let log =
-        |from, to| ArrivalLogSpec { from: MS(from).into(), to: MS(to).into(), most_packets: 9 };
+    let log = |from, to| ArrivalLogSpec::new(MS(from).into(), MS(to).into());
     assert_wrong("links[0].arrival_log.to", &["to"], |network| {
         network.links[0].arrival_log = Some(log(10, 10));
     });
@@ -306,7 +301,7 @@ fn wrong_sizes_and_sources_of_a_group_are_refused() {
         network.groups[2].reverse_path = vec![1];
     });
     assert_wrong("groups[0].source.bytes", &["1 B"], |network| {
-        network.groups[0].source = BulkParams { bytes: Some(Size::new(0)) }.into();
+        network.groups[0].source = BulkParams::transfer(Size::new(0)).into();
     });
     for (bits, bound) in [(0, "1 bit/s"), (u64::MAX, "100000 Gbit/s")] {
         assert_wrong("groups[2].source.rate", &[bound], |network| {

@@ -192,7 +192,8 @@ fn each_number_of_a_transport_and_of_a_link_is_refused_out_of_its_range() {
     assert!(tried >= 3, "{tried}");
     assert_wrong("links[0].arrival_log.most_packets", "0", &["1"], |network| {
         let (from, to) = (Time::ZERO.into(), Time::from_milliseconds(1).into());
-        network.links[0].arrival_log = Some(ArrivalLogSpec { from, to, most_packets: 0 });
+        network.links[0].arrival_log =
+            Some(with!(ArrivalLogSpec::new(from, to), ArrivalLogSpec { most_packets: 0 }));
     });
 }
 
@@ -217,7 +218,7 @@ fn quantities_out_of_the_range_of_their_kind_are_refused() {
         network.links[0].shaper = Some(ShaperSpec::new(BitRate::new(0), Size::new(3_000)));
     });
     assert_wrong("links[0].policer.burst", "0 B", &["1 B"], |network| {
-        let policer = PolicerSpec { rate: BitRate::new(1), burst: Size::new(0) };
+        let policer = PolicerSpec::new(BitRate::new(1), Size::new(0));
         network.links[0].policer = Some(policer);
     });
 }
@@ -237,24 +238,14 @@ fn each_parameter_of_a_source_is_refused_out_of_its_range() {
         });
     };
     let fixed = Distribution::Fixed;
-    let objects = |per_second| ObjectsSpec { size: fixed(1e4), per_second, rate_bps: 1e5 }.into();
+    let objects = |per_second| ObjectsSpec::new(fixed(1e4), per_second, 1e5).into();
     wrong("per_second", "0", "0", objects(0.0));
     wrong("per_second", "NaN", "1000000000", objects(f64::NAN));
-    wrong(
-        "rate",
-        "0 bit/s",
-        "1 bit/s",
-        PoissonSpec { rate: BITS(0), sizes: PacketSizes::Fixed }.into(),
-    );
+    wrong("rate", "0 bit/s", "1 bit/s", PoissonSpec::new(BITS(0), PacketSizes::Fixed).into());
     let sizes = |to| PacketSizes::Drawn(Distribution::Uniform { from: 40.0, to });
-    wrong(
-        "sizes",
-        "2000 B",
-        "packet_size",
-        PoissonSpec { rate: BITS(1_000), sizes: sizes(2e3) }.into(),
-    );
-    wrong("sizes.to", "20", "40", PoissonSpec { rate: BITS(1_000), sizes: sizes(20.0) }.into());
-    let on_off = |on, off| OnOffSpec { rate: BITS(1_000_000), on, off }.into();
+    wrong("sizes", "2000 B", "packet_size", PoissonSpec::new(BITS(1_000), sizes(2e3)).into());
+    wrong("sizes.to", "20", "40", PoissonSpec::new(BITS(1_000), sizes(20.0)).into());
+    let on_off = |on, off| OnOffSpec::new(BITS(1_000_000), on, off).into();
     wrong("off", "-1", "0", on_off(fixed(1e9), fixed(-1.0)));
     wrong("on", "thousandth", "rate", on_off(fixed(1.0), fixed(1e9)));
 
@@ -297,9 +288,9 @@ fn each_parameter_of_a_source_is_refused_out_of_its_range() {
         panic!("the group has media flows");
     };
     let duration = Distribution::Pareto { shape: 0.5, minimum: 1e12 };
-    wrong("duration.shape", "0.5", "1", StreamingSpec { duration, ..media.clone() }.into());
+    wrong("duration.shape", "0.5", "1", with!(media.clone(), StreamingSpec { duration }).into());
     let flow = TraceFlow { start: Time::ZERO, bytes: 0, rate: None, rtt: None };
-    let trace = TraceSpec { flows: [flow].into(), rtt: fixed(1e9), peak_rate: None, flow_log: 0 };
+    let trace = TraceSpec::new([flow], fixed(1e9));
     wrong("flows[0].bytes", "0", "1", trace.into());
 }
 
@@ -308,6 +299,6 @@ fn a_distribution_of_a_link_is_refused_out_of_its_range() {
     assert_wrong("links[0].jitter.extra_delay.sigma", "11", &["10"], |network| {
         let extra_delay = Distribution::Lognormal { log_mean: 20.0, sigma: 11.0 };
         let draws = tailroom_engine::link::draws::Draws::AtNoTime;
-        network.links[0].jitter = Some(JitterSpec { extra_delay, draws });
+        network.links[0].jitter = Some(JitterSpec::new(extra_delay, draws));
     });
 }

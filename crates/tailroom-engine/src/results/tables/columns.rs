@@ -34,6 +34,7 @@ pub enum Labels {
 
 /// A column of a table.
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Column {
     /// Name of the column, whose last word is the unit.
     pub name: &'static str,
@@ -104,6 +105,7 @@ macro_rules! table {
     ) => {
         $(#[doc = $doc])+
         #[derive(Clone, Debug, Default, PartialEq)]
+        #[non_exhaustive]
         pub struct $table {
             $($(#[doc = $column_doc])+ pub $column: $type,)+
         }

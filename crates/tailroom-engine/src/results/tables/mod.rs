@@ -16,6 +16,7 @@ use crate::derives::Serialize;
 
 /// What a table is, for documentation and for whoever reads its columns.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct TableDeclaration {
     /// Name of the table: an attribute of `Result` in Python, and a Parquet file in a directory.
     pub name: &'static str,
@@ -27,6 +28,7 @@ pub struct TableDeclaration {
 
 /// What a column is.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
 pub struct ColumnDeclaration {
     /// Name of the column, whose last word is the unit. If `is_named_by_run`, a name for all these
     /// columns together.
@@ -52,6 +54,7 @@ macro_rules! registry {
 
         /// The tables of one run; `None` for a table that was not recorded.
         #[derive(Clone, Debug, Default, PartialEq)]
+        #[non_exhaustive]
         pub struct Tables {
             $(#[doc = concat!("See [`", stringify!($table), "`].")] pub $name: Option<$table>,)+
         }

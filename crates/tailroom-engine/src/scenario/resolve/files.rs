@@ -27,7 +27,9 @@ impl<'a> BoundedFiles<'a> {
     pub(in crate::scenario) fn load(&self, path: &str, key: &Path) -> Result<String, Fault> {
         let loaded = self.files.load(path, self.left_bytes.get()).map_err(|reason| {
             let problem = format!("cannot read \"{path}\": {reason}");
-            Fault::new(key, problem, "give a readable file, relative to the scenario file")
+            let readable = "give a readable file, relative to the scenario file";
+            let remedy = place_of_trace(path).map(|place| format!("{readable}; {place} has it"));
+            Fault::new(key, problem, remedy.unwrap_or_else(|| readable.to_owned()))
         })?;
         let text = loaded.ok_or_else(|| {
             let problem = format!(
@@ -40,6 +42,26 @@ impl<'a> BoundedFiles<'a> {
         self.left_bytes.set(self.left_bytes.get().saturating_sub(text.len() as u64));
         Ok(text)
     }
+}
+
+/// Traces that Mahimahi distributes, each `.down` and `.up`.
+const PUBLIC_TRACES: [&str; 8] = [
+    "ATT-LTE-driving",
+    "ATT-LTE-driving-2016",
+    "TMobile-LTE-driving",
+    "TMobile-LTE-short",
+    "TMobile-UMTS-driving",
+    "Verizon-EVDO-driving",
+    "Verizon-LTE-driving",
+    "Verizon-LTE-short",
+];
+
+/// Where to get the file, if it is a public trace.
+fn place_of_trace(path: &str) -> Option<String> {
+    let file = path.rsplit('/').next()?;
+    let name = file.strip_suffix(".down").or_else(|| file.strip_suffix(".up"))?;
+    let place = "https://raw.githubusercontent.com/ravinet/mahimahi/master/traces";
+    PUBLIC_TRACES.contains(&name).then(|| format!("{place}/{file}"))
 }
 
 /// Loads every such file, wherever it stands in the scenario, and says which cannot be read: the

@@ -54,7 +54,7 @@ pub(crate) fn poisson(load: f64, sizes: PacketSizes, queue: QueueConfig, seed: u
     let group = with!(
         networks::bulk("poisson", transport::reno()),
         GroupSpec {
-            source: PoissonSpec { rate: source_rate, sizes }.into(),
+            source: PoissonSpec::new(source_rate, sizes).into(),
             packet_size: bytes,
             tcp: None
         }

@@ -95,7 +95,7 @@ fn rate_changes() -> impl Strategy<Value = (Vec<RateChange>, Option<Time>)> {
         changes.sort_unstable();
         changes.dedup_by_key(|(at, _)| *at);
         let rate = Rate::from_bits_per_second;
-        changes.into_iter().map(|(at, bits)| RateChange { at, rate: rate(bits) }).collect()
+        changes.into_iter().map(|(at, bits)| RateChange::new(at, rate(bits))).collect()
     });
     let period =
         option::of(select(vec![1_600, 2_500])).prop_map(|ms| ms.map(Time::from_milliseconds));
@@ -105,10 +105,7 @@ fn rate_changes() -> impl Strategy<Value = (Vec<RateChange>, Option<Time>)> {
             let period = period.filter(|_| !changes.is_empty());
             if period.is_some() {
                 // A schedule that repeats must begin at time zero with a rate above 0.
-                changes[0] = RateChange {
-                    at: Time::ZERO,
-                    rate: Rate::from_bits_per_second(2_000_000),
-                };
+                changes[0] = RateChange::new(Time::ZERO, Rate::from_bits_per_second(2_000_000));
             }
             (changes, period)
         }),
@@ -120,7 +117,7 @@ fn delay_changes() -> impl Strategy<Value = Vec<DelayChange>> {
     let changes = prop::collection::vec(change, 0..4).prop_map(|mut changes| {
         changes.sort_unstable();
         changes.dedup_by_key(|(at, _)| *at);
-        changes.into_iter().map(|(at, delay)| DelayChange { at, delay }).collect()
+        changes.into_iter().map(|(at, delay)| DelayChange::new(at, delay)).collect()
     });
     prop_oneof![3 => Just(Vec::new()), 1 => changes]
 }
@@ -134,7 +131,7 @@ fn jitter() -> impl Strategy<Value = JitterSpec> {
     draws.prop_map(|draws| {
         // Whole milliseconds meet other events.
         let extra_delay = Empirical::mix(&[0.0, 1e9, 7e9], &[2.0, 1.0, 1.0]);
-        JitterSpec { extra_delay: Distribution::Empirical(extra_delay), draws }
+        JitterSpec::new(Distribution::Empirical(extra_delay), draws)
     })
 }
 
@@ -152,15 +149,13 @@ fn token_buckets() -> impl Strategy<Value = (Option<ShaperOfLink>, Option<Police
         .prop_map(|(share, burst, peak, granularity, overhead, cells)| ShaperOfLink {
             share,
             peak,
-            of_rate: ShaperSpec {
-                granularity,
-                overhead,
-                cells,
-                ..ShaperSpec::new(BitRate::new(1), burst)
-            },
+            of_rate: with!(
+                ShaperSpec::new(BitRate::new(1), burst),
+                ShaperSpec { granularity, overhead, cells }
+            ),
         });
     let rate = select(vec![500_000, 3_333_333, 8_000_000]).prop_map(BitRate::new);
-    let policer = (rate, burst).prop_map(|(rate, burst)| PolicerSpec { rate, burst });
+    let policer = (rate, burst).prop_map(|(rate, burst)| PolicerSpec::new(rate, burst));
     (option::weighted(0.3, shaper), option::weighted(0.2, policer))
 }
 
@@ -175,11 +170,8 @@ struct ShaperOfLink {
 impl ShaperOfLink {
     fn at(self, rate: Rate) -> ShaperSpec {
         let rate_of = |share| BitRate::new((share * rate.bits_per_second() as f64) as u64);
-        ShaperSpec {
-            rate: rate_of(self.share),
-            peak_rate: self.peak.map(|peak| rate_of(self.share * peak)),
-            ..self.of_rate
-        }
+        let peak_rate = self.peak.map(|peak| rate_of(self.share * peak));
+        with!(self.of_rate, ShaperSpec { rate: rate_of(self.share), peak_rate })
     }
 }
 
@@ -190,12 +182,16 @@ fn random_link() -> impl Strategy<Value = LinkSpec> {
         (rate_changes(), delay_changes(), option::weighted(0.2, jitter()), token_buckets());
     let fair_rate = option::of(select(vec![300_000, 2_000_000]));
     let admission = (select(vec![10, 100]), fair_rate, option::of(select(vec![0.1, 0.6])));
-    let admission =
-        admission.prop_map(|(interval, fair_rate, max_priority_load)| FlowAdmissionSpec {
-            interval: PositiveDuration::from_milliseconds(interval),
-            min_fair_rate: fair_rate.map(BitRate::new),
-            max_priority_load,
-        });
+    let admission = admission.prop_map(|(interval, fair_rate, max_priority_load)| {
+        with!(
+            FlowAdmissionSpec::default(),
+            FlowAdmissionSpec {
+                interval: PositiveDuration::from_milliseconds(interval),
+                min_fair_rate: fair_rate.map(BitRate::new),
+                max_priority_load
+            }
+        )
+    });
     let others = (dispersion, option::weighted(0.3, admission));
     (rate, time(20), queue(), loss(), changes, others).prop_map(
         |(rate_bps, delay, queue, loss, changes, others)| {
@@ -216,11 +212,10 @@ fn random_link() -> impl Strategy<Value = LinkSpec> {
                     jitter: changes.2,
                     packet_log: 20_000,
                     arrival_dispersion: others.0,
-                    arrival_log: Some(ArrivalLogSpec {
-                        from: Time::from_milliseconds(100).into(),
-                        to: Time::from_milliseconds(1_500).into(),
-                        most_packets: 1_000_000_000,
-                    }),
+                    arrival_log: Some(ArrivalLogSpec::new(
+                        Time::from_milliseconds(100).into(),
+                        Time::from_milliseconds(1_500).into()
+                    )),
                     admission: others.1,
                     bdp_bytes: 12_345.0,
                     packet_bytes: 1_500.0
@@ -323,18 +318,18 @@ fn source() -> impl Strategy<Value = SourceSpec> {
         Distribution::pareto(1.5, ten_milliseconds),
     ];
     prop_oneof![
-        4 => option::of(1_u64..200_000).prop_map(|bytes| BulkParams { bytes: bytes.map(Size::new) }.into()),
+        4 => option::of(1_u64..200_000).prop_map(|bytes| {
+            with!(BulkParams::default(), BulkParams { bytes: bytes.map(Size::new) }).into()
+        }),
         1 => objects(),
         1 => (rate(), select(sizes))
-            .prop_map(|(rate, sizes)| PoissonSpec { rate, sizes }.into()),
+            .prop_map(|(rate, sizes)| PoissonSpec::new(rate, sizes).into()),
         1 => (rate(), any::<bool>()).prop_map(|(rate, is_drawn)| {
-            let at_once = CbrParams::at_once(rate);
-            let drawn = CbrParams { phase: None, ..at_once.clone() };
-            if is_drawn { drawn } else { at_once }.into()
+            if is_drawn { CbrParams::new(rate) } else { CbrParams::at_once(rate) }.into()
         }),
         3 => dynamic_flows(),
         1 => (rate(), select(periods.clone()), select(periods))
-            .prop_map(|(rate, on, off)| OnOffSpec { rate, on, off }.into()),
+            .prop_map(|(rate, on, off)| OnOffSpec::new(rate, on, off).into()),
     ]
 }
 
@@ -347,7 +342,7 @@ fn objects() -> impl Strategy<Value = SourceSpec> {
     });
     (size, select(vec![1.0, 5.0, 50.0])).prop_map(|(size, per_second)| {
         let rate_bps = per_second * 8.0 * size.mean();
-        ObjectsSpec { size, per_second, rate_bps }.into()
+        ObjectsSpec::new(size, per_second, rate_bps).into()
     })
 }
 
@@ -384,39 +379,32 @@ fn dynamic_flows() -> impl Strategy<Value = SourceSpec> {
             let rtt = Distribution::Fixed(rtt.picoseconds() as f64);
             let flow_log = 1_000_000;
             match kind {
-                0 => FiniteFlowsSpec { arrivals, size, rtt, peak_rate, flow_log }.into(),
+                0 => {
+                    let flows = FiniteFlowsSpec::new(arrivals, size, rtt);
+                    with!(flows, FiniteFlowsSpec { peak_rate, flow_log }).into()
+                }
                 1 => {
-                    let flows = list(listed);
-                    TraceSpec { flows, rtt, peak_rate, flow_log }.into()
+                    let flows = TraceSpec::new(list(listed), rtt);
+                    with!(flows, TraceSpec { peak_rate, flow_log }).into()
                 }
-                2 => StreamingSpec {
-                    arrivals,
-                    duration: Distribution::Exponential { mean: 1e11 },
-                    rate: peak_rate.unwrap_or(Distribution::Fixed(80_000.0)),
-                    rtt,
-                    flow_log,
+                2 => {
+                    let duration = Distribution::Exponential { mean: 1e11 };
+                    let rate = peak_rate.unwrap_or(Distribution::Fixed(80_000.0));
+                    let media = StreamingSpec::new(arrivals, duration, rate, rtt);
+                    with!(media, StreamingSpec { flow_log }).into()
                 }
-                .into(),
                 _ => {
                     let (embedded, parallel, is_fixed, think_time, parsing_time) = objects;
                     let embedded = embedded as f64;
-                    WebSpec {
-                        arrivals,
-                        pages,
-                        think_time,
-                        main_object: size.clone(),
-                        parsing_time,
-                        embedded_objects: if is_fixed {
-                            Count::Rounded(Distribution::Fixed(embedded))
-                        } else {
-                            Count::Geometric { least: 0, mean: embedded }
-                        },
-                        embedded_object: size,
-                        parallel,
-                        rtt,
-                        peak_rate,
-                        flow_log,
-                    }
+                    let embedded_objects = if is_fixed {
+                        Count::Rounded(Distribution::Fixed(embedded))
+                    } else {
+                        Count::Geometric { least: 0, mean: embedded }
+                    };
+                    with!(
+                        WebSpec::new(arrivals, pages, think_time, size, rtt),
+                        WebSpec { parsing_time, embedded_objects, parallel, peak_rate, flow_log }
+                    )
                     .into()
                 }
             }
@@ -587,7 +575,7 @@ fn pause() -> impl Strategy<Value = PauseSpec> {
             let sizes = [xoff.into(), xon, headroom].map(Size::new);
             let response_time = response.map(Duration::from);
             let [xoff, xon, headroom] = sizes;
-            PauseSpec { response_time, ..PauseSpec::new(xoff, xon, headroom) }
+            with!(PauseSpec::new(xoff, xon, headroom), PauseSpec { response_time })
         },
     )
 }
@@ -596,13 +584,15 @@ fn pause() -> impl Strategy<Value = PauseSpec> {
 fn ingress_pool() -> impl Strategy<Value = (IngressMemory, Vec<Option<IngressMember>>)> {
     let headroom = option::of(select(vec![0, 3_000, 1_000_000]));
     let sizes = (select(vec![0, 4_000, 30_000]), headroom, any::<bool>());
-    let memory = sizes.prop_map(|(size, headroom, includes_headroom)| IngressMemory {
-        size: Size::new(size),
-        headroom: headroom.map(Size::new),
-        includes_headroom,
+    let memory = sizes.prop_map(|(size, headroom, includes_headroom)| {
+        let memory = IngressMemory::new(Size::new(size));
+        let headroom = headroom.map(Size::new);
+        with!(memory, IngressMemory { headroom, includes_headroom })
     });
-    let member = (select(vec![0.1, 1.0, 8.0]), select(vec![0, 1_000]))
-        .prop_map(|(alpha, xon_offset)| IngressMember { pool: 0, alpha, xon_offset });
+    let member =
+        (select(vec![0.1, 1.0, 8.0]), select(vec![0, 1_000])).prop_map(|(alpha, xon_offset)| {
+            with!(IngressMember::new(0, alpha), IngressMember { xon_offset })
+        });
     (memory, prop::collection::vec(option::of(member), 3))
 }
 
@@ -635,7 +625,7 @@ pub(crate) fn network_with_lines() -> impl Strategy<Value = Network> {
         for (link, (priority, weight)) in network.links.iter_mut().zip(places) {
             (link.rate, link.delay) = (rate, delay);
             (link.rate_changes, link.rate_period) = (Vec::new(), None);
-            link.line = Some(LineSpec { priority, weight, ..LineSpec::new("line") });
+            link.line = Some(with!(LineSpec::new("line"), LineSpec { priority, weight }));
         }
         network
     })
