@@ -110,7 +110,7 @@ class Card:
     """Number of the RFC that names the criteria."""
     references: tuple[str, ...]
     """Names of those whose worse value at a point is the reference."""
-    beside: tuple[str, ...]
+    also_measured: tuple[str, ...]
     """Names of others that are measured too."""
     experiments: tuple[Experiment, ...]
     """The experiments."""

@@ -405,7 +405,7 @@ class SizeProgress(Progress):
     revise what few runs of a buffer seemed to say."""
     stage: Stage = "search"
     """What is being done: `"search"`, `"confirm"` (the answer is repeated with more seeds),
-    `"beside"` (about half and twice the answer), `"phases"` (the phase check of the answer) or
+    `"neighbours"` (about half and twice the answer), `"phases"` (the phase check of the answer) or
     `"models"` (the models at the answer's limit)."""
     varied: Varied = SOME_LIMIT
     """What is varied, which writes `low` and `high` with their unit."""
