@@ -64,7 +64,7 @@ def criterion(name: str) -> Criterion:
     return next(one for one in CRITERIA if one.name == name)
 
 
-def test_reno_passes_beside_itself(card: Card) -> None:
+def test_reno_passes_compared_with_itself(card: Card) -> None:
     reno = card("reno")
     assert {found.criterion.name: found.verdict for found in reno.findings} == {
         one.name: "pass" for one in CRITERIA

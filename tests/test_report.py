@@ -72,7 +72,7 @@ def test_the_delay_that_a_call_sees_stands_in_its_row(result: tr.Result) -> None
     keys = (*names, "queue_delay_s_mean", "queue_delay_s_p99")
     shown_ms = re.findall(r"[\d.]+ ms", " ".join(rows[:2]))
     assert sorted(shown_ms) == sorted(f"{1e3 * call[key]:.1f} ms" for key in keys)
-    # Besides its waiting time: 10 ms of the links, 10 ms of its own, and 0.16 ms of transmissions.
+    # Without its waiting time: 10 ms of the links, 10 ms of its own, and 0.16 ms of transmissions.
     rest = call["one_way_delay_s_mean"] - call["queue_delay_s_mean"]
     assert rest == pytest.approx(20e-3 + 200 * 8 / 10e6 + 200 * 8 / 1e9, abs=1e-4)
 
@@ -111,7 +111,7 @@ congestion = "bbr1"
 """
 
 
-def test_timeouts_stand_beside_cuts_and_what_is_new_below_the_utilization(
+def test_timeouts_stand_next_to_cuts_and_what_is_new_below_the_utilization(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "lossy.toml"

@@ -78,7 +78,7 @@ def test_an_unknown_name_is_answered_with_the_nearest(tailroom: Tailroom) -> Non
     assert ended.errors.endswith("did you mean first?\n")
 
 
-def test_an_unknown_file_is_answered_with_a_file_beside_it(
+def test_an_unknown_file_is_answered_with_a_file_next_to_it(
     tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "office.toml").write_text("", encoding="utf-8")

@@ -41,7 +41,7 @@ def test_the_abstract_has_at_most_150_words(done: Reproduction) -> None:
 
 
 @pytest.mark.slow
-def test_the_data_beside_the_report_give_the_same_verdicts(done: Reproduction) -> None:
+def test_the_data_next_to_the_report_give_the_same_verdicts(done: Reproduction) -> None:
     assert framework.recheck(done.paper, done.directory).differences == ()
 
 

@@ -62,7 +62,7 @@ def test_every_part_has_its_picture_and_data(smoke: Reproduction) -> None:
 
 
 @pytest.mark.slow
-def test_the_verdicts_follow_from_the_data_beside_the_report(smoke: Reproduction) -> None:
+def test_the_verdicts_follow_from_the_data_next_to_the_report(smoke: Reproduction) -> None:
     assert framework.recheck(PAPER, smoke.directory).differences == ()
 
 
@@ -75,7 +75,7 @@ def test_the_abstract_has_at_most_150_words(smoke: Reproduction) -> None:
 
 
 @pytest.mark.slow
-def test_the_background_gets_less_beside_fhstcp_than_beside_standard_tcp(
+def test_the_background_gets_less_next_to_fhstcp_than_next_to_standard_tcp(
     smoke: Reproduction,
 ) -> None:
     friendly = judged(smoke, "table-1", "friendly")

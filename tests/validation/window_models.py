@@ -23,7 +23,7 @@ def simulated(text: str) -> Mapping[str, Any]:
     return frame.simulate(text)[0].links["link"]
 
 
-def beside(text: str, model: Model) -> str:
+def model_and_run(text: str, model: Model) -> str:
     """Utilization, queue and loss of the model / of the simulation."""
     predicted, link = model.predict(bottleneck(text), Requirement()), simulated(text)
     return (
@@ -56,7 +56,7 @@ def single() -> Iterator[str]:
     for control in CONTROLS:
         for limit in (20, 62, 156, 400):
             text = scenario(limit, long_flows(control), duration="300 s")
-            yield f"{control} | {limit} | {beside(text, sawtooth.MODEL)}"
+            yield f"{control} | {limit} | {model_and_run(text, sawtooth.MODEL)}"
 
 
 def several() -> Iterator[str]:
@@ -64,7 +64,7 @@ def several() -> Iterator[str]:
     for control in ("reno", "highspeed", "cubic"):
         for count in (2, 4, 10):
             group = long_flows(control, count, rtt='{ from = "95 ms", to = "105 ms" }') + STARTS
-            yield f"{control} | {count} | {beside(scenario(62, group), sawtooth.MODEL)}"
+            yield f"{control} | {count} | {model_and_run(scenario(62, group), sawtooth.MODEL)}"
 
 
 def barman() -> Iterator[str]:
@@ -72,7 +72,7 @@ def barman() -> Iterator[str]:
     group = long_flows("highspeed", 10, rtt='{ from = "115.5 ms", to = "124.5 ms" }') + STARTS
     for limit in (1250, 2500):
         text = scenario(limit, group, rate="1 Gbit/s", duration="120 s")
-        yield f"{limit} | {beside(text, sawtooth.MODEL)}"
+        yield f"{limit} | {model_and_run(text, sawtooth.MODEL)}"
 
 
 def other_traffic() -> Iterator[str]:
@@ -80,7 +80,7 @@ def other_traffic() -> Iterator[str]:
     for kind in ("cbr", "poisson"):
         for limit in (20, 100, 312, 625):
             text = scenario(limit, long_flows("reno"), uncontrolled("25 Mbit/s", kind))
-            yield f"{kind} | {limit} | {beside(text, residual_sawtooth.MODEL)}"
+            yield f"{kind} | {limit} | {model_and_run(text, residual_sawtooth.MODEL)}"
 
 
 PARTS = {
