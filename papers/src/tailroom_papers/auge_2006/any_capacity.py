@@ -78,7 +78,7 @@ def _links(control: str, form: Form) -> list[Link]:
 
 
 def _study(control: str, link: Link, buffers: Sequence[int], form: Form) -> Study:
-    title = f"{OTHER_WORDS[control]} beside a Poisson background of half of {link.words}"
+    title = f"{OTHER_WORDS[control]} next to a Poisson background of half of {link.words}"
     table = background.scenario({"flow": background.flow(control)}, link.span, title)
     # One stream sends the same Poisson packets as 25 streams, and FIFO ignores flows.
     settings = _settings(link.mbps) | {f"flows.{setup.BACKGROUND}.count": 1}
@@ -102,7 +102,7 @@ def _name(control: str, mbps: int) -> str:
 
 def draw(results: PartResults) -> Figure:
     """Share over buffer, a panel for each control and a line for each capacity."""
-    title = "One flow beside a background of half the link, RTT 100 ms, FIFO, by capacity"
+    title = "One flow next to a background of half the link, RTT 100 ms, FIFO, by capacity"
     figure, panels = picture.page(title, 4.4, 1, len(SECONDS), sharey=True)
     for panel, control in zip(panels, SECONDS, strict=True):
         _draw_control(panel, results, control)

@@ -25,7 +25,7 @@ def studies(form: Form) -> Sequence[Study]:
 def draw(results: PartResults) -> Figure:
     """As the paper has it."""
     return columns.draw(
-        "Figure 5: NewReno flows beside a background of 25 of 50 Mbit/s, 20 packets, FIFO",
+        "Figure 5: NewReno flows next to a background of 25 of 50 Mbit/s, 20 packets, FIFO",
         [columns.Column(_name(n), _at(results, n), *STATED.get(n, ())) for n in NUMBERS],
     )
 

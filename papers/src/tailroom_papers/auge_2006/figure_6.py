@@ -38,7 +38,7 @@ def draw(results: PartResults) -> Figure:
     """As the paper has it."""
     large = settings(fifo(BDP_PACKETS))
     return columns.draw(
-        "Figure 6: HighSpeed TCP beside a background of 25 of 50 Mbit/s, FIFO",
+        "Figure 6: HighSpeed TCP next to a background of 25 of 50 Mbit/s, FIFO",
         [
             columns.Column("1 HighSpeed, 20 packets", _alone(results, ALONE, 20), "S6 20 hstcp"),
             columns.Column(

@@ -31,7 +31,7 @@ def draw(results: PartResults) -> Figure:
     """As the paper has it."""
     ns2 = {ALONE: "S6 20 newreno drr", AGAINST: "S6 625 hstcp+newreno drr"}
     return columns.draw(
-        "Figure 7: flows beside a background of 25 of 50 Mbit/s, fair queueing",
+        "Figure 7: flows next to a background of 25 of 50 Mbit/s, fair queueing",
         [
             columns.Column(f"{name}, {buffer} packets", _fair(results, name), ns2.get(name, ""))
             for name, buffer in BUFFERS.items()
