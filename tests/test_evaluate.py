@@ -12,7 +12,7 @@ import pytest
 import tailroom as tr
 from tailroom.execution.progress import RunProgress
 from tailroom.reports import report_card as evaluation_report
-from tailroom.scenario.shipped import shipped_scenarios
+from tailroom.scenario.shipped_scenarios import shipped_scenarios
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.store import Store

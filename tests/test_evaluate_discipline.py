@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
-from tailroom.scenario.shipped import shipped_scenarios
+from tailroom.scenario.shipped_scenarios import shipped_scenarios
 from tailroom.studies.report_card.card import LIMIT
 from tailroom.studies.report_card.discipline_criteria import (
     ALSO_MEASURED,

@@ -3,7 +3,7 @@
 import re
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -79,6 +79,16 @@ def test_names_of_files_say_what_is_inside() -> None:
     names = tracked_files("*.py", "*.rs", "*.ts")
     assert len(names) > 100
     assert not [str(name) for name in names if says_nothing.fullmatch(name.stem)]
+
+
+def test_no_file_is_named_by_a_participle_alone() -> None:
+    participle = re.compile(
+        "(?!(?:embed|highspeed|red)$)[a-z]+ed|drawn|found|given|left_open|written"
+    )
+    names = [str(name) for name in tracked_files("*.py", "*.ts")]
+    stems = {name: PurePosixPath(name).name.split(".")[0] for name in names}
+    assert len(names) > 100
+    assert not [name for name, stem in stems.items() if participle.fullmatch(stem)]
 
 
 def test_texts_say_next_to_or_compared_with() -> None:

@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tailroom.scenario.shipped import SCENARIOS
+from tailroom.scenario.shipped_scenarios import SCENARIOS
 from tailroom.simulation.metrics import jain_index
 from tailroom.statistics.intervals import Interval
 from tailroom_papers import framework
@@ -27,9 +27,9 @@ from tailroom_papers.su_2005 import (
     paper_table,
     table_1_claims,
 )
+from tailroom_papers.su_2005.other_values import UNSTATED
 from tailroom_papers.su_2005.readings import EXCLUDED, PLAUSIBLE, READINGS
 from tailroom_papers.su_2005.setting import CHOSEN, PACKET_BITS, SCENARIO, C, Path
-from tailroom_papers.su_2005.unstated import UNSTATED
 
 
 @pytest.fixture(scope="module")

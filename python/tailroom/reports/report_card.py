@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tailroom.arguments import named
 from tailroom.reports.document import Document, Drawn, Heading, Paragraph, Picture, Table
-from tailroom.reports.picture import drawn
+from tailroom.reports.picture import render
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.report_card.evaluation import Evaluation, Finding
 from tailroom.studies.report_card.verdict import Grade
@@ -16,7 +16,7 @@ COLOURS = {"pass": "good", "caution": "middling", "undecided": "open", "fail": "
 
 def picture(evaluation: Evaluation) -> Drawn:
     """The picture of the card."""
-    return drawn(evaluation.plot(), DOTS_PER_INCH)
+    return render(evaluation.plot(), DOTS_PER_INCH)
 
 
 def write(evaluation: Evaluation, directory: Path) -> None:

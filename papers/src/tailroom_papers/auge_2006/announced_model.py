@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import nan
 from statistics import mean
 
-from tailroom_papers.auge_2006 import background, picture, predicted, setup
+from tailroom_papers.auge_2006 import background, picture, predictions, setup
 from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.residual import residual_share
 from tailroom_papers.framework import *
@@ -70,7 +70,7 @@ def _draw_load(panel: Axes, points: Sequence[PointResults]) -> None:
         buffers = [background.buffer_of(point) for point in mine]
         marks = {**look, "linestyle": "none", "label": f"{OTHER_WORDS[control]}, simulation"}
         draw_marks(panel, buffers, mine, residual_share, marks, scale=100)
-        shares = [100 * predicted.share(point.runs[0]) for point in mine]
+        shares = [100 * predictions.share(point.runs[0]) for point in mine]
         line = {**look, "marker": None, "label": f"{OTHER_WORDS[control]}, model"}
         panel.plot(buffers, shares, **line)
     background.frame_over_buffers(panel, ylim=(0, 108), y="share of residual (%)")
@@ -109,7 +109,7 @@ def _crossings(
         )
         buffers = [background.buffer_of(point) for point in points]
         passed = crossing(buffers, [point.mean(residual_share) for point in points])
-        said = crossing(buffers, [predicted.share(point.runs[0]) for point in points])
+        said = crossing(buffers, [predictions.share(point.runs[0]) for point in points])
         if passed:
             crossings[load] = (passed, said)
     return crossings
@@ -163,7 +163,7 @@ def _fits(results: PartResults) -> Judgement:
 
 def model_error(run: StoredRun) -> float:
     """The model's share of the residual less that of the run."""
-    return predicted.share(run) - residual_share(run)
+    return predictions.share(run) - residual_share(run)
 
 
 PART = Part(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tailroom.models.sawtooth.sawtooth import aimd_utilization
 from tailroom.studies.sweep_study.plan import Precision
-from tailroom_papers.auge_2006 import columns, left_open, setup
+from tailroom_papers.auge_2006 import columns, other_values, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import percent
 from tailroom_papers.auge_2006.residual import (
@@ -147,10 +147,10 @@ def variations(form: Form) -> Sequence[Variation]:
     """Other values of what the paper leaves open; the empty link with jitter only."""
     loaded, empty = studies(form)
     claims = ("small-buffer", "compromise", "large-buffer")
-    jitter = (left_open.JITTER_OF_A_PACKET,)
+    jitter = (other_values.JITTER_OF_A_PACKET,)
     return [
-        *left_open.variations([loaded], claims, form),
-        *left_open.variations([empty], ("empty-link",), form, jitter),
+        *other_values.variations([loaded], claims, form),
+        *other_values.variations([empty], ("empty-link",), form, jitter),
     ]
 
 

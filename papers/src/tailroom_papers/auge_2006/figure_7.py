@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tailroom_papers.auge_2006 import columns, left_open, setup
+from tailroom_papers.auge_2006 import columns, other_values, setup
 from tailroom_papers.auge_2006.ascendancy import excess_advantage
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import considerably_less, percent
@@ -150,7 +150,7 @@ def _active(run: StoredRun) -> float:
 def variations(form: Form) -> Sequence[Variation]:
     """The same studies with other values of what the paper leaves open."""
     claims = ("barely-alleviates", "reno-competes", "no-chaos", "background-lossless")
-    return left_open.variations(studies(form), claims, form)
+    return other_values.variations(studies(form), claims, form)
 
 
 PART = Part(

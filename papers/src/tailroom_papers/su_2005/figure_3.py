@@ -11,6 +11,7 @@ from tailroom.statistics.intervals import CONFIDENCE
 from tailroom_papers.framework import *
 from tailroom_papers.reference import ns2_row
 from tailroom_papers.su_2005 import drawing, measures
+from tailroom_papers.su_2005.other_values import UNSTATED
 from tailroom_papers.su_2005.over_time import (
     index_at_scale,
     index_in_window,
@@ -20,7 +21,6 @@ from tailroom_papers.su_2005.over_time import (
 from tailroom_papers.su_2005.paper_table import TABLE
 from tailroom_papers.su_2005.readings import BASE, PLAUSIBLE, Reading
 from tailroom_papers.su_2005.setting import BOUNDS, CONTROL, LIMIT, RATE, RTTS_MS, SCENARIO, span
-from tailroom_papers.su_2005.unstated import UNSTATED
 
 CONTROLS = {
     "fhstcp": "FHSTCP, c = 10",

@@ -6,6 +6,7 @@ from typing import Any
 
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
+from tailroom_papers.su_2005.other_values import JITTER, UNSTATED
 from tailroom_papers.su_2005.paper_table import (
     BACKGROUND,
     FAIRNESS,
@@ -36,7 +37,6 @@ from tailroom_papers.su_2005.table_1_claims import (
     over_c,
     standard,
 )
-from tailroom_papers.su_2005.unstated import JITTER, UNSTATED
 
 FEW_C = (2, 40)
 MANY_C = (2, 3, 4, 6, 7, 8, 12, 14, 16, 25, 30, 40)

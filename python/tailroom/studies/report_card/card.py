@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import axis, values_by_key
-from tailroom.scenario.shipped import SCENARIOS
+from tailroom.scenario.shipped_scenarios import SCENARIOS
 from tailroom.simulation.metric_catalogue import Better, metric_of
 
 Metrics = Mapping[str, float | None]

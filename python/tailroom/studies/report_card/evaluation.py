@@ -278,7 +278,7 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
         _parts(card, {name: tested, **dict(zip(others, others, strict=True))}, quick=quick)
     )
     points = [point for part in parts for point in part.points]
-    with Runner.opened(
+    with Runner.open(
         store,
         in_processes=any(point.controls for point in points),
         workers=workers,

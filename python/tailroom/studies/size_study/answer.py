@@ -26,7 +26,7 @@ from tailroom.studies.size_study.answer_warnings import answer_warnings, percent
 from tailroom.studies.size_study.regression import Crossing
 from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
-from tailroom.studies.size_study.varied import Varied
+from tailroom.studies.size_study.varied_key import Varied
 
 if TYPE_CHECKING:
     import pyarrow as pa

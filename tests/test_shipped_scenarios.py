@@ -10,7 +10,7 @@ import pytest
 
 import tailroom as tr
 from tailroom.scenario.scenario import Scenario
-from tailroom.scenario.shipped import shipped_scenarios
+from tailroom.scenario.shipped_scenarios import shipped_scenarios
 from tests.conftest import SMALL, Tailroom
 
 pytestmark = pytest.mark.usefixtures("quick_models")
