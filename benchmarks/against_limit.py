@@ -183,7 +183,7 @@ def print_tables(benchmark: Path, limit: Path, rounds: int, only: str) -> None:
     over_cases = [row for row in OVER_CASES if only in row.case]
     if over_cases:
         print(
-            f"\n{'case':40} {'no jitter':>13}  {'beside':32} {'no jitter':>13}"
+            f"\n{'case':40} {'no jitter':>13}  {'other case':32} {'no jitter':>13}"
             f"  {'none':>9} {'default':>9}  acc. goal"
         )
     for case in over_cases:

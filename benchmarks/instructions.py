@@ -35,7 +35,7 @@ TOOL_IS_MISSING = 77
 
 @dataclass(frozen=True)
 class Counts:
-    """Instructions per packet-hop of each case, and what they depend on besides the engine."""
+    """Instructions per packet-hop of each case, and what they depend on apart from the engine."""
 
     compiler: str
     """As `rustc --version` prints it."""

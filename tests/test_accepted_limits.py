@@ -8,7 +8,7 @@ import tailroom as tr
 from tailroom.scenario import types
 from tailroom.scenario.scenario import Scenario
 from tailroom.studies.size_study.accepted_limits import smallest_accepted
-from tailroom.studies.size_study.varied import Varied
+from tailroom.studies.size_study.varied_key import Varied
 from tests.conftest import Tailroom
 
 RED = {

@@ -15,7 +15,7 @@ from recorded_scenarios import recorded_scenarios
 from shortened_scenarios import shortened
 from small_scenario import MIX, Document, dumbbell
 from tailroom import _engine
-from tailroom.scenario.shipped import shipped_scenarios
+from tailroom.scenario.shipped_scenarios import shipped_scenarios
 
 TWO = "recording/finite_flows"
 """Part of the names of two scenarios, which have every table of results."""

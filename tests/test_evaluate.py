@@ -12,7 +12,7 @@ import pytest
 import tailroom as tr
 from tailroom.execution.progress import RunProgress
 from tailroom.reports import report_card as evaluation_report
-from tailroom.scenario.shipped import shipped_scenarios
+from tailroom.scenario.shipped_scenarios import shipped_scenarios
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.store import Store
@@ -64,7 +64,7 @@ def criterion(name: str) -> Criterion:
     return next(one for one in CRITERIA if one.name == name)
 
 
-def test_reno_passes_beside_itself(card: Card) -> None:
+def test_reno_passes_compared_with_itself(card: Card) -> None:
     reno = card("reno")
     assert {found.criterion.name: found.verdict for found in reno.findings} == {
         one.name: "pass" for one in CRITERIA

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
-from tailroom.scenario.shipped import shipped_scenarios
+from tailroom.scenario.shipped_scenarios import shipped_scenarios
 from tailroom.studies.report_card.card import LIMIT
 from tailroom.studies.report_card.discipline_criteria import (
-    BESIDE,
+    ALSO_MEASURED,
     CARD,
     CRITERIA,
     EXPERIMENTS,
@@ -131,7 +131,7 @@ def test_criteria_name_sections_of_the_rfc_and_experiments() -> None:
 
 
 @pytest.mark.slow
-def test_drop_tail_fails_on_delay_and_codel_passes_beside_itself(card: Card) -> None:
+def test_drop_tail_fails_on_delay_and_codel_passes_compared_with_itself(card: Card) -> None:
     tail, codel = card("drop_tail"), card("codel")
     # RFC 7567 sec. 1: without active management, full buffers add their delay to every path.
     assert tail["buffer_delay"].verdict is Grade.FAIL
@@ -148,7 +148,7 @@ def test_drop_tail_fails_on_delay_and_codel_passes_beside_itself(card: Card) -> 
 def test_a_rule_in_python_has_the_values_of_the_same_rule_built_in(card: Card) -> None:
     own = card(Tail)
     assert own.tested == "Tail"
-    assert own.compared == ("Tail", *REFERENCES, *BESIDE)
+    assert own.compared == ("Tail", *REFERENCES, *ALSO_MEASURED)
     for found in own.findings:
         for point in found.points:
             assert point.values["Tail"] == point.values["drop_tail"]
@@ -164,10 +164,10 @@ def test_the_report_names_the_rfc_and_all_that_are_measured(
     printed = json.loads(ended.output)
     assert (printed["discipline"], printed["rfc"]) == ("random_drop", 7928)
     values = printed["criteria"][0]["points"][0]["values"]
-    assert list(values) == ["random_drop", *REFERENCES, *BESIDE]
+    assert list(values) == ["random_drop", *REFERENCES, *ALSO_MEASURED]
     report = (out / "report.md").read_text(encoding="utf-8")
     assert "random_drop on the criteria of RFC 7928" in report
-    assert all(name in report for name in BESIDE)
+    assert all(name in report for name in ALSO_MEASURED)
     assert "9743" not in report
     assert (
         (out / "criteria.csv")

@@ -94,7 +94,7 @@ def test_every_quantity_of_the_schema_has_values() -> None:
 
 
 @pytest.fixture
-def beside(tmp_path: Path) -> Path:
+def files_at(tmp_path: Path) -> Path:
     """A directory with the files that generated scenarios name."""
     for name, text in FILES.items():
         (tmp_path / name).write_text(text, encoding="utf-8")
@@ -139,11 +139,11 @@ ENDINGS: dict[str, tuple[Callable[..., object], str, str]] = {
 
 @pytest.mark.parametrize("name", ENDINGS)
 def test_what_does_not_hold_is_noticed(
-    beside: Path, monkeypatch: pytest.MonkeyPatch, name: str
+    files_at: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     run, ending, detail = ENDINGS[name]
     monkeypatch.setattr(tr, "run", run)
-    ended = outcome({"title": "x"}, beside)
+    ended = outcome({"title": "x"}, files_at)
     assert ended.ending == ending, ended
     assert detail in ended.detail
 

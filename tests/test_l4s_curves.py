@@ -36,7 +36,7 @@ def test_the_coupling_is_that_of_the_formula() -> None:
     assert all(claim.holds for claim in claims)
 
 
-def test_prague_beside_cubic_at_one_point_has_the_delays_and_the_ratio() -> None:
+def test_prague_next_to_cubic_at_one_point_has_the_delays_and_the_ratio() -> None:
     grid = curves.points((12,), (10,), (1,))
     assert len(grid) == len(curves.CASES)
     claims = [*curves.delays(grid), *curves.ratios(grid)]

@@ -20,7 +20,7 @@ def test_the_published_rates_fill_the_link_without_its_headers() -> None:
 
 def test_rows_that_were_measured_twice_are_found() -> None:
     pairs = list(l4s_tests.repeated(l4s_tests.rows()))
-    assert len(pairs) == 9, "CUBIC beside Prague, three RTTs, three queues"
+    assert len(pairs) == 9, "CUBIC next to Prague, three RTTs, three queues"
     shares = {row.name: pair for row, pair in pairs}
     assert shares["dualpi2 cubic(10ms) prague(10ms)"] == pytest.approx(
         (12.65 / (12.65 + 34.57), 13.04 / (13.04 + 34.09))

@@ -10,7 +10,7 @@ from generate import site_files
 from recorded_scenarios import recorded_scenarios
 from tailroom import _engine
 from tailroom.scenario.scenario import Scenario
-from tailroom.scenario.shipped import shipped_scenarios
+from tailroom.scenario.shipped_scenarios import shipped_scenarios
 from tailroom.simulation import metric_catalogue as catalogue
 from tailroom.simulation import metric_units
 from tailroom.simulation.metric_catalogue import (

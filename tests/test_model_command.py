@@ -57,7 +57,7 @@ def test_python_gives_what_the_command_prints(tailroom: Tailroom, small: Path) -
     assert json.loads(json.dumps(tr.predict(small).as_dict())) == answer
 
 
-def test_comparing_puts_the_simulation_beside_the_models(tailroom: Tailroom, small: Path) -> None:
+def test_comparing_puts_the_simulation_next_to_the_models(tailroom: Tailroom, small: Path) -> None:
     answer = json.loads(tailroom("compare", small, "--json").output)
     measured = tr.run(small).links["bottleneck"]
     assert answer["simulation"]["utilization"] == measured["utilization"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tailroom.scenario.shipped import shipped_scenarios
+from tailroom.scenario.shipped_scenarios import shipped_scenarios
 from tests.conftest import Printed, Tailroom
 
 PRESETS = [name for name in shipped_scenarios() if "/" not in name]

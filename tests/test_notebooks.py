@@ -23,7 +23,7 @@ SHOWS = {
         "tr.run(link, set={CONTROL: 'backoff:Backoff'}, series_samples=600)": "table and picture",
         "swept": "table and picture",
         "swept.plot('tradeoff')": "picture",
-        "beside": "table and picture",
+        "sharing": "table and picture",
     },
 }
 """What a notebook shows below a cell that ends with an expression."""
@@ -39,7 +39,7 @@ CHECKS = {
         used = {(row[CONTROL], row[LIMIT]): row["mean"] for row in means}
         assert used["backoff:Backoff", "0.1 bdp"] > used["reno", "0.1 bdp"] + 0.05
         assert used["reno", "1 bdp"] > 0.99
-        small, _, large = (choice.metrics for choice in beside.choices)
+        small, _, large = (choice.metrics for choice in sharing.choices)
         mine, reno = "groups.mine.goodput_bps", "groups.reno.goodput_bps"
         assert small[mine].low > 2 * small[reno].high
         assert large[mine].low < large[reno].high

@@ -147,7 +147,7 @@ def test_the_answer_is_printed_if_its_picture_cannot_be_written(  # noqa: PLR091
     assert names(elsewhere) == []
 
 
-def test_a_run_that_cannot_be_written_in_the_end_is_printed_and_kept_beside(
+def test_a_run_that_cannot_be_written_in_the_end_is_printed_and_kept_next_to_it(
     tailroom: Tailroom,
     small: Path,
     tmp_path: Path,
@@ -292,7 +292,7 @@ def test_a_young_leftover_without_a_machine_stays(tmp_path: Path) -> None:
     assert names(tmp_path) == [young.name]
 
 
-def test_what_is_ended_leaves_nothing_beside_its_output(tmp_path: Path) -> None:
+def test_what_is_ended_leaves_nothing_next_to_its_output(tmp_path: Path) -> None:
     """The process that writes is ended by SIGTERM, as it would be without a handler."""
     code = """
 import os, signal, sys, time

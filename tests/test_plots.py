@@ -77,7 +77,7 @@ def test_flows_without_a_window_leave_their_panel_empty(small: Path) -> None:
     assert labels(queue) == ["queue", "limit, 20 packets"]
 
 
-def test_what_is_idle_is_drawn_beside_the_utilization(recorded: tr.Result) -> None:
+def test_what_is_idle_is_drawn_next_to_the_utilization(recorded: tr.Result) -> None:
     panel = recorded.plot("utilization").axes[0]
     mean = recorded.links["bottleneck"]["utilization"]
     assert labels(panel)[0] == f"bottleneck, utilization {mean:.1%}"

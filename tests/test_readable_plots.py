@@ -146,7 +146,7 @@ def test_models_whose_assumptions_fail_are_grey(tmp_path: Path) -> None:
     assert min(first.x0, second.x0) > panel.get_window_extent().x1
 
 
-def test_the_simulation_stands_beside_the_models(tmp_path: Path) -> None:
+def test_the_simulation_stands_next_to_the_models(tmp_path: Path) -> None:
     file = tmp_path / "small.toml"
     file.write_text(SMALL, encoding="utf-8")
     axis = parse_axis('links.bottleneck.queue.limit=["10 packets", "20 packets"]')

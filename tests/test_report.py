@@ -66,7 +66,7 @@ def table(text: str, title: str) -> str:
 
 def test_a_call_sees_the_delay_of_all_links_and_its_own(result: tr.Result) -> None:
     call: Mapping[str, Any] = result.groups["call"]
-    # Besides its waiting time: 10 ms of the links, 10 ms of its own, and 0.16 ms of transmissions.
+    # Without its waiting time: 10 ms of the links, 10 ms of its own, and 0.16 ms of transmissions.
     rest = call["one_way_delay_s_mean"] - call["queue_delay_s_mean"]
     assert rest == pytest.approx(20e-3 + 200 * 8 / 10e6 + 200 * 8 / 1e9, abs=1e-4)
 

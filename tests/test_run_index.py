@@ -97,7 +97,7 @@ def test_with_an_index_no_file_of_a_run_is_read(
         assert tailroom("results", place, *more).status == 0
     assert tailroom("results", place, "--out", tmp_path / "runs.csv").status == 0
     # And a sweep finds its runs without reading them.
-    with Runner.opened(place, in_processes=False) as runner:
+    with Runner.open(place, in_processes=False) as runner:
         point = Point.of(Scenario.of(tmp_path / "random.toml"), {LIMIT: "5 packets"})
         told: list[RunProgress] = []
         runner.complete([point], 2, progress=told.append)

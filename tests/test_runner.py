@@ -34,7 +34,7 @@ def source(tmp_path: Path) -> Scenario:
 
 @pytest.fixture
 def runner(tmp_path: Path) -> Iterator[Runner]:
-    with Runner.opened(tmp_path / "store", in_processes=False, workers=2) as opened:
+    with Runner.open(tmp_path / "store", in_processes=False, workers=2) as opened:
         yield opened
 
 

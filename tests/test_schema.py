@@ -79,7 +79,7 @@ def test_a_queue_needs_a_limit_unless_a_pool_limits_it(kind: str, text: str) -> 
     assert is_valid(without_pool(limited))
 
 
-def test_the_interfaces_of_hosts_need_limits_beside_a_pool_too() -> None:
+def test_the_interfaces_of_hosts_need_limits_with_a_pool_too() -> None:
     switch = SWITCH.replace("QUEUE", '"drop_tail"')
     assert not is_valid(switch.replace("hosts = 2", 'hosts = 2\nnic_queue = "drop_tail"'))
     assert is_valid(switch.replace("hosts = 2", 'hosts = 2\nnic_queue = "codel"'))

@@ -18,7 +18,7 @@ from tailroom.statistics.intervals import Interval
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.search import Tried, feasible_limits
 from tailroom.studies.size_study.targets import Target, parse_target
-from tailroom.studies.size_study.varied import Varied
+from tailroom.studies.size_study.varied_key import Varied
 from tests.conftest import Printed, Tailroom
 from tests.killed_sweeps import RANDOM_START
 

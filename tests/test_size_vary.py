@@ -8,7 +8,7 @@ import pytest
 
 import tailroom as tr
 from tailroom.scenario.scenario import Scenario
-from tailroom.studies.size_study.varied import Varied
+from tailroom.studies.size_study.varied_key import Varied
 from tests.conftest import Tailroom
 
 pytestmark = pytest.mark.usefixtures("quick_models")

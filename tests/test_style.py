@@ -3,7 +3,7 @@
 import re
 import subprocess
 import sys
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import pytest
 
@@ -79,3 +79,25 @@ def test_names_of_files_say_what_is_inside() -> None:
     names = tracked_files("*.py", "*.rs", "*.ts")
     assert len(names) > 100
     assert not [str(name) for name in names if says_nothing.fullmatch(name.stem)]
+
+
+def test_no_file_is_named_by_a_participle_alone() -> None:
+    participle = re.compile(
+        "(?!(?:embed|highspeed|red)$)[a-z]+ed|drawn|found|given|kept|left_open|written"
+    )
+    names = [str(name) for name in tracked_files("*.py", "*.ts")]
+    stems = {name: PurePosixPath(name).name.split(".")[0] for name in names}
+    assert len(names) > 100
+    assert not [name for name, stem in stems.items() if participle.fullmatch(stem)]
+
+
+def test_texts_say_next_to_or_compared_with() -> None:
+    word = re.compile("bes[i]de", re.IGNORECASE)
+    # Names under which results are stored.
+    stored = re.compile('"bes[i]de the background"|bes[i]de-newreno|(?:-|9743/)bes[i]de(?=-|")')
+    files = tracked_files("*.py", "*.rs", "*.toml", "*.ts", "*.mjs", "*.css", "*.ipynb")
+    assert len(files) > 100
+    texts = {str(name): (REPOSITORY / name).read_text(encoding="utf-8") for name in files}
+    assert not [name for name, text in texts.items() if word.search(stored.sub("", text))], (
+        "write 'next to', 'with', 'compared with', 'in addition to' or 'apart from'"
+    )

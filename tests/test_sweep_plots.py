@@ -137,7 +137,7 @@ def test_words_are_drawn_side_by_side(swept: tr.SweepResult) -> None:
     assert xy(points[3])[0] == pytest.approx([0.225, 1.225])
 
 
-def test_models_stand_beside_the_curves(
+def test_models_stand_next_to_the_curves(
     swept: tr.SweepResult, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = Model(

@@ -43,11 +43,11 @@ def test_a_table_is_written_below_its_marker(
 ) -> None:
     page = tmp_path / "docs" / "page.md"
     page.parent.mkdir()
-    page.write_text("above\n\n<!-- table one -->\n\n| old |\n| --- |\n| 2 |\n\nbelow | beside\n")
+    page.write_text("above\n\n<!-- table one -->\n\n| old |\n| --- |\n| 2 |\n\nbelow | after\n")
     monkeypatch.setattr(frame, "ROOT", tmp_path)
     assert Validation(items, "page.md")(["--write"], lambda _: None) == 0
     table = "| a | b |\n| --- | --- |\n| 1 | x |"
-    assert page.read_text() == f"above\n\n<!-- table one -->\n\n{table}\n\nbelow | beside\n"
+    assert page.read_text() == f"above\n\n<!-- table one -->\n\n{table}\n\nbelow | after\n"
     page.write_text("no marker\n")
     with pytest.raises(ValueError, match=r"page\.md: has no table below the marker <!-- table one"):
         Validation(items, "page.md")(["--write"], lambda _: None)

@@ -19,7 +19,7 @@ SIZES: dict[str, object] = {
 """Each distribution, of the sizes of flows."""
 
 SHORT: Document = {"congestion": "cubic", "rtt": {"uniform": ["20 ms", "80 ms"]}}
-"""What flows that arrive and leave have besides their source."""
+"""What flows that arrive and leave have in addition to their source."""
 
 WEB: Document = {
     "kind": "web",
@@ -48,7 +48,7 @@ FABRIC: Document = {
 """A fabric for groups between hosts."""
 
 BETWEEN_HOSTS: Document = {"congestion": "dctcp", "ecn": "accurate", "from": "dc"}
-"""What groups between the hosts of a fabric have besides their source."""
+"""What groups between the hosts of a fabric have in addition to their source."""
 
 GROUPS: dict[str, dict[str, Document]] = {
     "bulk": {

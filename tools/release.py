@@ -1,4 +1,4 @@
-"""What a release needs besides its builds: version, check of the tag, notes, README for PyPI.
+"""What a release needs next to its builds: version, check of the tag, notes, README for PyPI.
 
 python tools/release.py prepare VERSION
 python tools/release.py check TAG

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from small_scenario import Document
 from tailroom import _engine
-from tailroom.scenario.shipped import shipped_scenarios
+from tailroom.scenario.shipped_scenarios import shipped_scenarios
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 """A directory for each example; where it has controls in Python, its scenarios are recorded."""

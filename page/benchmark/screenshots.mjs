@@ -1,7 +1,7 @@
 /**
  * Takes the pictures of docs/guide/explore.md: `make page && node page/benchmark/screenshots.mjs`.
  *
- * A home router's drop-tail queue beside FQ-CoDel, with targets.
+ * A home router's drop-tail queue compared with FQ-CoDel, with targets.
  */
 
 import { spawn } from "node:child_process";

@@ -4,7 +4,7 @@ import { Controls } from "./ask/controls";
 import { Editor } from "./ask/editor";
 import { PresetChoice } from "./ask/preset_choice";
 import { CompareView } from "./compare/compare_view";
-import { KeptSettings } from "./compare/kept";
+import { KeptSettings } from "./compare/kept_settings";
 import { announce, find } from "./dom";
 import { problemText, type Answer, type Problem } from "./engine/engine";
 import type { OpenedScenario } from "./engine/page_scenario";

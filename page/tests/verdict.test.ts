@@ -121,7 +121,7 @@ function readingOf(name: string): Reading {
   return { text, scenario, resolved: resolved.scenario, hash: null, input };
 }
 
-test("a call beside downloads is watched unasked, and all packets where there is none", () => {
+test("a call next to downloads is watched unasked, and all packets where there is none", () => {
   for (const [name, chosen, who] of [
     ["home-router", null, "voice"],
     ["home-router", "web", "web"],

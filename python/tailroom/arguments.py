@@ -98,7 +98,7 @@ def named(argument: str) -> str:
     return option(argument) if _in_command.is_set() else argument
 
 
-def given(argument: str, value: str | bool = True) -> str:
+def usage(argument: str, value: str | bool = True) -> str:
     """Returns how the user gives an argument: `--link core`, or in Python `link="core"`.
 
     Args:

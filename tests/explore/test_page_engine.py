@@ -13,7 +13,7 @@ import tomli_w
 from shortened_scenarios import shortened
 from tailroom import _engine
 from tailroom.scenario.scenario import Scenario
-from tailroom.scenario.shipped import shipped_scenarios
+from tailroom.scenario.shipped_scenarios import shipped_scenarios
 from tests.conftest import SMALL
 
 REPOSITORY = Path(__file__).parents[2]

@@ -20,7 +20,7 @@ import pytest
 from tailroom.errors import ExploreError, ScenarioError
 from tailroom.explore import page_scenario as opening
 from tailroom.explore import serve
-from tailroom.explore.page_scenario import opened
+from tailroom.explore.page_scenario import page_start
 from tests.conftest import SMALL, Tailroom
 
 TRACED = SMALL.replace('rate = "10 Mbit/s"', 'trace = "link.trace"')
@@ -178,7 +178,7 @@ def test_the_page_gets_the_files_that_the_scenario_names(small: Path) -> None:
     (small.parent / "link.trace").write_text(TRACE, encoding="utf-8")
     flows = pa.table({"start_s": [0.5], "bytes": [1000]})
     pq.write_table(flows, small.parent / "flows.parquet")
-    handed: Any = json.loads(opened(str(small), None))
+    handed: Any = json.loads(page_start(str(small), None))
     assert handed["scenario"]["name"] == str(small)
     assert handed["scenario"]["text"] == small.read_text(encoding="utf-8")
     files = handed["scenario"]["files"]
@@ -193,7 +193,7 @@ def test_files_that_are_too_large_for_a_page_are_refused(
     (small.parent / "link.trace").write_text(TRACE, encoding="utf-8")
     monkeypatch.setattr(opening, "MOST_FILE_BYTES", len(TRACE) - 1)
     with pytest.raises(ExploreError, match="use `tailroom run`"):
-        opened(str(small), None)
+        page_start(str(small), None)
 
 
 def test_a_wrong_scenario_is_refused_as_run_refuses_it(small: Path, tailroom: Tailroom) -> None:
@@ -211,7 +211,7 @@ def test_files_elsewhere_need_permission(small: Path, tmp_path: Path) -> None:
     file = below / "scenario.toml"
     file.write_text(TRACED.replace("link.trace", "../link.trace"), encoding="utf-8")
     with pytest.raises(ScenarioError, match="it is not below the directory"):
-        opened(str(file), None)
+        page_start(str(file), None)
 
 
 def test_controls_in_python_stay_with_the_command_line(

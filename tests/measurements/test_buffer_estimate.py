@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
-from tests.measurements import written
-from tests.measurements.written import Link, Seen
+from tests.measurements import measurement_files
+from tests.measurements.measurement_files import Link, Seen
 
 LINKS = [
     Link(rate_mbps, buffer_kb, flows)
@@ -26,16 +26,16 @@ drop-tail buffer without a doubt in the answer."""
 
 Write = Callable[[Seen, Path, int], Path]
 TOOLS: dict[str, Write] = {
-    "flent": written.flent,
-    "iperf3": lambda seen, path, _: written.iperf3(seen, path),
-    "ss": lambda seen, path, _: written.socket_statistics(seen, path),
+    "flent": measurement_files.flent,
+    "iperf3": lambda seen, path, _: measurement_files.iperf3(seen, path),
+    "ss": lambda seen, path, _: measurement_files.socket_statistics(seen, path),
 }
 
 
 def estimate(tool: str, link: Link, seed: int, path: Path) -> tr.BufferEstimate:
     """The buffer by the file of a tool; iperf3's files lack the RTT of the idle path."""
-    file = TOOLS[tool](written.simulated(link, seed), path, seed)
-    idle_rtt_s = written.IDLE_RTT_S if tool == "iperf3" else None
+    file = TOOLS[tool](measurement_files.simulated(link, seed), path, seed)
+    idle_rtt_s = measurement_files.IDLE_RTT_S if tool == "iperf3" else None
     return tr.compare_measured(file, idle_rtt_s=idle_rtt_s).buffer
 
 
@@ -99,16 +99,16 @@ def test_an_aqm_or_a_control_that_avoids_queues_is_no_full_buffer(
 
 
 def test_a_link_that_is_not_full_shows_no_buffer(tmp_path: Path) -> None:
-    seen = written.simulated(Link(), 1, **{"flows.load.max_window": 8})
-    found = tr.compare_measured(written.flent(seen, tmp_path / "file", 1)).buffer
+    seen = measurement_files.simulated(Link(), 1, **{"flows.load.max_window": 8})
+    found = tr.compare_measured(measurement_files.flent(seen, tmp_path / "file", 1)).buffer
     assert found.buffer_bytes is found.low_bytes is found.high_bytes is None
     assert found.failing[0].statement == "the load keeps a queue"
 
 
 def test_a_rate_that_varies_gives_a_lower_bound_alone(tmp_path: Path) -> None:
     changes = '[{ at = "20 s", rate = "25 Mbit/s" }]'
-    seen = written.simulated(Link(), 1, **{"links.bottleneck.changes": changes})
-    found = tr.compare_measured(written.flent(seen, tmp_path / "file", 1)).buffer
+    seen = measurement_files.simulated(Link(), 1, **{"links.bottleneck.changes": changes})
+    found = tr.compare_measured(measurement_files.flent(seen, tmp_path / "file", 1)).buffer
     assert found.buffer_bytes is found.high_bytes is None
     assert found.low_bytes is not None
     assert found.low_bytes <= 250e3
@@ -116,9 +116,9 @@ def test_a_rate_that_varies_gives_a_lower_bound_alone(tmp_path: Path) -> None:
 
 
 def test_an_unknown_idle_rtt_gives_a_lower_bound_alone(tmp_path: Path) -> None:
-    path = written.iperf3(written.simulated(Link(), 1), tmp_path / "file")
+    path = measurement_files.iperf3(measurement_files.simulated(Link(), 1), tmp_path / "file")
     unknown = tr.compare_measured(path).buffer
-    known = tr.compare_measured(path, idle_rtt_s=written.IDLE_RTT_S).buffer
+    known = tr.compare_measured(path, idle_rtt_s=measurement_files.IDLE_RTT_S).buffer
     assert unknown.buffer_bytes is None
     assert known.buffer_bytes is not None
     assert unknown.low_bytes is not None
@@ -128,9 +128,9 @@ def test_an_unknown_idle_rtt_gives_a_lower_bound_alone(tmp_path: Path) -> None:
 
 
 def test_a_load_without_a_loss_gives_a_lower_bound_alone(tmp_path: Path) -> None:
-    seen = written.simulated(Link(flows=1), 1, **{"flows.load.max_window": 150})
-    path = written.iperf3(seen, tmp_path / "file")
-    found = tr.compare_measured(path, idle_rtt_s=written.IDLE_RTT_S).buffer
+    seen = measurement_files.simulated(Link(flows=1), 1, **{"flows.load.max_window": 150})
+    path = measurement_files.iperf3(seen, tmp_path / "file")
+    found = tr.compare_measured(path, idle_rtt_s=measurement_files.IDLE_RTT_S).buffer
     assert seen.retransmissions == 0
     assert found.buffer_bytes is None
     assert "packets were lost, so the buffer was full" in [one.statement for one in found.failing]

@@ -8,8 +8,8 @@ import pytest
 
 import tailroom as tr
 from tests.conftest import Printed, Tailroom
-from tests.measurements import written
-from tests.measurements.written import SAMPLE, Link
+from tests.measurements import measurement_files
+from tests.measurements.measurement_files import SAMPLE, Link
 
 MOST_DIFFERENCE = 0.05
 """Largest relative difference of what a simulation gives and what was measured in the same run; a
@@ -20,13 +20,13 @@ sample of 0.2 s and one of 1 s see the same queue at other instants. Stated befo
 def scenario(tmp_path: Path) -> Path:
     """The scenario of the sample."""
     path = tmp_path / "link.toml"
-    path.write_text(written.SCENARIO.format(**vars(Link())), encoding="utf-8")
+    path.write_text(measurement_files.SCENARIO.format(**vars(Link())), encoding="utf-8")
     return path
 
 
 def test_a_run_agrees_with_what_was_measured_in_it(scenario: Path, tmp_path: Path) -> None:
-    seen = written.simulated(Link(), 7)
-    path = written.iperf3(seen, tmp_path / "file")
+    seen = measurement_files.simulated(Link(), 7)
+    path = measurement_files.iperf3(seen, tmp_path / "file")
     found = tr.compare_measured(path, scenario, seed=7)
     for name in ("throughput_bps", "rtt_s_p50", "rtt_s_p95", "rtt_s_p99", "retransmitted_fraction"):
         measured, simulated = found.quantities[name]

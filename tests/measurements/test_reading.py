@@ -11,8 +11,8 @@ import pytest
 
 import tailroom as tr
 from tailroom.measurements.import_measurement import import_measurement
-from tests.measurements import written
-from tests.measurements.written import Link
+from tests.measurements import measurement_files
+from tests.measurements.measurement_files import Link
 
 FLENT: dict[str, Any] = {
     "version": 4,
@@ -177,14 +177,14 @@ def test_ss_needs_no_heading_and_takes_one_line_per_socket(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("has_times", [True, False])
 def test_all_tools_agree_on_one_run(tmp_path: Path, has_times: bool) -> None:
-    seen = written.simulated(Link(), 1)
+    seen = measurement_files.simulated(Link(), 1)
     path = tmp_path / "file"
-    of_iperf3 = import_measurement(written.iperf3(seen, path))
-    of_ss = import_measurement(written.socket_statistics(seen, path, has_times=has_times))
+    of_iperf3 = import_measurement(measurement_files.iperf3(seen, path))
+    of_ss = import_measurement(measurement_files.socket_statistics(seen, path, has_times=has_times))
     assert of_ss.rtt_s == pytest.approx(of_iperf3.rtt_s[1:], abs=1e-6)
     # The counters of ss are whole bytes, its clock without times whole milliseconds.
     assert of_ss.throughput_bps == pytest.approx(of_iperf3.throughput_bps[1:], rel=1e-2)
-    of_flent = import_measurement(written.flent(seen, path, 1))
+    of_flent = import_measurement(measurement_files.flent(seen, path, 1))
     # flent's rates are written in Mbit/s with two decimals.
     assert of_flent.mean_throughput_bps == pytest.approx(of_iperf3.mean_throughput_bps, abs=5e3)
     assert of_flent.rtt_s_percentile(50) == pytest.approx(of_ss.rtt_s_percentile(50), rel=0.1)

@@ -114,14 +114,14 @@ def links(draw: st.DrawFn) -> Bottleneck:
     controls = st.sampled_from(sorted(components("congestion")))
     one = draw(controls)
     mix = draw(st.lists(controls, max_size=2) | st.just([one]) | st.just([one, one]))
-    beside = draw(st.lists(streams(rate_bps), max_size=1 if mix else 2))
+    others = draw(st.lists(streams(rate_bps), max_size=1 if mix else 2))
     pass_by = draw(st.lists(comers(rate_bps, draw(st.none() | controls)), max_size=1))
     made = link(
         *(draw(classes(control)) for control in mix),
         limit=limit,
         discipline=discipline,
         amounts=amounts,
-        streams=tuple(beside),
+        streams=tuple(others),
         dynamic=tuple(pass_by),
         random_loss_fraction=draw(st.sampled_from([0.0, 0.01])),
         other_links=draw(st.sampled_from([(), ("uplink",)])),

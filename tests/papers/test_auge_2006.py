@@ -7,7 +7,7 @@ import pytest
 
 from tailroom.statistics.intervals import Interval
 from tailroom_papers import framework
-from tailroom_papers.auge_2006 import ascendancy, bursts, left_open, reductions, setup
+from tailroom_papers.auge_2006 import ascendancy, bursts, other_values, reductions, setup
 from tailroom_papers.framework import Form, Judgement, Reproduction, StoredRun
 from tailroom_papers.framework.plan import plan_parts
 
@@ -41,7 +41,7 @@ def test_the_abstract_has_at_most_150_words(done: Reproduction) -> None:
 
 
 @pytest.mark.slow
-def test_the_data_beside_the_report_give_the_same_verdicts(done: Reproduction) -> None:
+def test_the_data_next_to_the_report_give_the_same_verdicts(done: Reproduction) -> None:
     assert framework.recheck(done.paper, done.directory).differences == ()
 
 
@@ -113,13 +113,13 @@ def test_every_form_can_be_planned_and_names_its_claims(form: Form) -> None:
         names = {claim.name for claim in part.claims}
         varied = [plan.variation for plan in planned if plan.part is part and plan.variation]
         assert {name for variation in varied for name in variation.claims} <= names
-    paced = {plan.variation.name for plan in planned if plan.variation} & {left_open.PACING.name}
+    paced = {plan.variation.name for plan in planned if plan.variation} & {other_values.PACING.name}
     assert bool(paced) is (form is not Form.SMOKE)
 
 
 def test_a_variation_changes_every_flow_but_the_background() -> None:
     study = setup.study("", {"highspeed": 1, "reno": 1}, [setup.fifo(20)], Form.FULL)
-    (found,) = left_open.variations([study], (), Form.FULL, [left_open.LARGE_PACKETS])
+    (found,) = other_values.variations([study], (), Form.FULL, [other_values.LARGE_PACKETS])
     assert found.plausible
     assert found.studies[0].set == {
         "flows.highspeed.packet_size": "1500 B",
@@ -128,12 +128,12 @@ def test_a_variation_changes_every_flow_but_the_background() -> None:
         "flows.reno.rtt": {"uniform": ["150 ms", "150.24 ms"]},
         "flows.background.packet_size": "1500 B",
     }
-    (sack,) = left_open.variations([study], (), Form.FULL, [left_open.SACK])
+    (sack,) = other_values.variations([study], (), Form.FULL, [other_values.SACK])
     assert sack.studies[0].set == {"flows.reno.recovery": "sack"}
 
 
 def test_large_packets_leave_the_bandwidth_delay_product() -> None:
-    value = left_open.LARGE_PACKETS.flows
+    value = other_values.LARGE_PACKETS.flows
     assert value["packet_size"] == "1500 B"
     assert setup.RATE_BPS * 0.15 / (8 * 1500) == setup.BDP_PACKETS
 

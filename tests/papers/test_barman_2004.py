@@ -7,7 +7,7 @@ import pytest
 
 from tailroom.models import read_bottleneck
 from tailroom.scenario.scenario import Scenario
-from tailroom.scenario.shipped import SCENARIOS
+from tailroom.scenario.shipped_scenarios import SCENARIOS
 from tailroom.statistics.intervals import Interval
 from tailroom_papers.barman_2004 import (
     figure_1,

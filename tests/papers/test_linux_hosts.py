@@ -62,5 +62,5 @@ def test_the_networks_of_today_follow_the_kernels_rule_for_bursts() -> None:
     assert [one.study.set[f"flows.{group}.send_burst"] for group in ("short", "long")] == [
         "auto"
     ] * 2
-    beside = planned("today")[True]["conclusions", "background-10g-5ms-drop_tail"].study
-    assert set(beside.set) == {"defaults.host", "flows.one.send_burst"}
+    one_flow = planned("today")[True]["conclusions", "background-10g-5ms-drop_tail"].study
+    assert set(one_flow.set) == {"defaults.host", "flows.one.send_burst"}

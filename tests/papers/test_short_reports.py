@@ -75,7 +75,7 @@ def varied(name: str, variation: str, verdict: str, plausible: bool = False) -> 
     return {"part": "1", "claim": name, "variation": variation, "verdict": verdict, **said}
 
 
-def test_verdicts_that_differ_under_other_conditions_stand_beside_those_of_the_report() -> None:
+def test_verdicts_that_differ_under_other_conditions_stand_next_to_those_of_the_report() -> None:
     record = {
         **{"form": "full", "runs": 1200, "engine": "0.1.0+aaaaaaaaaa", "first_seed": 1},
         **{"abstract": "", "conditions": []},

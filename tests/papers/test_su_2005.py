@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from tailroom.scenario.shipped import SCENARIOS
+from tailroom.scenario.shipped_scenarios import SCENARIOS
 from tailroom.simulation.metrics import jain_index
 from tailroom.statistics.intervals import Interval
 from tailroom_papers import framework
@@ -27,9 +27,9 @@ from tailroom_papers.su_2005 import (
     paper_table,
     table_1_claims,
 )
+from tailroom_papers.su_2005.other_values import UNSTATED
 from tailroom_papers.su_2005.readings import EXCLUDED, PLAUSIBLE, READINGS
 from tailroom_papers.su_2005.setting import CHOSEN, PACKET_BITS, SCENARIO, C, Path
-from tailroom_papers.su_2005.unstated import UNSTATED
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +62,7 @@ def test_every_part_has_its_picture_and_data(smoke: Reproduction) -> None:
 
 
 @pytest.mark.slow
-def test_the_verdicts_follow_from_the_data_beside_the_report(smoke: Reproduction) -> None:
+def test_the_verdicts_follow_from_the_data_next_to_the_report(smoke: Reproduction) -> None:
     assert framework.recheck(PAPER, smoke.directory).differences == ()
 
 
@@ -75,7 +75,7 @@ def test_the_abstract_has_at_most_150_words(smoke: Reproduction) -> None:
 
 
 @pytest.mark.slow
-def test_the_background_gets_less_beside_fhstcp_than_beside_standard_tcp(
+def test_the_background_gets_less_next_to_fhstcp_than_next_to_standard_tcp(
     smoke: Reproduction,
 ) -> None:
     friendly = judged(smoke, "table-1", "friendly")

@@ -47,7 +47,7 @@ def test_every_part_is_drawn_with_a_caption(done: framework.Reproduction) -> Non
 
 
 @pytest.mark.slow
-def test_the_verdicts_follow_from_the_data_beside_the_report(
+def test_the_verdicts_follow_from_the_data_next_to_the_report(
     done: framework.Reproduction,
 ) -> None:
     assert framework.recheck(PAPER, done.directory).differences == ()

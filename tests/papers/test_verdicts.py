@@ -249,7 +249,7 @@ def copied(done: framework.Reproduction, place: Path) -> Path:
     return place
 
 
-def test_the_data_beside_a_report_give_its_verdicts_without_runs(
+def test_the_data_next_to_a_report_give_its_verdicts_without_runs(
     done: framework.Reproduction, tmp_path: Path
 ) -> None:
     place = copied(done, tmp_path / "shipped")
@@ -295,7 +295,7 @@ def test_metrics_that_no_verdict_follows_from_are_rounded_and_not_repeated(
     assert "links.bottleneck.drops_overflow_packets" not in table.column_names  # As drops_packets.
 
 
-def test_whole_numbers_beside_a_report_are_exact(done: framework.Reproduction) -> None:
+def test_whole_numbers_next_to_a_report_are_exact(done: framework.Reproduction) -> None:
     table = pq.read_table(done.directory / "data" / "1.parquet")
     own = table.filter(pc.equal(table["variation"], ""))
     runs = [run for point in done.parts[0].results.study("buffers").points for run in point.runs]

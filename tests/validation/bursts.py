@@ -196,7 +196,7 @@ def report(table: dict[Cell, Row]) -> Iterator[Item]:
         f"error at most {GOAL}, below both simpler models",
         [
             below("error of the model", model, GOAL),
-            *(below(f"beside {name}", model, error) for name, error in others.items()),
+            *(below(f"compared with {name}", model, error) for name, error in others.items()),
         ],
     )
 

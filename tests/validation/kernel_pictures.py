@@ -113,7 +113,7 @@ def _agreement() -> Figure:
     panel.set_yticks(range(len(names)), names, fontsize="small")
     panel.set_ylim(len(names) - 0.5, -0.5)
     panel.set_xlabel("tailroom minus Linux, in units of the goal (shaded: met)")
-    style.legend_beside(panel)
+    style.legend_at_right(panel)
     return figure
 
 

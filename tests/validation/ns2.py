@@ -59,7 +59,7 @@ class Case:
     initial_ssthresh: int = 0
     has_sink_links: bool = False
     queue: str = "drop_tail"
-    beside: tuple[tuple[str, float], ...] = ()
+    others: tuple[tuple[str, float], ...] = ()
     """Other flows, each a kind and an RTT. With them every flow has the start of `S5_STARTS`."""
     users: int = 0
     """Web users: each a SACK connection at which an object of 12 packets arrives a second."""
@@ -90,7 +90,7 @@ class Case:
             queue = {{ {self._queue()} }}
             {loss}
             """
-        if self.beside:
+        if self.others:
             text += self._single_flows(seed, as_ns2)
         else:
             for kind in dict.fromkeys(self.kinds):
@@ -137,7 +137,7 @@ class Case:
         first, last = self.rtt
         step = (last - first) / (len(self.kinds) - 1)
         flows = [(kind, first + step * index) for index, kind in enumerate(self.kinds)]
-        timed = enumerate(zip([*flows, *self.beside], S5_STARTS[seed - 1], strict=True))
+        timed = enumerate(zip([*flows, *self.others], S5_STARTS[seed - 1], strict=True))
         return "".join(
             self._flows(f"flow{index}", kind, (rtt, rtt), f'"{start!r} s"', as_ns2)
             for index, ((kind, rtt), start) in timed
@@ -146,7 +146,7 @@ class Case:
     def _flows(
         self, name: str, kind: str, rtts: tuple[float, float], start: str, as_ns2: bool
     ) -> str:
-        count = 1 if self.beside else self.kinds.count(kind)
+        count = 1 if self.others else self.kinds.count(kind)
         first, last = (self.round_trip(rtt) for rtt in rtts)
         rtt = f'{{ from = "{first}", to = "{last}" }}'
         return f"""
@@ -207,7 +207,7 @@ S5 = Case(
     (80, 200),
     2500,
     (50, 200),
-    beside=tuple(("sack", rtt) for rtt in (90, 110, 130, 150)),
+    others=tuple(("sack", rtt) for rtt in (90, 110, 130, 150)),
 )
 S6 = Case(("newreno",), 50, 40, (100, 100), 20, (50, 300), 1000, 5, (25, 1))
 S7 = Case(("sack",), 10_000, 40, (100, 100), 1_000_000, (0, 0))
@@ -310,7 +310,7 @@ def measure(case: Case, seed: int, as_ns2: bool) -> Figures:
     result = tr.run(tr.Scenario.from_toml(case.toml(seed, as_ns2)), seed=seed)
     link = result.links["bottleneck"]
     flows = [flow for flow in result.flows if flow["congestion"]]
-    if case.beside:
+    if case.others:
         flows = flows[: len(case.kinds)]
     goodput = [flow["goodput_bps"] for flow in flows]
     payload_bits = 960 * 8

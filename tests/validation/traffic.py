@@ -150,7 +150,7 @@ def background() -> Iterator[Item]:
             above(f"625 packets, {kind}", large, 0.99),
         ]
     yield Claim(
-        "20 packets waste a fifth of the link and 625 nothing, also beside finite flows", checks
+        "20 packets waste a fifth of the link and 625 nothing, also next to finite flows", checks
     )
 
 

@@ -121,7 +121,7 @@ def _alone() -> Iterator[Experiment]:
                 )
 
 
-def _beside_bbr() -> Iterator[Experiment]:
+def _alongside_bbr() -> Iterator[Experiment]:
     """CUBIC alongside BBR, from a tenth of a bandwidth-delay product to eight."""
     for limit in (1, 0.25, 4, 0.5, 2, 8, 0.1):
         yield _experiment(
@@ -319,7 +319,7 @@ def _download() -> Iterator[Experiment]:
 
 def experiments() -> list[Experiment]:
     """All experiments: steady flows, then loss recovery; of each, the most telling first."""
-    steady = (_alone, _beside_bbr, _managed, _two_rtts, _joining, _two_way)
+    steady = (_alone, _alongside_bbr, _managed, _two_rtts, _joining, _two_way)
     recovery = (_lossy, _many, _short, _download)
     return [one for some in (*steady, *recovery) for one in some()]
 

@@ -122,7 +122,7 @@ def compute_atlas(
     computed = [entry for entry in planned if entry.how != "scaled"]
     scaled = tuple(entry.cell for entry in planned if entry.how == "scaled")
     with (
-        Runner.opened(store, in_processes=False, workers=workers, executor=executor) as runner,
+        Runner.open(store, in_processes=False, workers=workers, executor=executor) as runner,
         ThreadPoolExecutor(max(FEWEST_AT_A_TIME, runner.at_a_time // FIRST_RUNS)) as threads,
     ):
         counted = _Counted(computed, progress or (lambda _: None))

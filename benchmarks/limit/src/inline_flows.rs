@@ -12,7 +12,7 @@ use crate::report::Report;
 use crate::scenario::Scenario;
 use crate::window_law::WindowLaw;
 
-/// What a run includes besides RTO and RTT estimates.
+/// What a run includes in addition to RTO and RTT estimates.
 pub trait Variant {
     /// Behind two links a packet carries its number and time of sending.
     type Entry: Entry;

@@ -11,9 +11,9 @@ use tailroom_engine::scenario::{self, FileLoader};
 use tailroom_engine::simulation::Simulation;
 
 /// Traces lie next to the scenario.
-struct Beside(PathBuf);
+struct SameDirectory(PathBuf);
 
-impl FileLoader for Beside {
+impl FileLoader for SameDirectory {
     fn load(&self, path: &str, most_bytes: u64) -> Result<Option<String>, String> {
         let mut text = String::new();
         File::open(self.0.join(path))
@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args().nth(1).ok_or("give the path of a scenario")?;
     let directory = Path::new(&path).parent().unwrap_or(Path::new("."));
     let scenario =
-        scenario::parse(&fs::read_to_string(&path)?, &[], None, &Beside(directory.into()))?
+        scenario::parse(&fs::read_to_string(&path)?, &[], None, &SameDirectory(directory.into()))?
             .with_controls(&rust_control::controls())?;
     let results = Simulation::new(&scenario.resolve()?)?.finish()?;
     for (name, link) in &results.summary.links.0 {

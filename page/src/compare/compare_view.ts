@@ -8,7 +8,7 @@ import { duration, loss, percent, plain, rate } from "../scenario/quantities";
 import { jainIndex } from "../study/statistics";
 import { LONGEST_NAME, MOST_KEPT } from "../state";
 import { gradeOf } from "../verdict/grade";
-import type { Compared } from "./kept";
+import type { Compared } from "./kept_settings";
 
 /** Groups that the table shows. */
 const MOST_GROUPS = 12;

@@ -72,7 +72,7 @@ export const COLOURS = [
 ] as const;
 export const DASHES: number[][] = [[], [7, 3], [8, 3, 2, 3], [2, 2.5], [9, 2, 2, 2, 2, 2]];
 
-/** The colours of a picture besides those of its lines. */
+/** The colours of a picture apart from those of its lines. */
 export interface Theme {
   first: string;
   text: string;

@@ -41,7 +41,7 @@ export interface Plan {
 
 /** How many runs a study spends. */
 export interface Effort {
-  /** Buffers that are wanted besides those of the plan, with as many seeds as an interval needs. */
+  /** Buffers that are wanted in addition to those of the plan, with as many seeds as an interval needs. */
   also: number[];
   /** Whether the study ends with its first, coarse buffers, each with few seeds. */
   isCoarse: boolean;

@@ -115,7 +115,7 @@ test("the form shows the first groups, and says how many more the text has", asy
   await page.close();
 });
 
-test("the numbers beside the text are those of the lines in sight", async () => {
+test("the numbers next to the text are those of the lines in sight", async () => {
   const page = await browser.newPage();
   const text = `${TEXT}${"\n".repeat(4_000)}wrong = 1\n`;
   await page.goto(`${served.address}${state({ text })}`);

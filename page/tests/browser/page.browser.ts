@@ -592,7 +592,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     expect(complaints).toEqual([]);
   });
 
-  test("the warnings about a run stand beside its numbers, in the words of the command line", async () => {
+  test("the warnings about a run stand next to its numbers, in the words of the command line", async () => {
     const page = await visit(served.address);
     const short = TWO_RENO.replace("10 s", "4 s");
     await write(page, short);

@@ -138,7 +138,7 @@ def near(  # noqa: PLR0913 - one argument an option
         bool,
         typer.Option(
             "--short-flows",
-            help="Short flows of hosts with 10 Gbit/s offer 30 % of the link besides.",
+            help="Also offer 30 % of the link in short flows of hosts with 10 Gbit/s.",
         ),
     ] = False,
     any_loss: Annotated[

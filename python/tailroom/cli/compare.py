@@ -139,7 +139,7 @@ def _compare_measured(
             if json:
                 print(json_text.dumps(compared.as_dict(), indent=2))
                 return
-            from tailroom.cli.measured import show as show_measured  # noqa: PLC0415 - loads NumPy
+            from tailroom.cli.measured_buffer import show as show_measured  # noqa: PLC0415 - loads NumPy
 
             show_measured(compared, Console(highlight=False))
 

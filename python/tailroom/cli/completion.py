@@ -123,7 +123,7 @@ figure_formats = names_in("tailroom.cli.figures:FileFormat")
 @completer
 def scenario_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """Names of shipped scenarios, TOML files and directories."""
-    from tailroom.scenario.shipped import shipped_scenarios  # noqa: PLC0415 - for shells only
+    from tailroom.scenario.shipped_scenarios import shipped_scenarios  # noqa: PLC0415 - for shells only
 
     yield from (name for name in shipped_scenarios() if name.startswith(incomplete))
     yield from _paths(incomplete, ".toml")
@@ -309,7 +309,7 @@ def _scenario(ctx: typer.Context) -> dict[str, Any]:
 
 
 def _scenario_file(ctx: typer.Context) -> Path | None:
-    from tailroom.scenario.shipped import shipped_scenario  # noqa: PLC0415 - for shells only
+    from tailroom.scenario.shipped_scenarios import shipped_scenario  # noqa: PLC0415 - for shells only
 
     for name in [*named_arguments(ctx), *(record["scenario"] for record in _sweeps(ctx))]:
         path = Path(name).expanduser()

@@ -7,7 +7,7 @@ import typer
 
 from tailroom.cli import completion
 from tailroom.cli.signature import options_of
-from tailroom.explore.page_scenario import opened
+from tailroom.explore.page_scenario import page_start
 from tailroom.explore.serve import serve
 
 PORT = 8217
@@ -49,4 +49,4 @@ def explore(
         if open_page:
             webbrowser.open(address)
 
-    serve(opened(file, workers), port=port, ready=ready)
+    serve(page_start(file, workers), port=port, ready=ready)

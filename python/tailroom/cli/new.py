@@ -10,7 +10,7 @@ import typer
 
 from tailroom.cli import completion, failures
 from tailroom.cli.terminal_text import shown
-from tailroom.scenario.shipped import did_you_mean, shipped_scenario, shipped_scenarios
+from tailroom.scenario.shipped_scenarios import did_you_mean, shipped_scenario, shipped_scenarios
 from tailroom.storage.output import output_file
 
 STANDARD_OUTPUT = "-"

@@ -137,7 +137,7 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
 
 _STAGES = {
     "confirm": "repeating the answer with more seeds",
-    "beside": "simulating about half and twice the answer",
+    "neighbours": "simulating about half and twice the answer",
     "phases": "phase check: the answer with shifted RTTs",
     "models": "evaluating the models at the limit of the answer",
 }

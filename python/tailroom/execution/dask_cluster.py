@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from tailroom import _engine
 from tailroom.errors import ClusterError, RunError, ScenarioError
 from tailroom.execution.task import Task, run_task
-from tailroom.scenario.custom_controls import beside
+from tailroom.scenario.custom_controls import modules_next_to
 from tailroom.scenario.scenario import Scenario
 from tailroom.storage.run import Run
 
@@ -271,7 +271,7 @@ def _by_value(source: Scenario) -> Iterator[None]:
     modules: list[ModuleType] = []
     try:
         for factory in source.controls.given.values():
-            for module in beside(factory):
+            for module in modules_next_to(factory):
                 if module.__name__ not in cloudpickle.list_registry_pickle_by_value():
                     cloudpickle.register_pickle_by_value(module)
                     modules.append(module)

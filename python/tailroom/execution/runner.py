@@ -48,7 +48,7 @@ class Runner:
 
     @classmethod
     @contextmanager
-    def opened(
+    def open(
         cls,
         store: "Store | str | PathLike[str] | None",
         *,

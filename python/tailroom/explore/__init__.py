@@ -1,4 +1,4 @@
 """What `tailroom explore` serves: the page, which brings its own engine, and a scenario for it.
 
-`opened` is the scenario file of the command line as the page reads it, `serve` the server.
+`page_start` is the scenario file of the command line as the page reads it, `serve` the server.
 """

@@ -53,7 +53,7 @@ def _refuse(what: str, name: str) -> None:
         )
 
 
-def opened(file: str | None, workers: int | None) -> bytes:
+def page_start(file: str | None, workers: int | None) -> bytes:
     """Returns what the page asks for when it starts, as JSON.
 
     Args:

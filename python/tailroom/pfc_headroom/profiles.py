@@ -70,7 +70,7 @@ class Profile:
     differences: tuple[tuple[int, str], ...] = ()
     """How published rows differ from the result: the speed in Mbit/s, and a sentence."""
     fit_delay_s: Fraction | None = None
-    """Delay besides frames and cable that was fitted."""
+    """Delay that was fitted, apart from frames and cable."""
     fitted_mbps: tuple[int, int] = (0, 0)
     """Lowest and highest speed of the rows that were fitted."""
     is_in_kib: bool = False

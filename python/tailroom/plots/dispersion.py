@@ -48,7 +48,7 @@ def draw(result: "Result") -> Figure:
     panel.set_xlabel("time scale (s)")
     panel.set_ylabel("index of dispersion\n(variance / mean of packets)")
     panel.grid(visible=True, color="0.92")
-    style.legend_beside(panel)
+    style.legend_at_right(panel)
     return figure
 
 

@@ -47,7 +47,7 @@ def draw(frontier: "Frontier") -> Figure:
         delays = [axis_scale(metric) * chosen.interval(metric).mean for *_, chosen in answered]
         below.plot(xs, delays, label=axis_label(metric), **look)
     below.set_ylabel("at the answer")
-    style.legend_beside(below)
+    style.legend_at_right(below)
     unit = f" ({frontier.axis.unit})" if frontier.axis.unit else ""
     below.set_xlabel(f"{key_words(frontier.axis.key)}{unit}")
     for panel in (above, below):

@@ -48,5 +48,5 @@ def draw(predictions: "Predictions") -> Figure:
     axes.set_ylim(len(finite) - 0.5, -0.5)
     axes.set_xlabel("required limit (packets)")
     axes.grid(axis="x", color="0.9")
-    style.legend_beside(axes)
+    style.legend_at_right(axes)
     return figure

@@ -108,7 +108,7 @@ def envelope(axes: "Axes", time_s: Any, values: Any, label: str) -> None:
     axes.plot(at, columns.mean(axis=1), color="black", linewidth=0.8, label=f"{label}, mean")
 
 
-def legend_beside(axes: "Axes") -> None:
+def legend_at_right(axes: "Axes") -> None:
     """Places the legend to the right of the panel, where it hides no data."""
     if axes.get_legend_handles_labels()[0]:
         axes.legend(loc="upper left", bbox_to_anchor=(1.01, 1.0), fontsize="small", frameon=False)

@@ -45,5 +45,5 @@ def draw(result: "Result") -> Figure:
     style.time_axis(panel, result)
     panel.set_ylim(0, 1.05 * largest)
     panel.set_ylabel("idle (% of the capacity)")
-    style.legend_beside(panel)
+    style.legend_at_right(panel)
     return figure

@@ -39,7 +39,7 @@ def draw(result: "Result") -> Figure:
     for panel in panels:
         style.time_axis(panel, result)
         panel.set_ylim(bottom=0)
-        style.legend_beside(panel)
+        style.legend_at_right(panel)
         panel.label_outer()
     return figure
 

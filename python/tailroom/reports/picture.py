@@ -15,7 +15,7 @@ LARGEST_SVG = 1_500_000
 """In characters; browsers draw larger pictures slowly."""
 
 
-def drawn(figure: "Figure", dots_per_inch: int) -> Drawn:
+def render(figure: "Figure", dots_per_inch: int) -> Drawn:
     """Returns the picture as PNG and SVG, reproducible byte for byte; text in SVG stays text."""
     png, svg = io.BytesIO(), io.StringIO()
     figure.savefig(png, format="png", dpi=dots_per_inch)

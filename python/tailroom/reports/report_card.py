@@ -4,7 +4,7 @@ from pathlib import Path
 
 from tailroom.arguments import named
 from tailroom.reports.document import Document, Drawn, Heading, Paragraph, Picture, Table
-from tailroom.reports.picture import drawn
+from tailroom.reports.picture import render
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.report_card.evaluation import Evaluation, Finding
 from tailroom.studies.report_card.verdict import Grade
@@ -16,7 +16,7 @@ COLOURS = {"pass": "good", "caution": "middling", "undecided": "open", "fail": "
 
 def picture(evaluation: Evaluation) -> Drawn:
     """The picture of the card."""
-    return drawn(evaluation.plot(), DOTS_PER_INCH)
+    return render(evaluation.plot(), DOTS_PER_INCH)
 
 
 def write(evaluation: Evaluation, directory: Path) -> None:
@@ -79,7 +79,7 @@ def _summary(evaluation: Evaluation) -> str:
     quick = " A quick card has fewer points and seeds and shorter runs." if evaluation.quick else ""
     return (
         f"{words}; compared with the worse of {' and '.join(card.references)} at each point"
-        f"{_beside(card.beside)}, "
+        f"{_also_measured(card.also_measured)}, "
         f"{evaluation.runs.num_rows} runs.{quick} RFC {card.rfc} gives no thresholds; "
         "these are ours. "
         "Intervals have 95 % confidence. A criterion is undecided if an interval contains a "
@@ -87,7 +87,7 @@ def _summary(evaluation: Evaluation) -> str:
     )
 
 
-def _beside(names: tuple[str, ...]) -> str:
+def _also_measured(names: tuple[str, ...]) -> str:
     return f" ({', '.join(names)} are measured too)" if names else ""
 
 

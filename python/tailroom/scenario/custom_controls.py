@@ -497,7 +497,7 @@ def portable_file(control: str) -> Path | None:
     return None if _is_installed(file) else file
 
 
-def beside(control: Factory) -> list[ModuleType]:
+def modules_next_to(control: Factory) -> list[ModuleType]:
     """Returns the loaded modules in the directory of a control, unless they are installed."""
     inner = control.func if isinstance(control, functools.partial) else control
     file = source_file(getattr(inner, "__module__", type(inner).__module__))

@@ -25,7 +25,7 @@ from tailroom.scenario.custom_controls import Congestion, OwnControls
 from tailroom.scenario.custom_disciplines import Disciplines
 from tailroom.scenario.discipline_arguments import limits_of
 from tailroom.scenario.named_values import MOST_NAMED
-from tailroom.scenario.shipped import did_you_mean, shipped_scenario
+from tailroom.scenario.shipped_scenarios import did_you_mean, shipped_scenario
 from tailroom.scenario.toml_values import inline, plain
 from tailroom.scenario.trust import EVERYTHING, Trust, allowing, trust_in_files
 

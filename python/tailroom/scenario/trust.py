@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 
-from tailroom.arguments import given, named
+from tailroom.arguments import named, usage
 from tailroom.errors import ScenarioError
 
 ALLOW_CODE = "TAILROOM_ALLOW_CODE"
@@ -58,7 +58,7 @@ class Trust:
             raise ScenarioError(
                 f'"{name}" is Python code that the scenario file names, and a scenario file may '
                 "come from somebody else",
-                f"if you trust the file and this code, allow it: {given('allow_code')}, or "
+                f"if you trust the file and this code, allow it: {usage('allow_code')}, or "
                 f"{ALLOW_CODE}=1",
             )
 
@@ -68,7 +68,7 @@ class Trust:
         if self.files:
             return None
         remedy = (
-            f"move it there, name it with {named('set')}, or allow it: {given('allow_files')}, or "
+            f"move it there, name it with {named('set')}, or allow it: {usage('allow_files')}, or "
             f"{ALLOW_FILES}=1"
         )
         return tuple(sorted(self.named)), remedy

@@ -237,7 +237,7 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
     with allowing(code=allow_code, files=allow_files):
         source = Scenario.of(scenario, set, congestion)
     point = Point.of(source, {} if seed is None else {"seed": seed})
-    with Runner.opened(
+    with Runner.open(
         store, in_processes=bool(point.controls), workers=workers, executor=executor
     ) as runner:
         shifted = run_shifted(runner, point, seeds, progress)

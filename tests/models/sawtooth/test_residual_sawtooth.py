@@ -17,7 +17,7 @@ from tests.models.links import bottleneck, long_flows, scenario, uncontrolled
 TARGET = Requirement()
 
 
-def reno_beside(load: float, limit: float) -> float:
+def reno_next_to(load: float, limit: float) -> float:
     """Utilization of 6250 packets/s by one Reno flow and a smooth load, by Runge and Kutta.
 
     The queue itself is integrated: it grows by what arrives beyond the rate, and the flow's packets
@@ -48,11 +48,11 @@ def reno_beside(load: float, limit: float) -> float:
 def test_agrees_with_the_fluid_integrated_over_time(load: float, limit: float) -> None:
     link = bottleneck(scenario(limit, long_flows("reno"), uncontrolled(f"{50 * load} Mbit/s")))
     found = model.predict(link, TARGET).utilization
-    assert found == pytest.approx(reno_beside(load, limit), abs=1e-6)
+    assert found == pytest.approx(reno_next_to(load, limit), abs=1e-6)
 
 
 @pytest.mark.parametrize(("limit", "flows"), [(100, 0.85), (312, 0.965), (625, 1.0)])
-def test_a_simulated_flow_beside_a_smooth_load(limit: int, flows: float, tmp_path: Path) -> None:
+def test_a_simulated_flow_next_to_a_smooth_load(limit: int, flows: float, tmp_path: Path) -> None:
     """Half of 50 Mbit/s: with half a bandwidth-delay product the link is not full."""
     text = scenario(limit, long_flows("reno"), uncontrolled("25 Mbit/s"), duration="260 s")
     file = tmp_path / "scenario.toml"
@@ -79,9 +79,9 @@ def test_fair_queueing_needs_the_residual_product_only(tmp_path: Path) -> None:
 
 
 def test_next_to_no_load_is_the_sawtooth() -> None:
-    beside = bottleneck(scenario(100, long_flows("reno"), uncontrolled("1 kbit/s")))
+    with_stream = bottleneck(scenario(100, long_flows("reno"), uncontrolled("1 kbit/s")))
     alone = bottleneck(scenario(100, long_flows("reno")))
-    assert model.predict(beside, TARGET).utilization == pytest.approx(
+    assert model.predict(with_stream, TARGET).utilization == pytest.approx(
         sawtooth.predict(alone, TARGET).utilization, abs=1e-4
     )
 

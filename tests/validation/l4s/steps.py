@@ -113,5 +113,5 @@ def ramp() -> Iterator[tuple[str, ...]]:
         for control in controls:
             keys = (f"queue_delay_s_{which}" for which in ("mean", "p99", "max"))
             delays = (f"{1e3 * groups[control][key]:.2f} ms" for key in keys)
-            beside = " with the others" if len(controls) > 1 else ""
-            yield f"{groups[control]['flows']} {control}{beside}", *delays
+            others = " with the others" if len(controls) > 1 else ""
+            yield f"{groups[control]['flows']} {control}{others}", *delays

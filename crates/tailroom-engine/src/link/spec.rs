@@ -58,7 +58,7 @@ pub struct LinkSpec {
     pub arrival_log: Option<ArrivalLogSpec>,
     /// Admission control of new flows, if the link has one.
     pub admission: Option<FlowAdmissionSpec>,
-    /// Whether something besides the discipline acts on packets that wait, so that no departure can
+    /// Whether something other than the discipline acts on packets that wait, so that no departure can
     /// be known before it happens. The results of a link on which nothing acts do not depend on it.
     pub is_acted_on: bool,
     /// Bandwidth-delay product in bytes: the [sustained rate](LinkSpec::sustained_rate) times the

@@ -11,7 +11,7 @@ use crate::random::SmallStream;
 use crate::units::{Rate, Time};
 use delays::{PrivateDelays, SenderSide};
 
-/// What the private path of a flow depends on besides its RTT and access link.
+/// What the private path of a flow depends on apart from its RTT and access link.
 #[derive(Clone, Copy, Debug)]
 pub struct SharedPath {
     /// Propagation of the shared links from the sender to the receiver.

@@ -59,8 +59,8 @@ fn free_at_last(run: &FinishedRun<'_>, link: usize, waiting: &[u64]) -> Free {
     let shared = (0..specs.len()).filter(is_member).map(|other| {
         let link = &run.links[other];
         let left = link.waiting_in_switch() - waiting[other];
-        let beside = if pool.includes_headroom { 0 } else { link.occupied_in_switch().headroom };
-        let headroom = beside.saturating_sub(left);
+        let outside = if pool.includes_headroom { 0 } else { link.occupied_in_switch().headroom };
+        let headroom = outside.saturating_sub(left);
         let own = specs[other].pause.map_or(0, |pause| pause.xoff.bytes());
         waiting[other].saturating_sub(headroom + own)
     });

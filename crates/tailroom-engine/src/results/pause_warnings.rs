@@ -63,7 +63,7 @@ pub(super) fn short_headrooms(run: &FinishedRun<'_>) -> Vec<Warning> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Headroom {
     OfLink,
-    BesidePool,
+    OutsidePool,
     InPool,
 }
 
@@ -78,11 +78,11 @@ fn least_headroom(run: &FinishedRun<'_>, link: &LinkSpec, pause: PauseSpec) -> (
     let own = (pause.headroom.bytes(), Headroom::OfLink);
     let Some(member) = link.ingress else { return own };
     let pool = &run.network.ingress_pools[member.pool];
-    let beside = pool.headroom.map(|size| (size.bytes(), Headroom::BesidePool));
+    let outside = pool.headroom.map(|size| (size.bytes(), Headroom::OutsidePool));
     // At its threshold T = alpha (B - T) the link leaves B - T free.
     let free = float(pool.size.bytes()) / (1.0 + member.alpha);
     let inside = pool.includes_headroom.then_some((free as u64, Headroom::InPool));
-    [beside, inside].into_iter().flatten().fold(own, Ord::min)
+    [outside, inside].into_iter().flatten().fold(own, Ord::min)
 }
 
 /// What a link has of headroom, and what it needs.
@@ -101,7 +101,7 @@ impl Short {
             Headroom::OfLink => {
                 (format!("{headroom} B of headroom"), format!("raise it to {needed} B"))
             }
-            Headroom::BesidePool => (
+            Headroom::OutsidePool => (
                 format!("the pool has {headroom} B of headroom for all its links"),
                 format!(
                     "raise `headroom` of the pool to {needed} B for each link that may be paused at once"

@@ -140,7 +140,7 @@ impl InOrder {
     }
 }
 
-/// What a receiver does besides delayed ACKs and the echo of marks.
+/// What a receiver does in addition to delayed ACKs and the echo of marks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Habits {
     /// Size of the packet that opens the connection; 0 if none does.

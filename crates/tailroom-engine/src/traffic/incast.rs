@@ -163,8 +163,10 @@ impl OfferedFlows for IncastSpec {
         if hosts.from.contains(&OUTSIDE) || self.fan_in as usize <= most {
             return Ok(());
         }
-        let problem =
-            format!("{} servers answer, and `from` has {most} beside the client", self.fan_in);
+        let problem = format!(
+            "{} servers answer, and `from` has {most} not counting the client",
+            self.fan_in
+        );
         let remedy = format!("write at most {most}, or name more hosts in `from`");
         Err(BadParameter::new("fan_in", problem, remedy))
     }

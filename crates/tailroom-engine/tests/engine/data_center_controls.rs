@@ -146,7 +146,7 @@ fn dcqcn_has_the_queue_and_the_rates_of_its_fixed_point() {
 /// Next to a lossy class that always has packets and has the same weight, the fixed point is that of a link of
 /// half the rate, up to a tenth; the flows start at the rate of the whole line.
 #[test]
-fn dcqcn_beside_a_lossy_class_has_the_fixed_point_of_its_share() {
+fn dcqcn_next_to_a_lossy_class_has_the_fixed_point_of_its_share() {
     const LOSSY: &str = r#"
 line = { name = "port" }
 [links.lossy]

@@ -71,7 +71,7 @@ fn the_mean_classic_delay_is_the_target() {
 
 /// RFC 9332 sec. 1: alongside classic flows at their target, an L4S queue holds one or two packets.
 #[test]
-fn l4s_packets_wait_less_than_a_millisecond_beside_classic_packets() {
+fn l4s_packets_wait_less_than_a_millisecond_next_to_classic_packets() {
     let results = run(&[EcnMode::Off, EcnMode::L4s]);
     let (classic, l4s) = (gauge(&results, "classic_delay_s"), gauge(&results, "l4s_delay_s"));
     assert!((classic - 0.015).abs() < 0.0015, "classic: {classic} s");

@@ -113,9 +113,9 @@ fn headroom_in_the_memory_lowers_the_thresholds_of_those_that_follow() {
         assert_eq!(link(&results.summary, &format!("out{index}")).drops_packets, 0);
     }
     // Outside the memory, headroom leaves more to the last link than the formula allows.
-    let beside = 400e3 / 1.5_f64.powi(3) * 0.5 / 1.5;
+    let outside = 400e3 / 1.5_f64.powi(3) * 0.5 / 1.5;
     let (last, bound) = (0.5 * (free + 7_424.0), (free_bound - 2_500.0) * 1.5 / 3.0 + 1_500.0);
-    assert!(beside - last > bound, "{beside}, {last}, {bound}");
+    assert!(outside - last > bound, "{outside}, {last}, {bound}");
 }
 
 /// n links that stop together leave B / (1 + n alpha) of the memory B for headroom: enough if it is n

@@ -1,5 +1,5 @@
-//! What a Linux host does besides its congestion control: the beginning of a connection, its ACKs, and the
-//! use of its window. The path takes 100 ms there and back.
+//! What a Linux host does in addition to its congestion control: the beginning of a connection, its
+//! ACKs, and the use of its window. The path takes 100 ms there and back.
 
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;

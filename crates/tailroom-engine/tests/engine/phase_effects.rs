@@ -78,8 +78,8 @@ fn cubics(jitter: &str) -> String {
 #[test]
 fn flows_over_three_links_get_less_than_flows_over_one() {
     let summary = run(&three_links(""), 1);
-    for beside in ["at_a", "at_b", "at_c"] {
-        assert!(goodput_mbps(&summary, "long") < 0.5 * goodput_mbps(&summary, beside));
+    for single in ["at_a", "at_b", "at_c"] {
+        assert!(goodput_mbps(&summary, "long") < 0.5 * goodput_mbps(&summary, single));
     }
     assert!(!has_phase_warning(&summary, "long"));
 }
@@ -123,7 +123,7 @@ fn of_two_reno_flows_the_flow_with_the_shorter_rtt_gets_more() {
 }
 
 /// Auge and Roberts, Figure 3: one `NewReno` flow behind an access link with 25 Poisson streams.
-fn beside_a_background(jitter: &str, rtt: &str) -> String {
+fn next_to_a_background(jitter: &str, rtt: &str) -> String {
     let queue = r#"{ kind = "drop_tail", limit = "99 packets" }"#;
     let flow = format!(
         "congestion = \"reno\"\nrecovery = \"newreno\"\ninitial_window = 2\nrtt = \"{rtt}\"\n\
@@ -141,14 +141,14 @@ fn beside_a_background(jitter: &str, rtt: &str) -> String {
 #[test]
 fn an_access_link_and_a_random_background_do_not_prevent_phase_effects() {
     let share = |jitter: &str, rtt: &str| {
-        let summaries = (1..=4).map(|seed| run(&beside_a_background(jitter, rtt), seed));
+        let summaries = (1..=4).map(|seed| run(&next_to_a_background(jitter, rtt), seed));
         summaries.map(|summary| goodput_mbps(&summary, "short")).sum::<f64>() / 4.0 / (25.0 * 0.96)
     };
     let locked = share(OFF, "100.00672 ms") - share(OFF, "100.08 ms");
     assert!(locked > 0.06, "{locked}");
     let random = share("", "100.00672 ms") - share("", "100.08 ms");
     assert!(random.abs() < 0.03, "{random}");
-    assert!(has_phase_warning(&run(&beside_a_background(OFF, "100.08 ms"), 1), "short"));
+    assert!(has_phase_warning(&run(&next_to_a_background(OFF, "100.08 ms"), 1), "short"));
 }
 
 /// Each scenario differs from one that warns in a single key, which rules out a locked phase.

@@ -82,7 +82,7 @@ fn accepted_before_a_drop(results: &Results, link: u32) -> f64 {
 /// queues. These follow the threshold down if R < 1 + M + 1 / alpha, and else drain at the rate of
 /// their links.
 #[test]
-fn a_burst_beside_saturated_queues_is_cut_where_the_fluid_model_says() {
+fn a_burst_next_to_saturated_queues_is_cut_where_the_fluid_model_says() {
     const SIZE: f64 = 1e6;
     for (alpha, saturated, input) in [
         (0.5, 1, 1.5),

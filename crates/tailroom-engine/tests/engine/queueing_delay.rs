@@ -42,9 +42,9 @@ fn assert_alike(text: impl Fn(&str) -> String) {
     for (kind, queue) in &queues {
         let found = comparable(&text(queue));
         for part in ["links", "groups", "flows"] {
-            assert_eq!(found[part], expected[part], "{kind} beside drop_tail: {part}");
+            assert_eq!(found[part], expected[part], "{kind} compared with drop_tail: {part}");
         }
-        assert_eq!(found, expected, "{kind} beside drop_tail");
+        assert_eq!(found, expected, "{kind} compared with drop_tail");
     }
 }
 

@@ -130,7 +130,7 @@ fn dctcp_gets_more_than_its_share_of_a_dual_queue_at_short_rtts() {
 /// control by half of the few percent of its packets that are marked. Without ECN the packets of
 /// CUBIC are dropped above the threshold, and CUBIC starves.
 #[test]
-fn cubic_starves_beside_scalable_controls_at_a_shared_threshold() {
+fn cubic_starves_next_to_scalable_controls_at_a_shared_threshold() {
     for rtt_ms in [20, 50, 100] {
         for scalable in [PRAGUE, DCTCP] {
             let (marked, _) = ratio(STEP, [scalable, CUBIC_WITH_ECN], rtt_ms, 1);

@@ -57,7 +57,7 @@ fn a_misspelled_key_is_not_also_reported_as_missing() {
 }
 
 #[test]
-fn a_missing_key_is_reported_beside_another_misspelled_key() {
+fn a_missing_key_is_reported_with_another_misspelled_key() {
     let text = BASE.replace("delay = \"20 ms\"\n", "").replace("rate =", "raet =");
     assert_all_refused(
         &refusal(&text, &[]),
@@ -69,7 +69,7 @@ fn a_missing_key_is_reported_beside_another_misspelled_key() {
 }
 
 #[test]
-fn a_path_that_names_an_unknown_link_is_reported_once_beside_other_problems() {
+fn a_path_that_names_an_unknown_link_is_reported_once_with_other_problems() {
     let text = base_with("[\"bottleneck\"]", "[\"botleneck\"]\ncuont = 3");
     assert_all_refused(
         &refusal(&text, &[]),

@@ -363,7 +363,7 @@ fn a_source_without_the_control_that_it_needs_is_called_by_its_kind() {
 
 /// The remedy names sources of the same shape: permanent flows, or flows that arrive and depart.
 #[test]
-fn a_control_beside_an_unresponsive_source_is_refused_with_sources_that_have_one() {
+fn a_control_for_an_unresponsive_source_is_refused_with_sources_that_have_one() {
     for (kind, schema) in schemas() {
         if !group_keys(&kind).is_empty() {
             continue;

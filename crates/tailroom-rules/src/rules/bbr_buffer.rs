@@ -128,7 +128,7 @@ fn assumptions(link: &Bottleneck) -> Result<Vec<Assumption>, NotApplicable> {
 pub(super) const RULE: Rule = Rule {
     name: "bbr_buffer",
     short: "BBRv1",
-    title: "BBRv1: its queue, its buffer, its share beside loss-based flows",
+    title: "BBRv1: its queue, its buffer, its share next to loss-based flows",
     source: "Cardwell et al. 2016; Ware, Mukerjee, Seshan, Sherry 2019, IMC; RFC 9743",
     predict,
     assumptions,

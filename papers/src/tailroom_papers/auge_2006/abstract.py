@@ -11,7 +11,7 @@ from tailroom_papers.framework import *
 
 def abstract(parts: Mapping[str, PartResults]) -> str:
     """What was asked, what was found, and what to take from it; at most 150 words."""
-    alone = parts["3"].study(figure_3.BESIDE)
+    alone = parts["3"].study(figure_3.WITH_BACKGROUND)
     small, middle = (alone.at(settings(fifo(buffer))) for buffer in (20, 100))
     shares = middle.values(residual_share)
     fastest, share = any_capacity.fastest(parts["any-capacity"])
@@ -20,7 +20,7 @@ def abstract(parts: Mapping[str, PartResults]) -> str:
     )
     verb = "prefer" if fair_ratio > fifo_ratio else "expect no help from"
     return (
-        "Augé and Roberts ask which buffer serves a few flows that only a link limits beside many "
+        "Augé and Roberts ask which buffer serves a few flows that only a link limits next to many "
         "that are limited elsewhere, and recommend one or two hundred packets. We repeat their "
         "simulations, draw at random what they do not state, and vary it. One NewReno flow gets "
         f"{100 * small.mean(residual_share):.0f} % of the residual capacity with 20 packets (the "

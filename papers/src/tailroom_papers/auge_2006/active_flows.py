@@ -188,7 +188,7 @@ PART = Part(
     caption=(
         "Active flows in the fair queue over flows in progress: the 99th percentile over time "
         "(lines), the mean (filled marks) and the maximum (triangles), means over runs with 95 % "
-        "confidence intervals. Four NewReno flows without a limit of their own beside slow flows, "
+        "confidence intervals. Four NewReno flows without a limit of their own next to slow flows, "
         "which fill 50 or 90 % of a link of 100 Mbit/s, 1 Gbit/s or 10 Gbit/s. On the grey line "
         "all flows are active."
     ),

@@ -47,7 +47,7 @@ def studies(form: Form) -> Sequence[Study]:
     studies = []
     for case in cases:
         flows = {kind: background.flow(kind, count) for kind, count in CASES[case].items()}
-        table = background.scenario(flows, span, f"{case} beside a Poisson background")
+        table = background.scenario(flows, span, f"{case} next to a Poisson background")
         studies.append(Study(_name(case), table, grid=grid, seeds=form.of(3, 3, 20)))
     return studies
 
@@ -80,7 +80,7 @@ def _at(results: PartResults, case: str, name: str) -> PointResults:
 
 def draw(results: PartResults) -> Figure:
     """Share, delay and loss of the background, by queue; a marker for each case."""
-    title = "Queues in place of FIFO, beside a background of 25 of 50 Mbit/s, RTT 100 ms"
+    title = "Queues in place of FIFO, next to a background of 25 of 50 Mbit/s, RTT 100 ms"
     figure, (share, delay, loss) = picture.page(title, 5.8, 3, sharex=True)
     names = _names(results)
     cases = {
@@ -131,7 +131,7 @@ def _why(results: PartResults, best: str) -> str:
         f"Of the managed queues {best} delays the background least, "
         f"{_at(results, MIXED, best).mean(background_delay_ms):.1f} ms (p99); fair queueing "
         f"{shown(fair.interval(background_delay_ms))} ms, in a buffer of 625 packets. NewReno's "
-        f"part beside HighSpeed: {parts}, under fair queueing {100 * fair.mean(reno_part):.0f} %. "
+        f"part next to HighSpeed: {parts}, under fair queueing {100 * fair.mean(reno_part):.0f} %. "
         "The impact of alternative AQM mechanisms, an open question in the paper: one NewReno "
         f"flow's share and the background's p99 delay are {alone}; FIFO with 100 packets "
         f"{100 * short.mean(residual_share):.0f} % and {short.mean(background_delay_ms):.0f} ms. "

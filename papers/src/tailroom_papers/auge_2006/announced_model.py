@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from math import nan
 from statistics import mean
 
-from tailroom_papers.auge_2006 import background, picture, predicted, setup
+from tailroom_papers.auge_2006 import background, picture, predictions, setup
 from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.residual import residual_share
 from tailroom_papers.framework import *
@@ -24,7 +24,7 @@ def studies(form: Form) -> Sequence[Study]:
     """Both controls over buffer and load of the background."""
     span = form.of(Span(20, 80), Span(30, 150), Span(50, 350))
     table = background.scenario(
-        {"flow": background.flow("reno")}, span, "A flow beside Poisson backgrounds of any load"
+        {"flow": background.flow("reno")}, span, "A flow next to Poisson backgrounds of any load"
     )
     loads = form.of((50,), (30, 50, 70), (30, 50, 70, 90))
     buffers = form.of((20, 200), (20, 50, 100, 625), (10, 20, 50, 100, 200, 625, 1250))
@@ -53,7 +53,7 @@ def draw(results: PartResults) -> Figure:
     loads = sorted({load_of(point) for point in points})
     columns = 2 if len(loads) <= 3 else 3
     rows = -(-(len(loads) + 1) // columns)
-    title = "One flow beside a Poisson background, 50 Mbit/s, RTT 100 ms, and the model of bursts"
+    title = "One flow next to a Poisson background, 50 Mbit/s, RTT 100 ms, and the model of bursts"
     figure, panels = picture.page(title, 2.2 * rows + 1.0, rows, columns)
     for panel, load in zip(panels, loads, strict=False):
         _draw_load(panel, [point for point in points if load_of(point) == load])
@@ -70,7 +70,7 @@ def _draw_load(panel: Axes, points: Sequence[PointResults]) -> None:
         buffers = [background.buffer_of(point) for point in mine]
         marks = {**look, "linestyle": "none", "label": f"{OTHER_WORDS[control]}, simulation"}
         draw_marks(panel, buffers, mine, residual_share, marks, scale=100)
-        shares = [100 * predicted.share(point.runs[0]) for point in mine]
+        shares = [100 * predictions.share(point.runs[0]) for point in mine]
         line = {**look, "marker": None, "label": f"{OTHER_WORDS[control]}, model"}
         panel.plot(buffers, shares, **line)
     background.frame_over_buffers(panel, ylim=(0, 108), y="share of residual (%)")
@@ -109,7 +109,7 @@ def _crossings(
         )
         buffers = [background.buffer_of(point) for point in points]
         passed = crossing(buffers, [point.mean(residual_share) for point in points])
-        said = crossing(buffers, [predicted.share(point.runs[0]) for point in points])
+        said = crossing(buffers, [predictions.share(point.runs[0]) for point in points])
         if passed:
             crossings[load] = (passed, said)
     return crossings
@@ -163,7 +163,7 @@ def _fits(results: PartResults) -> Judgement:
 
 def model_error(run: StoredRun) -> float:
     """The model's share of the residual less that of the run."""
-    return predicted.share(run) - residual_share(run)
+    return predictions.share(run) - residual_share(run)
 
 
 PART = Part(
@@ -181,7 +181,7 @@ PART = Part(
     note=(
         "The paper announces a model, but we do not know of a published one. tailroom's "
         "bursts_over_background is such a model, derived without fitted constants: a window "
-        "arrives as a burst in each round trip beside a Poisson background, until both overflow "
+        "arrives as a burst in each round trip next to a Poisson background, until both overflow "
         "the buffer. 'We are currently developing a mathematical model' is no claim that can be "
         "tested; that this model is good enough for choosing a buffer is a condition of ours."
     ),

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from tailroom_papers.auge_2006 import background, left_open, picture, predicted, setup
+from tailroom_papers.auge_2006 import background, other_values, picture, predictions, setup
 from tailroom_papers.auge_2006.background import OTHER_WORDS, Span
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.residual import residual_share
@@ -78,7 +78,7 @@ def _links(control: str, form: Form) -> list[Link]:
 
 
 def _study(control: str, link: Link, buffers: Sequence[int], form: Form) -> Study:
-    title = f"{OTHER_WORDS[control]} beside a Poisson background of half of {link.words}"
+    title = f"{OTHER_WORDS[control]} next to a Poisson background of half of {link.words}"
     table = background.scenario({"flow": background.flow(control)}, link.span, title)
     # One stream sends the same Poisson packets as 25 streams, and FIFO ignores flows.
     settings = _settings(link.mbps) | {f"flows.{setup.BACKGROUND}.count": 1}
@@ -102,7 +102,7 @@ def _name(control: str, mbps: int) -> str:
 
 def draw(results: PartResults) -> Figure:
     """Share over buffer, a panel for each control and a line for each capacity."""
-    title = "One flow beside a background of half the link, RTT 100 ms, FIFO, by capacity"
+    title = "One flow next to a background of half the link, RTT 100 ms, FIFO, by capacity"
     figure, panels = picture.page(title, 4.4, 1, len(SECONDS), sharey=True)
     for panel, control in zip(panels, SECONDS, strict=True):
         _draw_control(panel, results, control)
@@ -124,7 +124,7 @@ def _draw_control(panel: Axes, results: PartResults, control: str) -> None:
         if points or mbps == FASTEST_MBPS:
             any_run = results.study(_name(control, 50)).points[0].runs[0]
             buffers = results.form.of((20, 200), MODEL_BUFFERS, MODEL_BUFFERS)
-            shares = predicted.shares_over(any_run, buffers, _settings(mbps))
+            shares = predictions.shares_over(any_run, buffers, _settings(mbps))
             panel.plot(buffers, [100 * share for share in shares], **line)
     panel.axhline(100 * BOUNDS["reasonable"].value, label="75 %: reasonable", **style.LIMIT_LINE)
     panel.axvspan(*HUNDREDS, color="#E69F00", alpha=0.15, label="the paper's choice")
@@ -169,7 +169,7 @@ def _one_or_two_hundred(results: PartResults) -> Judgement:
         return (
             f"HighSpeed gets {share} of the residual with 200 packets at "
             f"{Link(mbps, Span(0, 0)).words} (model: "
-            f"{100 * predicted.share(point.runs[0]):.0f} %). Where its window grows by many "
+            f"{100 * predictions.share(point.runs[0]):.0f} %). Where its window grows by many "
             "packets per round trip, these packets arrive together, so that a burst overflows "
             "the buffer before it fills the round trip. Senders that pace their packets do not "
             "send such bursts: see the section on sensitivity."
@@ -218,11 +218,11 @@ def _twenty(results: PartResults) -> Judgement:
 
 def variations(form: Form) -> Sequence[Variation]:
     """The paper's buffers with other senders, at the paper's capacity and at 1 Gbit/s."""
-    chosen = (left_open.JITTER_OF_A_PACKET, left_open.DELAYED_ACKS, left_open.PACING)
+    chosen = (other_values.JITTER_OF_A_PACKET, other_values.DELAYED_ACKS, other_values.PACING)
     names = [_name("reno", 50), _name("highspeed", 50), _name("highspeed", 1000)]
     grid = {LIMIT: [f"{buffer - 1} packets" for buffer in HUNDREDS]}
     used = [replace(study, grid=grid) for study in studies(form) if study.name in names]
-    return left_open.variations(used, ("one-or-two-hundred",), form, chosen)
+    return other_values.variations(used, ("one-or-two-hundred",), form, chosen)
 
 
 PART = Part(

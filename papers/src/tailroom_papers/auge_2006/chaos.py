@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
-from tailroom_papers.auge_2006 import left_open, picture, setup
+from tailroom_papers.auge_2006 import other_values, picture, setup
 from tailroom_papers.auge_2006.ascendancy import advantage, duration, leaders, of_cycles, series
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.residual import flow_names, seconds_between_reductions
@@ -96,7 +96,7 @@ def _is_chaotic(results: PartResults) -> Judgement:
 
 def variations(form: Form) -> Sequence[Variation]:
     """The same flows with other values of what the paper leaves open."""
-    return left_open.variations(studies(form), ("chaotic-windows",), form)
+    return other_values.variations(studies(form), ("chaotic-windows",), form)
 
 
 PART = Part(

@@ -218,7 +218,7 @@ def _regimes(results: PartResults) -> Judgement:
         lambda: (
             "The same limited flows in all three. Alone they are delayed by "
             f"{transparent.mean(delay_ms):.2g} ms (p99) and lose "
-            f"{100 * transparent.mean(LOSS):.2g} %; beside bottlenecked flows of 25 % of the link "
+            f"{100 * transparent.mean(LOSS):.2g} %; next to bottlenecked flows of 25 % of the link "
             f"by {elastic.mean(delay_ms):.2g} ms, and lose {100 * elastic.mean(LOSS):.2g} %. At an "
             "offered load of 140 % the number of bottlenecked flows changes by "
             f"{overload.mean(growth):+.1f} in 20 s, at 65 % by {elastic.mean(growth):+.1f}."

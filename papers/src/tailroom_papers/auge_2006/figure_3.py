@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from tailroom.models.sawtooth.sawtooth import aimd_utilization
 from tailroom.studies.sweep_study.plan import Precision
-from tailroom_papers.auge_2006 import columns, left_open, setup
+from tailroom_papers.auge_2006 import columns, other_values, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import percent
 from tailroom_papers.auge_2006.residual import (
@@ -17,7 +17,7 @@ from tailroom_papers.auge_2006.residual import (
 from tailroom_papers.auge_2006.setup import BDP_PACKETS, BUFFERS, fifo, over, settings
 from tailroom_papers.framework import *
 
-BESIDE = "beside the background"
+WITH_BACKGROUND = "beside the background"
 EMPTY = "on an empty link"
 NS2 = {20: "S6 20 newreno", 100: "S6 100 newreno"}
 STATED = {20: 0.5 + 0.4 * 0.5, BDP_PACKETS: 1.0}
@@ -31,20 +31,20 @@ CYCLES = 5
 
 def studies(form: Form) -> Sequence[Study]:
     """The three buffers, and a link without background."""
-    beside = setup.study(BESIDE, {"reno": 1}, [fifo(buffer) for buffer in BUFFERS], form)
+    loaded = setup.study(WITH_BACKGROUND, {"reno": 1}, [fifo(buffer) for buffer in BUFFERS], form)
     # A limit of 1 packet, the least limit, does not count the packet in transmission.
     queues = [fifo(2), fifo(20)]
     table = setup.scenario({"reno": 1}, queues[0], form)
     table["flows"] = {"reno": setup.bulk("reno")}
     # Only the start is random, with little effect.
     empty = Study(EMPTY, table, grid=over(queues), seeds=setup.seeds(form))
-    return [replace(beside, until=form.of(None, None, PRECISE)), empty]
+    return [replace(loaded, until=form.of(None, None, PRECISE)), empty]
 
 
 def draw(results: PartResults) -> Figure:
     """As the paper has it."""
     return columns.draw(
-        "Figure 3: one NewReno flow beside a background of 25 of 50 Mbit/s, FIFO",
+        "Figure 3: one NewReno flow next to a background of 25 of 50 Mbit/s, FIFO",
         [
             columns.Column(
                 f"{buffer} packets", _at(results, buffer), NS2.get(buffer, ""), STATED.get(buffer)
@@ -55,7 +55,7 @@ def draw(results: PartResults) -> Figure:
 
 
 def _at(results: PartResults, buffer: int) -> PointResults:
-    return results.study(BESIDE).at(settings(fifo(buffer)))
+    return results.study(WITH_BACKGROUND).at(settings(fifo(buffer)))
 
 
 def _too_small(results: PartResults) -> Judgement:
@@ -123,8 +123,8 @@ def _empty_link(results: PartResults) -> Judgement:
         checks,
         lambda: (
             "One packet is enough only if senders answer ACKs at once, without jitter: a packet "
-            "that is late by part of a packet time needs a place beside that by which the window "
-            "grows. A window that halves and grows by one packet per round trip fills three "
+            "that is late by part of a packet time needs a place in addition to that by which the "
+            "window grows. A window that halves and grows by one packet per round trip fills three "
             "quarters of the link without a buffer, and by the same formula "
             f"{percent(formula, 1)} with 20 packets (ns-2: {percent(theirs, 1)}). The background "
             f"reduces this to {percent(_at(results, 20).mean(residual_share))} of the residual."
@@ -145,12 +145,12 @@ def _whole_cycles(results: PartResults) -> Judgement:
 
 def variations(form: Form) -> Sequence[Variation]:
     """Other values of what the paper leaves open; the empty link with jitter only."""
-    beside, empty = studies(form)
+    loaded, empty = studies(form)
     claims = ("small-buffer", "compromise", "large-buffer")
-    jitter = (left_open.JITTER_OF_A_PACKET,)
+    jitter = (other_values.JITTER_OF_A_PACKET,)
     return [
-        *left_open.variations([beside], claims, form),
-        *left_open.variations([empty], ("empty-link",), form, jitter),
+        *other_values.variations([loaded], claims, form),
+        *other_values.variations([empty], ("empty-link",), form, jitter),
     ]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from itertools import pairwise
 
-from tailroom_papers.auge_2006 import columns, left_open, setup
+from tailroom_papers.auge_2006 import columns, other_values, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import percent, sentence
 from tailroom_papers.auge_2006.reductions import by_chance, excess, shared
@@ -25,7 +25,7 @@ def studies(form: Form) -> Sequence[Study]:
 def draw(results: PartResults) -> Figure:
     """As the paper has it."""
     return columns.draw(
-        "Figure 5: NewReno flows beside a background of 25 of 50 Mbit/s, 20 packets, FIFO",
+        "Figure 5: NewReno flows next to a background of 25 of 50 Mbit/s, 20 packets, FIFO",
         [columns.Column(_name(n), _at(results, n), *STATED.get(n, ())) for n in NUMBERS],
     )
 
@@ -92,7 +92,7 @@ def _is_fair(results: PartResults) -> Judgement:
 
 def variations(form: Form) -> Sequence[Variation]:
     """The same flows with other values of what the paper leaves open."""
-    return left_open.variations(studies(form), ("more-flows", "fair-sharing"), form)
+    return other_values.variations(studies(form), ("more-flows", "fair-sharing"), form)
 
 
 PART = Part(

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tailroom_papers.auge_2006 import columns, left_open, setup
+from tailroom_papers.auge_2006 import columns, other_values, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import percent
 from tailroom_papers.auge_2006.reductions import windows_before
@@ -38,7 +38,7 @@ def draw(results: PartResults) -> Figure:
     """As the paper has it."""
     large = settings(fifo(BDP_PACKETS))
     return columns.draw(
-        "Figure 6: HighSpeed TCP beside a background of 25 of 50 Mbit/s, FIFO",
+        "Figure 6: HighSpeed TCP next to a background of 25 of 50 Mbit/s, FIFO",
         [
             columns.Column("1 HighSpeed, 20 packets", _alone(results, ALONE, 20), "S6 20 hstcp"),
             columns.Column(
@@ -136,7 +136,7 @@ def variations(form: Form) -> Sequence[Variation]:
     claims = ("highspeed-small-buffers", "reno-cannot-compete")
     wanted = (ALONE, RENO_ALONE, AGAINST)
     used = [study for study in studies(form) if study.name in wanted]
-    return left_open.variations(used, claims, form)
+    return other_values.variations(used, claims, form)
 
 
 PART = Part(

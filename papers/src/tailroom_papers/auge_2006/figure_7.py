@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tailroom_papers.auge_2006 import columns, left_open, setup
+from tailroom_papers.auge_2006 import columns, other_values, setup
 from tailroom_papers.auge_2006.ascendancy import excess_advantage
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.comparison import considerably_less, percent
@@ -31,7 +31,7 @@ def draw(results: PartResults) -> Figure:
     """As the paper has it."""
     ns2 = {ALONE: "S6 20 newreno drr", AGAINST: "S6 625 hstcp+newreno drr"}
     return columns.draw(
-        "Figure 7: flows beside a background of 25 of 50 Mbit/s, fair queueing",
+        "Figure 7: flows next to a background of 25 of 50 Mbit/s, fair queueing",
         [
             columns.Column(f"{name}, {buffer} packets", _fair(results, name), ns2.get(name, ""))
             for name, buffer in BUFFERS.items()
@@ -150,7 +150,7 @@ def _active(run: StoredRun) -> float:
 def variations(form: Form) -> Sequence[Variation]:
     """The same studies with other values of what the paper leaves open."""
     claims = ("barely-alleviates", "reno-competes", "no-chaos", "background-lossless")
-    return left_open.variations(studies(form), claims, form)
+    return other_values.variations(studies(form), claims, form)
 
 
 PART = Part(

@@ -74,7 +74,7 @@ MOST = {"share of the residual (%)": 100.0, "fairness (Jain's index)": 1.0}
 def draw(results: PartResults) -> Figure:
     """A panel for each measure, over the buffer."""
     buffers = _buffers(results.form)
-    title = "One HighSpeed and one NewReno flow beside a background, by queue"
+    title = "One HighSpeed and one NewReno flow next to a background, by queue"
     figure, panels = picture.page(title, 5.2, 2, 2, sharex=True)
     lines = {words: [_at(results, words, buffer) for buffer in buffers] for words in QUEUES}
     for panel, (label, metric) in zip(panels, PANELS.items(), strict=True):
@@ -143,7 +143,7 @@ LACKING: dict[str, Metric] = {
 
 PART = Part(
     name="longest-queue-drop",
-    title="Drop from the longest queue beside RED",
+    title="Drop from the longest queue compared with RED",
     studies=studies,
     draw=draw,
     claims=(

@@ -159,7 +159,7 @@ PART = Part(
     ),
     caption=columns.CAPTION.format(what="Columns: queue and buffer; vertical lines: arrivals."),
     note=(
-        "The paper has no figure of this. Beside a NewReno flow and the background, a NewReno "
+        "The paper has no figure of this. Next to a NewReno flow and the background, a NewReno "
         "flow of 3 MB arrives every 10 s, and slow start takes it beyond the capacity of "
         "residual and buffer. Losses are those of a whole run, divided by the number of arrivals; "
         "the existing flow forgoes its goodput without arrivals less that with arrivals."

@@ -110,7 +110,7 @@ def draw(results: PartResults) -> Figure:
     look = next(style.marked_line_styles())
     _draw_shares(mixture, results.study("mixture").points[0], 0.5, look)
     frame(alone, title="elastic flows alone", y="share of the time")
-    frame(mixture, title="beside Poisson streams of half the link")
+    frame(mixture, title="next to Poisson streams of half the link")
     for panel in (alone, mixture):
         panel.set(xlabel="bottlenecked flows", yscale="log", ylim=(1e-4, 1))
     return picture.finished(figure, 3)
@@ -154,7 +154,7 @@ def _mixture(results: PartResults) -> Judgement:
             point.below("distance (total variation) from the law", distance, BOUNDS["geometric"]),
         ),
         lambda: (
-            "Elastic flows of a quarter of the link beside streams of half of it: more than four "
+            "Elastic flows of a quarter of the link next to streams of half of it: more than four "
             f"for {shown(point.interval(more_than_few), percent=True)} of the time. If they share "
             f"the rest as if it were the link, the law gives {100 * 0.5 ** (FEW + 1):.1f} %."
         ),
@@ -215,7 +215,7 @@ PART = Part(
     caption=(
         "Share of the time by number of bottlenecked flows: simulation (marks, means with 95 % "
         "confidence intervals) and the geometric law (lines). Left: elastic flows alone. Right: "
-        "beside streams of half the link, with an elastic load of half of the rest."
+        "next to streams of half the link, with an elastic load of half of the rest."
     ),
     note=(
         "Per-flow fair queueing, as the paper assumes perfectly fair sharing: the scenario "

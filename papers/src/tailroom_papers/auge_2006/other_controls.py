@@ -72,14 +72,14 @@ def _study(
     controls: Sequence[str],
     form: Form,
 ) -> Study:
-    table = background.scenario(flows, _span(form), "Other controls beside a Poisson background")
+    table = background.scenario(flows, _span(form), "Other controls next to a Poisson background")
     grid: dict[str, Sequence[object]] = {background.QUEUE: list(queues), CONTROL: list(controls)}
     return Study(name, table, grid=grid, seeds=form.of(3, 3, 20))
 
 
 def draw(results: PartResults) -> Figure:
     """Share over buffer under FIFO and fair queueing, and what two flows make of each other."""
-    title = "Flows of other controls beside a background of 25 of 50 Mbit/s, RTT 100 ms"
+    title = "Flows of other controls next to a background of 25 of 50 Mbit/s, RTT 100 ms"
     figure, (fifo, fair, alike, joins) = picture.page(title, 6.0, 2, 2)
     _draw_shares(fifo, results, "drop_tail")
     _draw_shares(fair, results, "fair")
@@ -252,10 +252,10 @@ def _drawbacks(results: PartResults) -> Judgement:
     checks: list[Check] = []
     slow = f"slow convergence to fairness (below {BOUNDS['fair'].value:g})"
     for control in accused:
-        beside, alike = (
+        joined, alike = (
             _of_pair(results, study, control) for study in ("beside-newreno", "two-alike")
         )
-        checks.append(beside.below(_beside_words(control), late_part, BOUNDS["incompatible"]))
+        checks.append(joined.below(_joins_words(control), late_part, BOUNDS["incompatible"]))
         checks.append(alike.below(_alike_words(control), JAIN, BOUNDS["fair"], slow))
     if BETTER in controls:
         checks += _outperforms(results, accused)
@@ -282,7 +282,7 @@ def _outperforms(results: PartResults, accused: Sequence[str]) -> list[Check]:
     """H-TCP compared with the best of the others in each respect, by its mean."""
     checks = []
     for study, metric, words in (
-        ("beside-newreno", late_part, "NewReno's part beside H-TCP"),
+        ("beside-newreno", late_part, "NewReno's part next to H-TCP"),
         ("two-alike", JAIN, "Jain's index of two H-TCP flows"),
     ):
         best = _largest([_of_pair(results, study, control) for control in accused], metric)
@@ -296,8 +296,8 @@ def _largest(points: Sequence[PointResults], metric: Metric) -> PointResults:
     return max(points, key=lambda point: point.mean(metric))
 
 
-def _beside_words(control: str) -> str:
-    return f"NewReno's part beside {OTHER_WORDS[control]}, FIFO"
+def _joins_words(control: str) -> str:
+    return f"NewReno's part next to {OTHER_WORDS[control]}, FIFO"
 
 
 def _alike_words(control: str) -> str:
@@ -331,7 +331,7 @@ def _packet_pair(results: PartResults) -> Judgement:
             f"{need} with which the flow loses less than 1 %; residual capacity and round trip "
             f"hold {setup.RESIDUAL_BDP_PACKETS}. The control sends at its estimated rate and "
             "ignores losses, so the buffer must hold the excess of the estimate over the round "
-            "trip that a correction takes. Beside a Poisson background, the spacing of a pair "
+            "trip that a correction takes. Next to a Poisson background, the spacing of a pair "
             "shows the number of other packets served between the two, not the free share. With "
             f"20 packets {100 * small.mean(loss_of_flow):.0f} % of its packets are lost."
         )

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tailroom.models.sawtooth.sawtooth import aimd_utilization
-from tailroom_papers.auge_2006 import background, left_open, picture, setup
+from tailroom_papers.auge_2006 import background, other_values, picture, setup
 from tailroom_papers.auge_2006.bounds import BOUNDS
 from tailroom_papers.auge_2006.columns import STATED
 from tailroom_papers.auge_2006.residual import residual_share, timeouts
@@ -70,7 +70,7 @@ def variations(form: Form) -> Sequence[Variation]:
     """The two buffers of the claim with other values of what the paper leaves open."""
     queues = [fifo(HALF), fifo(RESIDUAL_BDP_PACKETS)]
     used = [setup.study(STUDY, {"reno": 1}, queues, form, keep=())]
-    return left_open.variations(used, ("residual-rule",), form)
+    return other_values.variations(used, ("residual-rule",), form)
 
 
 PART = Part(

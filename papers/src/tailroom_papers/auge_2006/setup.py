@@ -70,7 +70,7 @@ def over(queues: Sequence[Queue]) -> dict[str, Sequence[object]]:
 def scenario(flows: Flows, queue: Queue, form: Form) -> Scenario:
     """Flows that only the link limits, alongside the background."""
     return {
-        "title": "Flows beside a Poisson background",
+        "title": "Flows next to a Poisson background",
         "duration": form.of("90 s", "200 s", "550 s"),
         "measure_from": "50 s",
         "series": {"interval": "100 ms"},

@@ -30,7 +30,7 @@ CAPTION = (
 def studies(
     setting: Setting,
     fractions: Callable[[Form], Sequence[float]],
-    beside: Callable[[Form], Sequence[float]],
+    small: Callable[[Form], Sequence[float]],
 ) -> Callable[[Form], Sequence[Study]]:
     """HighSpeed flows as the paper has them, and with paced senders at small buffers."""
 
@@ -38,7 +38,7 @@ def studies(
         paced = {"flows.hstcp.pacing": True}
         return [
             setting.study("highspeed", fractions(form), form),
-            setting.study("paced", beside(form), form, paced),
+            setting.study("paced", small(form), form, paced),
         ]
 
     return of

@@ -172,6 +172,6 @@ PART = Part(
     "Sec. V state, and changes one quantity of the evaluation at a time: units, logarithms, round "
     "trips, the forms of Eq. 3. RTTs are equal to their mean.",
     caption="(a) Utilization by Eq. 5 on Figure 3's link, as printed and with the two nearest "
-    "slips, beside the simulation (means with 95 % confidence bands) and the points that the "
-    "paper states. (b) Largest distance of each single slip from the two stated points.",
+    "slips, compared with the simulation (means with 95 % confidence bands) and the points that "
+    "the paper states. (b) Largest distance of each single slip from the two stated points.",
 )

@@ -218,7 +218,7 @@ PART = Part(
     f"{PACKETS:,} is lost, the RTT is drawn from 115.5 to 124.5 ms, and the link is never full, so "
     "that the RTT is constant, as the derivation assumes.",
     caption="(a) The congestion window of one simulated HighSpeed flow. (b) Its last cycle "
-    "(black) beside the paper's closed form for w(t) (dashed) and the fluid integrated without "
+    "(black) next to the paper's closed form for w(t) (dashed) and the fluid integrated without "
     "the paper's bound (dotted), which begin at the same window. T_d is the length of the cycle, "
     "and N_d is the shaded area divided by the RTT.",
 )

@@ -1,4 +1,4 @@
-"""What the paper says of its model besides Figure 3: loss, agreement, discrepancy, uniqueness."""
+"""What the paper says of its model outside Figure 3: loss, agreement, discrepancy, uniqueness."""
 
 from collections.abc import Callable, Sequence
 

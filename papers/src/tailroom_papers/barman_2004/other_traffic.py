@@ -93,7 +93,7 @@ def _short_alone(form: Form) -> Scenario:
 def draw(results: PartResults) -> Figure:
     """Utilization, losses, queueing delays, and completion times."""
     title = (
-        "Ten HighSpeed flows on Figure 3's network beside short flows, or beside constant-rate "
+        "Ten HighSpeed flows on Figure 3's network next to short flows, or next to constant-rate "
         "flows, of a tenth of the link"
     )
     figure, (utilization, loss, delay, completion) = figure_of(title, 2, 2, (9.6, 8.4))
@@ -193,31 +193,31 @@ def _judge_constant(results: PartResults) -> Judgement:
 
 PART = Part(
     "other-traffic",
-    "Short flows and constant-rate flows beside HighSpeed flows (the paper's future work)",
+    "Short flows and constant-rate flows next to HighSpeed flows (the paper's future work)",
     studies,
     draw,
     (
         Claim(
             "other-traffic-short",
-            "Beside short flows, a buffer of 10 % keeps the link at 90 % and leaves short flows as "
-            "quick as without HighSpeed flows; one of 100 % makes them slower.",
+            "Next to short flows, a buffer of 10 % keeps the link at 90 % and leaves short flows "
+            "as quick as without HighSpeed flows; one of 100 % makes them slower.",
             "our hypothesis on the future work of Sec. V",
             _judge_short,
         ),
         Claim(
             "other-traffic-constant",
-            "Constant-rate flows beside HighSpeed flows lose less than one packet in a thousand; "
+            "Constant-rate flows next to HighSpeed flows lose less than one packet in a thousand; "
             "their delay grows with the buffer.",
             "our hypothesis on the future work of Sec. V",
             _judge_constant,
         ),
     ),
-    "Figure 3's ten HighSpeed flows, and beside them either short flows (standard TCP, Poisson "
+    "Figure 3's ten HighSpeed flows, and next to them either short flows (standard TCP, Poisson "
     "arrivals, 10 kB to 10 MB with a Pareto tail of 1.2, 10 % of the link, access links of "
     "100 Mbit/s, the same RTTs) or 50 constant-rate flows of 2 Mbit/s. The paper finds both "
     "interesting to investigate and claims nothing, so hypotheses and bounds are ours.",
-    caption="Ten HighSpeed flows on Figure 3's network beside short flows or beside constant-rate "
-    "flows, either with a tenth of the link: utilization, loss, 99th percentile of the queueing "
-    "delay, and completion times of the short flows, over the buffer. Bands are 95 % confidence "
-    "intervals.",
+    caption="Ten HighSpeed flows on Figure 3's network next to short flows or next to "
+    "constant-rate flows, either with a tenth of the link: utilization, loss, 99th percentile of "
+    "the queueing delay, and completion times of the short flows, over the buffer. Bands are 95 % "
+    "confidence intervals.",
 )

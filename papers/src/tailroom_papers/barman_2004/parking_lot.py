@@ -191,6 +191,6 @@ PART = Part(
     "of them and five more cross each, so that every link has ten flows with the RTTs of Figure 3 "
     "(each link has 16 ms of the one-way delay). The ACKs meet no queue.",
     caption="Utilization of each link (left) and goodput per flow (right) over the buffer of every "
-    "link, beside Figure 3's single link. Bands are 95 % confidence intervals; the dashed line is "
-    "the 90 % that the paper states for a buffer of 10 %.",
+    "link, compared with Figure 3's single link. Bands are 95 % confidence intervals; the "
+    "dashed line is the 90 % that the paper states for a buffer of 10 %.",
 )

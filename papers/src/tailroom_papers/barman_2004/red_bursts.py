@@ -108,7 +108,7 @@ def removes_bias(results: PartResults) -> Judgement:
 
 def draw(results: PartResults) -> Figure:
     """The ratio of losses, and the share of the bursty flows."""
-    title = f"{EACH} unpaced beside {EACH} paced HighSpeed flows, 1 Gbit/s"
+    title = f"{EACH} unpaced next to {EACH} paced HighSpeed flows, 1 Gbit/s"
     figure, (bias, share) = figure_of(title, 1, 2, (8.6, 3.9))
     lines = {label: results.study(name).points for name, label in LABELS.items()}
     for label, points, look in styled(lines):

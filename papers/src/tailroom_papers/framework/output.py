@@ -26,7 +26,7 @@ from tailroom.arguments import named
 from tailroom.errors import NotWrittenError, OutputDirectoryError
 from tailroom.plots import style
 from tailroom.reports.document import Drawn
-from tailroom.reports.picture import drawn
+from tailroom.reports.picture import render
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.store import Store
@@ -94,7 +94,7 @@ def _write_part(part: ReproducedPart, directory: Path) -> Drawn:
     """Writes the data and the picture of a part, and returns the picture."""
     name = part.part.name
     figure = part.part.draw(part.results)
-    picture = drawn(figure, style.DOTS_PER_INCH)
+    picture = render(figure, style.DOTS_PER_INCH)
     # After the picture, because drawing reads metrics too.
     for stem, table in ((name, data.runs_of(part)), (f"{name}-figure", numbers(figure))):
         _write_table(directory / "data" / f"{stem}.parquet", table)

@@ -10,7 +10,7 @@ from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.scenario.scenario import Scenario
-from tailroom.scenario.shipped import SCENARIOS
+from tailroom.scenario.shipped_scenarios import SCENARIOS
 from tailroom.storage.sweep_record import SweepRecord
 from tailroom.studies.sweep_study.plan import Plan, plan, runs_needed
 from tailroom_papers.framework.paper import Paper, Part, Variation

@@ -26,7 +26,7 @@ class StoredRun:
     """A run of a store, or of the data next to a report."""
 
     store: Store | None
-    """The store with the run; `None` for a run of the data beside a report, which has the values
+    """The store with the run; `None` for a run of the data next to a report, which has the values
     of metrics only."""
     key: str
     """Key of the run in the store."""
@@ -45,7 +45,7 @@ class StoredRun:
         """
         if "summary" not in self.row.column_names:
             raise LookupError(
-                "the data beside a report have no summary; read the number through "
+                "the data next to a report have no summary; read the number through "
                 "`run.value(FUNCTION)`, so that the data contain it"
             )
         return known_summary_of(StoredRow(self.row))
@@ -95,7 +95,7 @@ class StoredRun:
             LookupError: The run is of the data next to a report.
         """
         if self.store is None:
-            raise LookupError(f"the data beside a report have no {name}; read it through a metric")
+            raise LookupError(f"the data next to a report have no {name}; read it through a metric")
         table = self.store.table(self.key, name)
         if table is None:
             raise KeyError(f"{name} is not kept; add it to the study's `keep`")
@@ -396,8 +396,8 @@ def less(  # noqa: PLR0913 - a comparison has these parts
 
 def _pairs(point: PointResults, other: PointResults, metric: Metric) -> list[tuple[float, float]]:
     """The values of both points for each common seed at which both are defined."""
-    beside = {run.seed: run.value(metric) for run in other.runs}
-    both = [(run.value(metric), beside.get(run.seed)) for run in point.runs]
+    of_other = {run.seed: run.value(metric) for run in other.runs}
+    both = [(run.value(metric), of_other.get(run.seed)) for run in point.runs]
     return [(a, b) for a, b in both if a is not None and b is not None]
 
 

@@ -23,8 +23,8 @@ def abstract(results: Mapping[str, PartResults]) -> str:
     }
     letter = block_readings.of(readings, TO_THE_LETTER, 10).mean(measures.total_utilization)
     use = measures.background_utilization
-    beside = table_1_claims.at(table, 10).mean(use)
-    beside_standard = table_1_claims.standard(table).mean(use)
+    left = table_1_claims.at(table, 10).mean(use)
+    left_by_standard = table_1_claims.standard(table).mean(use)
     with_blocks, without = (
         block_pacing.of(results["block-pacing"], blocks).mean("burst_packets_max")
         for blocks in (True, False)
@@ -36,8 +36,8 @@ def abstract(results: Mapping[str, PartResults]) -> str:
         f"nearest to Table 1 the fairness index is {index['fhstcp']:.2f} (HighSpeed TCP "
         f"{index['highspeed']:.2f}, Scalable TCP {index['scalable']:.2f}, standard TCP "
         f"{index['reno']:.2f}). Of c = 5, 10 and 20, {_best(readings)}. Read to the letter, the "
-        f"flows use {100 * letter:.0f} % of the link. Background traffic has {100 * beside:.0f} % "
-        f"of the link beside FHSTCP and {100 * beside_standard:.0f} % beside standard TCP. The "
+        f"flows use {100 * letter:.0f} % of the link. Background traffic has {100 * left:.0f} % "
+        f"of the link next to FHSTCP and {100 * left_by_standard:.0f} % next to standard TCP. The "
         f"longest burst has {with_blocks:.0f} packets with blocks and {without:.0f} without. "
         "Practitioners should check fairness on their own path, should not choose c by small "
         "differences of the index, and should measure what background traffic keeps."

@@ -55,7 +55,7 @@ ALONE: dict[str, object] = {
 }
 
 
-def drawn() -> list[Reading]:
+def drawn_readings() -> list[Reading]:
     """Returns the readings that are drawn."""
     return [reading for name in SIX for reading in READINGS if reading.name == name]
 
@@ -65,7 +65,7 @@ def studies(form: Form) -> list[Study]:
     del form
     return [
         Study(reading.name, ALONE, set=reading.settings, seeds=1, keep=("packet_log",))  # type: ignore[arg-type]
-        for reading in drawn()
+        for reading in drawn_readings()
     ]
 
 
@@ -81,7 +81,7 @@ def draw(results: PartResults) -> Figure:
     """Draws the packets of three round-trip times in congestion avoidance, by reading."""
     title = "Figure 1: packets that one flow sends (RTT 200 ms, c = 10, k = 3)"
     figure, panels = figure_of(title, 2, 3)
-    for axes, reading in zip(panels, drawn(), strict=True):
+    for axes, reading in zip(panels, drawn_readings(), strict=True):
         _draw_reading(axes, reading.name, results.study(reading.name).points[0].runs[0])
     return figure
 

@@ -11,6 +11,7 @@ from tailroom.statistics.intervals import CONFIDENCE
 from tailroom_papers.framework import *
 from tailroom_papers.reference import ns2_row
 from tailroom_papers.su_2005 import drawing, measures
+from tailroom_papers.su_2005.other_values import UNSTATED
 from tailroom_papers.su_2005.over_time import (
     index_at_scale,
     index_in_window,
@@ -20,7 +21,6 @@ from tailroom_papers.su_2005.over_time import (
 from tailroom_papers.su_2005.paper_table import TABLE
 from tailroom_papers.su_2005.readings import BASE, PLAUSIBLE, Reading
 from tailroom_papers.su_2005.setting import BOUNDS, CONTROL, LIMIT, RATE, RTTS_MS, SCENARIO, span
-from tailroom_papers.su_2005.unstated import UNSTATED
 
 CONTROLS = {
     "fhstcp": "FHSTCP, c = 10",
@@ -216,7 +216,7 @@ def judge_against_rtt(results: PartResults) -> Judgement:
 def draw(results: PartResults) -> Figure:
     """Draws the index up to t, in sliding windows, over time scales, and compared with ns-2's."""
     figure, panels = figure_of("Figure 3: fairness of flows with RTTs of 80, 140 and 200 ms", 2, 2)
-    start, sliding, scales, beside_ns2 = panels
+    start, sliding, scales, with_ns2 = panels
     points = {name: of(results, control) for control, name in CONTROLS.items()}
     for name, point, look in styled(points, style.line_styles()):
         wide = {**look, "linewidth": 1.6, "label": name}
@@ -225,7 +225,7 @@ def draw(results: PartResults) -> Figure:
         _over_scales(scales, point, wide)
     for axes in (start, scales):
         axes.axhline(STATED_INDEX, label="Su et al., Table 1, c = 10", **style.LIMIT_LINE)
-    _beside_ns2(beside_ns2, results)
+    _compare_with_ns2(with_ns2, results)
     first = next(iter(points.values())).runs[0].summary
     span_s = (min(FROM_S, first["measured_from_s"]), first["measured_to_s"])
     frame(start, title="a) from the start up to time t", x="time t (s)", xlim=span_s)
@@ -254,7 +254,7 @@ def _over_scales(axes: Axes, point: PointResults, look: dict[str, Any]) -> None:
     axes.plot(scales, [point.mean(index_at_scale(scale)) for scale in scales], **look)
 
 
-def _beside_ns2(axes: Axes, results: PartResults) -> None:
+def _compare_with_ns2(axes: Axes, results: PartResults) -> None:
     study = results.study("ns-2")
     looks = zip(NS2_BUFFERS, islice(drawing.marks(), 4, None), (-0.15, 0.15), strict=False)
     for buffer, look, aside in looks:

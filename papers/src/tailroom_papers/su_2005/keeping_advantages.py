@@ -237,7 +237,7 @@ PART = Part(
         ),
     ),
     caption=(
-        "One flow beside short flows and web sessions. Top: utilization of a link of 1 Gbit/s and "
+        "One flow next to short flows and web sessions. Top: utilization of a link of 1 Gbit/s and "
         "of 10 Gbit/s. Bottom left: goodput of a flow that begins congestion avoidance at "
         f"{RAMP_FROM} packets. Bottom right: time until the flow has half of the link, simulated "
         "and by integration of the window law. Marks are means over runs with 95 % confidence "

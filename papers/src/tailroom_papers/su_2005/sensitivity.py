@@ -2,9 +2,9 @@
 
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
+from tailroom_papers.su_2005.other_values import JITTER, UNSTATED
 from tailroom_papers.su_2005.paper_table import BACKGROUND, FAIRNESS, distance
 from tailroom_papers.su_2005.setting import BOUNDS, SCENARIO, TABLE_C, C, span
-from tailroom_papers.su_2005.unstated import JITTER, UNSTATED
 
 AS_CHOSEN = "as chosen"
 LONGER = "600 s instead of 200 s"

@@ -6,6 +6,7 @@ from typing import Any
 
 from tailroom_papers.framework import *
 from tailroom_papers.su_2005 import drawing, measures
+from tailroom_papers.su_2005.other_values import JITTER, UNSTATED
 from tailroom_papers.su_2005.paper_table import (
     BACKGROUND,
     FAIRNESS,
@@ -36,7 +37,6 @@ from tailroom_papers.su_2005.table_1_claims import (
     over_c,
     standard,
 )
-from tailroom_papers.su_2005.unstated import JITTER, UNSTATED
 
 FEW_C = (2, 40)
 MANY_C = (2, 3, 4, 6, 7, 8, 12, 14, 16, 25, 30, 40)
@@ -51,7 +51,7 @@ def effect_of_c(form: Form) -> Study:
     return Study(IN_TABLE, SCENARIO, {C: TABLE_C}, set=span(form), seeds=form.of(3, 6, 50))
 
 
-def beside_standard(form: Form) -> Study:
+def standard_control(form: Form) -> Study:
     """The study of standard TCP in place of FHSTCP."""
     return Study(STANDARD, SCENARIO, {CONTROL: ["reno"]}, set=span(form), seeds=form.of(3, 6, 50))
 
@@ -68,7 +68,7 @@ def studies(form: Form) -> list[Study]:
             for _ in others[:1]
         ),
         Study(UNPACED, SCENARIO, {C: sorted(unpaced)}, set=no_blocks, seeds=form.of(2, 4, 20)),
-        beside_standard(form),
+        standard_control(form),
     ]
 
 
@@ -101,12 +101,12 @@ def draw(results: PartResults) -> Figure:
         label, aside = f"F{place + 1}, {RTTS_MS[place]} ms", 0.02 * (place - 1)
         _draw_column(panels[0], points, column, look, label, aside)
     _draw_column(panels[1], points, BACKGROUND, last, "F4, background")
-    _beside_standard(panels[1], standard(results), BACKGROUND)
+    _draw_standard(panels[1], standard(results), BACKGROUND)
     _draw_column(panels[2], points, FAIRNESS, violet | {"marker": "v"}, "fairness index", -0.01)
     cross = {"marker": "x", "color": style.COLOURS[5], "linestyle": "none"}
     unpaced = {int(point.settings[C]): point for point in results.study(UNPACED).points}
     drawing.dots(panels[2], unpaced, FAIRNESS, cross, "without blocks", aside=0.01)
-    _beside_standard(panels[2], standard(results), FAIRNESS)
+    _draw_standard(panels[2], standard(results), FAIRNESS)
     _draw_loss(panels[3], points, last)
     for axes, label in zip(panels, LABELS, strict=True):
         frame(axes, x="c (1/s)", y=label, xscale="log", ticks=TICKS, grid="")
@@ -130,7 +130,7 @@ def _draw_column(  # noqa: PLR0913, PLR0917 - each says one thing about a series
     axes.plot(list(TABLE), stated, **hollow)
 
 
-def _beside_standard(axes: Axes, point: PointResults, column: Column) -> None:
+def _draw_standard(axes: Axes, point: PointResults, column: Column) -> None:
     interval, scale = point.interval(column.metric), column.scale
     if interval is None:
         return
@@ -162,7 +162,7 @@ PART = Part(
         "the three flows, with blocks (filled) and without (crosses). Bottom right: loss rate of "
         "the long-lived background flows. Filled marks and crosses are means over runs with 95 % "
         "confidence intervals; hollow marks and grey bars are the numbers of the paper's Table 1. "
-        "The dashed line with its grey band is the mean beside three flows of standard TCP. The "
+        "The dashed line with its grey band is the mean next to three flows of standard TCP. The "
         "marks are not joined, because the number of blocks jumps from c to c."
     ),
     note=(
@@ -175,7 +175,7 @@ PART = Part(
         "best c is determined on the runs with even seeds and judged on those with odd seeds.\n\n"
         "The paper calls FHSTCP friendly because the loss rate of the background is below 1e-3. "
         "We also test its condition (1) literally, that the bandwidth requirement of standard TCP "
-        "is met, by comparing the background beside FHSTCP with the background beside standard "
+        "is met, by comparing the background next to FHSTCP with the background next to standard "
         "TCP."
     ),
 )

@@ -219,7 +219,7 @@ def judge_friendly(results: PartResults) -> Judgement:
     use = measures.background_utilization
     checks = []
     for c in TABLE_C:
-        what = f"utilization of the background beside FHSTCP, c = {c}, less beside standard TCP"
+        what = f"utilization of the background next to FHSTCP, c = {c}, less next to standard TCP"
         checks.append(more(what, at(results, c), standard(results), use, "not less", percent=True))
     return Judgement(tuple(checks), lambda: _why_friendly(results))
 
@@ -229,9 +229,9 @@ def _why_friendly(results: PartResults) -> str:
     part = at(results, 10).mean(use) / standard(results).mean(use)
     loss = standard(results).interval(measures.background_loss)
     return (
-        "Beside three flows of standard TCP the background uses "
+        "Next to three flows of standard TCP the background uses "
         f"{shown(standard(results).interval(use), percent=True)} of the link and loses "
-        f"{shown(loss)} of its packets; beside FHSTCP with c = 10 it uses {100 * part:.0f} % of "
+        f"{shown(loss)} of its packets; next to FHSTCP with c = 10 it uses {100 * part:.0f} % of "
         "that. A loss rate below 1e-3 limits the harm to standard TCP but does not exclude it, "
         "because the rate of a standard TCP flow is inversely proportional to the square root of "
         "its loss rate."

@@ -19,20 +19,20 @@ def abstract(parts: Mapping[str, PartResults]) -> str:
         point = conclusions.study("10g").at({CONTROL: control, LIMIT: limit})
         return f"{100 * point.mean(barman_today.UTILIZATION):.0f} %"
 
-    def beside(control: str) -> str:
+    def share(control: str) -> str:
         study = conclusions.study(background.name(TEN))
-        share = background.at(study, control, TWO_HUNDRED).mean(share_of_residual)
-        return f"{100 * share:.0f} %"
+        residual = background.at(study, control, TWO_HUNDRED).mean(share_of_residual)
+        return f"{100 * residual:.0f} %"
 
     small, tenth = barman_today.TINY, barman_today.TENTH
     text = (
         "Do the papers' answers of 2004 to 2006 hold for CUBIC and BBR on links of 10 and 100 "
         "Gbit/s? With a buffer of 10 % of the bandwidth-delay product, ten CUBIC flows carry "
         f"{carried('cubic', tenth)} of 10 Gbit/s and ten BBRv3 flows {carried('bbr3', tenth)}; "
-        f"with 2 %, {carried('cubic', small)} and {carried('bbr3', small)}. Beside a background "
-        f"of half the rate and a buffer of 200 packets, one CUBIC flow gets {beside('cubic')} of "
-        f"the residual capacity, one Reno flow {beside('reno')} and one BBRv3 flow "
-        f"{beside('bbr3')}. "
+        f"with 2 %, {carried('cubic', small)} and {carried('bbr3', small)}. Next to a background "
+        f"of half the rate and a buffer of 200 packets, one CUBIC flow gets {share('cubic')} of "
+        f"the residual capacity, one Reno flow {share('reno')} and one BBRv3 flow "
+        f"{share('bbr3')}. "
     )
     if "hardware" in parts:
         switch = parts["hardware"]

@@ -99,11 +99,11 @@ def judge_starvation(results: PartResults) -> Judgement:
                 results.study(f"mixed-{kind}").at({RIVAL: rival, LIMIT: limit})
                 for kind in ("drop_tail", "fair")
             )
-            beside = f"CUBIC over {LABELS[rival]}, {limit}"
+            pair = f"CUBIC over {LABELS[rival]}, {limit}"
             checks += [
-                below(f"{beside}, one queue", one.interval(cubic_over_bbr), bound),
+                below(f"{pair}, one queue", one.interval(cubic_over_bbr), bound),
                 above(
-                    f"{beside}, fair queueing",
+                    f"{pair}, fair queueing",
                     many.interval(cubic_over_bbr),
                     bound,
                     f"able to compete (above {bound.value:g})",
@@ -125,24 +125,24 @@ def judge_background(results: PartResults) -> Judgement:
     for control in FAIR_CONTROLS:
         for limit in (TWENTY, HUNDRED_PACKETS):
             point = background.at(study, control, limit)
-            beside = f"beside {LABELS[control]}, {int(limit.split()[0]) + 1} packets"
+            where = f"next to {LABELS[control]}, {int(limit.split()[0]) + 1} packets"
             lost = max(point.values(background.drops))
             none = lost <= BOUNDS["loss-free"].value
-            checks.append(is_true(f"drops {beside}", BOUNDS["loss-free"].words, none, lost))
+            checks.append(is_true(f"drops {where}", BOUNDS["loss-free"].words, none, lost))
             delay = point.interval(p99_delay_ms)
-            checks.append(below(f"p99 delay {beside}, ms", delay, BOUNDS["very-low-latency"]))
+            checks.append(below(f"p99 delay {where}, ms", delay, BOUNDS["very-low-latency"]))
     one_queue = _at(results, TEN, "cubic", TWO_HUNDRED)
     return Judgement(
         tuple(checks),
         f"With one queue of 200 packets the background waits {one_queue.mean(p99_delay_ms):.2g} ms "
-        f"(p99) beside CUBIC and loses {one_queue.mean(background.drops):.0f} packets a run.",
+        f"(p99) next to CUBIC and loses {one_queue.mean(background.drops):.0f} packets a run.",
     )
 
 
 CLAIMS = (
     Claim(
         "twenty-packets",
-        "A buffer of 20 packets is clearly inadequate for one flow beside a background",
+        "A buffer of 20 packets is clearly inadequate for one flow next to a background",
         "Augé and Roberts 2006, Sec. IV-B, Figure 3; now: CUBIC and BBR",
         judge_twenty,
     ),
@@ -162,13 +162,13 @@ CLAIMS = (
         "starvation",
         "The less aggressive control is unable to compete fairly in one queue, but able to do so "
         "under fair queueing",
-        "Augé and Roberts 2006, Sec. V, Figures 6 and 7; now: CUBIC beside BBR",
+        "Augé and Roberts 2006, Sec. V, Figures 6 and 7; now: CUBIC next to BBR",
         judge_starvation,
     ),
     Claim(
         "background-lossless",
         "Under fair queueing the background remains loss free, with very low latency",
-        "Augé and Roberts 2006, Sec. V-B; now: beside CUBIC and BBR",
+        "Augé and Roberts 2006, Sec. V-B; now: next to CUBIC and BBR",
         judge_background,
     ),
 )

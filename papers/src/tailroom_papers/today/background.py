@@ -62,7 +62,7 @@ def _study(
             "source": {"kind": "poisson", "rate": f"{link.gbps * 1000 / 2 / SOURCES:g} Mbit/s"},
         },
     }
-    title = f"One flow beside a background of half of {link.gbps} Gbit/s"
+    title = f"One flow next to a background of half of {link.gbps} Gbit/s"
     scenario = link.scenario(title, seconds, settle_s, flows, {"kind": kind})
     grid = {CONTROL: controls, LIMIT: limits}
     return Study(name(link, kind), scenario, grid, seeds=form.of(2, 3, SEEDS[link]))

@@ -92,7 +92,7 @@ def draw(results: PartResults) -> Figure:
         points = results.study(background.name(link))
         _draw_background(panel, points, background.CONTROLS[link])
         panel.set_title(
-            f"one flow beside a background,\n{link.gbps} Gbit/s, RTT {link.rtt_ms:g} ms",
+            f"one flow next to a background,\n{link.gbps} Gbit/s, RTT {link.rtt_ms:g} ms",
             fontsize="medium",
         )
     style.title(figure, "The papers' questions, asked of today's controls; packets of 9000 B")
@@ -122,7 +122,7 @@ def _draw_unfairness(panel: "Axes", study: StudyResults) -> None:
     label = f"goodputs' ratio = RTTs' ratio ({rtt_unfairness.RTT_RATIO:g})"
     panel.axhline(rtt_unfairness.RTT_RATIO, label=label, **style.LIMIT_LINE)
     panel.set_title(
-        f"{rtt_unfairness.FLOWS} flows of {rtt_unfairness.SHORT_MS:g} ms beside "
+        f"{rtt_unfairness.FLOWS} flows of {rtt_unfairness.SHORT_MS:g} ms next to "
         f"{rtt_unfairness.FLOWS} of\n{rtt_unfairness.LONG_MS:g} ms, "
         f"{rtt_unfairness.LINK.gbps} Gbit/s",
         fontsize="medium",
@@ -173,7 +173,7 @@ CONCLUSIONS = Part(
     caption=(
         "Left: the larger goodput over the smaller one of flows whose RTTs differ by a factor of "
         "2, over the queue limit; dashed: the ratio of the RTTs. BBRv1 differs from run to run, so "
-        "its runs are crosses. Middle and right: goodput of one flow beside a background that "
+        "its runs are crosses. Middle and right: goodput of one flow next to a background that "
         "takes half of the link, in percent of the other half, over the buffer in packets, with "
         "the packet being sent. Only Reno, CUBIC and BBRv3 were simulated at 100 Gbit/s. Lines are "
         "means of the runs, bands are 95 % confidence intervals."

@@ -63,7 +63,7 @@ def mixed(discipline: str, form: Form) -> Study:
         "cubic": LINK.hosts("cubic", FLOWS // 2, settle_s),
         "bbr": LINK.hosts("bbr3", FLOWS // 2, settle_s),
     }
-    title = f"CUBIC beside BBR, {NAMES[discipline]}"
+    title = f"CUBIC next to BBR, {NAMES[discipline]}"
     scenario = LINK.scenario(title, 1.0, settle_s, flows, DISCIPLINES[discipline])
     grid = {RIVAL: RIVALS}
     seeds = form.of(2, 3, 5)
@@ -134,7 +134,7 @@ def draw(results: PartResults) -> Figure:
         panel.set_yscale("linear")
         panel.set_ylim(0, 100)
         panel.axhline(50, **style.LIMIT_LINE)
-        panel.set_title(f"5 CUBIC flows beside 5 {LABELS[rival]} flows", fontsize="medium")
+        panel.set_title(f"5 CUBIC flows next to 5 {LABELS[rival]} flows", fontsize="medium")
         panel.set_xlabel("queue limit (bandwidth-delay products)")
     utilizations[0].set_ylim(top=101)
     delays[0].set_ylabel("mean queueing delay (ms)")
@@ -203,7 +203,7 @@ def judge_shares(results: PartResults) -> Judgement:
     one_queue = results.study("mixed-codel").at({RIVAL: "bbr1", LIMIT: DEEP})
     return Judgement(
         tuple(checks),
-        f"CoDel on one queue leaves CUBIC {100 * one_queue.mean(share_of_cubic):.3g} % beside "
+        f"CoDel on one queue leaves CUBIC {100 * one_queue.mean(share_of_cubic):.3g} % next to "
         "BBRv1: the link is shared by the per-flow queues, not by CoDel. They share it only "
         "among flows with packets waiting: whenever CUBIC's queue runs empty, as it may in a "
         "buffer of few packets, BBR uses its share.",
@@ -235,7 +235,7 @@ FAIR_AND_CODEL = Part(
     variations=variations,
     caption=(
         "Mean queueing delay and utilization of ten flows of one control, and the share of the "
-        "goodput that five CUBIC flows get beside five BBR flows, over the queue limit. Lines are "
+        "goodput that five CUBIC flows get next to five BBR flows, over the queue limit. Lines are "
         "means of the runs, bands are 95 % confidence intervals. Dashed: equal shares."
     ),
     note=(

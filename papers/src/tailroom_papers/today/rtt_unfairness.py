@@ -23,7 +23,7 @@ def study(form: Form) -> Study:
         "long": LINK.hosts("cubic", FLOWS, settle_s, LONG_MS),
     }
     limits: tuple[float, ...] = form.of((0.1, 1), (0.1, 1), (0.05, 0.1, 0.2, 0.5, 1, 2))
-    title = f"{FLOWS} flows with an RTT of {SHORT_MS:g} ms beside {FLOWS} of {LONG_MS:g} ms"
+    title = f"{FLOWS} flows with an RTT of {SHORT_MS:g} ms next to {FLOWS} of {LONG_MS:g} ms"
     return Study(
         "two-rtts",
         LINK.scenario(title, seconds, settle_s, flows),

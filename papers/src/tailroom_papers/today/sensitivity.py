@@ -73,8 +73,8 @@ def _studies(choice: Choice, form: Form) -> list[Study]:
     """The points of both studies at which the claims are judged."""
     seeds = form.of(2, 2, 8)
     curves = judged_curves(buffer_curves.TEN, form, seeds)
-    beside = judged_background(background.TEN, form, seeds)
-    return [curves.varied(_of_group("hosts", choice)), beside.varied(_of_group("one", choice))]
+    shares = judged_background(background.TEN, form, seeds)
+    return [curves.varied(_of_group("hosts", choice)), shares.varied(_of_group("one", choice))]
 
 
 def judged_curves(link: Bottleneck, form: Form, seeds: int) -> Study:

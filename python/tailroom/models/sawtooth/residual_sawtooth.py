@@ -39,7 +39,9 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
     return Prediction(
         utilization=min(1.0, load + left * flow_cycle.utilization),
         loss_fraction=min(
-            1.0, flow_cycle.lost_packets / (flow_cycle.packets + _beside(link, flow_cycle.seconds))
+            1.0,
+            flow_cycle.lost_packets
+            / (flow_cycle.packets + _other_packets(link, flow_cycle.seconds)),
         ),
         queue_packets_mean=flow_cycle.queue_packets_mean / share,
         queue_delay_s_mean=flow_cycle.queue_delay_s_mean,
@@ -53,7 +55,7 @@ def predict(link: Bottleneck, target: Requirement) -> Prediction:
     )
 
 
-def _beside(link: Bottleneck, seconds: float) -> float:
+def _other_packets(link: Bottleneck, seconds: float) -> float:
     """Returns the packets of the other traffic in `seconds` seconds."""
     streams = sum(stream.rate_bps / stream.packet_bytes for stream in link.streams)
     dynamic = sum(group.rate_bps / group.packet_bytes for group in link.dynamic)

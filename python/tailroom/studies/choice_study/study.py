@@ -110,7 +110,7 @@ def choices(  # noqa: PLR0913 - keyword arguments
         )
     for name in metrics:
         _check_metric(name, planned.points)
-    with Runner.opened(
+    with Runner.open(
         store,
         in_processes=any(point.controls for point in planned.points),
         workers=workers,

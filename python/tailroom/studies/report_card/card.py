@@ -9,7 +9,7 @@ from typing import Any, Literal, TypedDict
 
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import axis, values_by_key
-from tailroom.scenario.shipped import SCENARIOS
+from tailroom.scenario.shipped_scenarios import SCENARIOS
 from tailroom.simulation.metric_catalogue import Better, metric_of
 
 Metrics = Mapping[str, float | None]
@@ -110,7 +110,7 @@ class Card:
     """Number of the RFC that names the criteria."""
     references: tuple[str, ...]
     """Names of those whose worse value at a point is the reference."""
-    beside: tuple[str, ...]
+    also_measured: tuple[str, ...]
     """Names of others that are measured too."""
     experiments: tuple[Experiment, ...]
     """The experiments."""

@@ -37,7 +37,7 @@ EXPERIMENTS = (
     Experiment("rfc-9743/two_rtts", {LIMIT: ("1 bdp",)}, groups=("near", "far")),
     Experiment("rfc-9743/joining", {LIMIT: ("1 bdp",)}, groups=("first", "second"), is_long=True),
     Experiment("rfc-9743/mixed", {LIMIT: ("1 bdp",)}),
-    Experiment("rfc-9743/beside", {LIMIT: ("1 bdp",)}),
+    Experiment("rfc-9743/short_flows", {LIMIT: ("1 bdp",)}),
     Experiment("rfc-9743/paths", {f"{LINK}.rate": ("10 Mbit/s",)}),
     Experiment(
         "rfc-9743/wireless", {f"{LINK}.loss": ({"kind": "bernoulli", "probability": 1e-3},)}
@@ -130,7 +130,7 @@ CRITERIA = (
         name="short_flows",
         title="Short flows on the link",
         section="5.1.5, 5.2.3",
-        experiment="rfc-9743/beside",
+        experiment="rfc-9743/short_flows",
         **catalogued("groups.short.all_sizes.completion_time_s_mean", "completion time"),
         by="ratio",
         caution=1.25,
@@ -170,7 +170,7 @@ CRITERIA = (
         name="real_time",
         title="A call on the link",
         section="5.2.2",
-        experiment="rfc-9743/beside",
+        experiment="rfc-9743/short_flows",
         **catalogued("groups.call.links.bottleneck.queue_delay_s_p99"),
         by="ratio",
         caution=1.25,

@@ -24,7 +24,7 @@ from tailroom.studies.report_card.card import (
 
 REFERENCES = ("codel", "pie")
 """RFC 8289 and RFC 8033."""
-BESIDE = ("red", "dual_pi2", "drop_tail")
+ALSO_MEASURED = ("red", "dual_pi2", "drop_tail")
 RATE_BPS = 20e6
 LEVELS = (0.001, 0.005, 0.01)
 """Fractions that drop tail loses at mild, medium and heavy congestion (sec. 8.2.1)."""
@@ -206,5 +206,5 @@ CRITERIA = (
     ),
 )
 
-CARD = Card("discipline", 7928, REFERENCES, BESIDE, EXPERIMENTS, CRITERIA)
+CARD = Card("discipline", 7928, REFERENCES, ALSO_MEASURED, EXPERIMENTS, CRITERIA)
 """The report card of a queue discipline."""

@@ -159,7 +159,7 @@ class Evaluation(AnyResult):
     @property
     def compared(self) -> tuple[str, ...]:
         """What is tested, then everything else that is measured."""
-        return tuple(dict.fromkeys((*self.judged, *self.card.beside)))
+        return tuple(dict.fromkeys((*self.judged, *self.card.also_measured)))
 
     @property
     def store(self) -> "Store | None":
@@ -226,7 +226,7 @@ class Evaluation(AnyResult):
             self.card.subject: self.tested,
             "rfc": self.card.rfc,
             "references": list(self.card.references),
-            "beside": list(self.card.beside),
+            "compared": list(self.card.also_measured),
             "quick": self.quick,
             "criteria": [_as_dict(finding) for finding in self.findings],
         }
@@ -272,13 +272,13 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
     WORKERS.check("workers", workers)
     card, tested = read_subject(subject)
     name = control_words(tested)
-    others = [other for other in (*card.references, *card.beside) if other != name]
+    others = [other for other in (*card.references, *card.also_measured) if other != name]
     count = seeds or (QUICK_SEEDS if quick else SEEDS)
     parts = list(
         _parts(card, {name: tested, **dict(zip(others, others, strict=True))}, quick=quick)
     )
     points = [point for part in parts for point in part.points]
-    with Runner.opened(
+    with Runner.open(
         store,
         in_processes=any(point.controls for point in points),
         workers=workers,

@@ -7,7 +7,7 @@ from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.run_warnings import warning
-from tailroom.studies.size_study.varied import Varied
+from tailroom.studies.size_study.varied_key import Varied
 
 if TYPE_CHECKING:
     from tailroom.simulation.result_types import RunWarning

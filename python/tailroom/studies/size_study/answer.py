@@ -26,7 +26,7 @@ from tailroom.studies.size_study.answer_warnings import answer_warnings, percent
 from tailroom.studies.size_study.regression import Crossing
 from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
-from tailroom.studies.size_study.varied import Varied
+from tailroom.studies.size_study.varied_key import Varied
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -405,7 +405,7 @@ class SizeProgress(Progress):
     revise what few runs of a buffer seemed to say."""
     stage: Stage = "search"
     """What is being done: `"search"`, `"confirm"` (the answer is repeated with more seeds),
-    `"beside"` (about half and twice the answer), `"phases"` (the phase check of the answer) or
+    `"neighbours"` (about half and twice the answer), `"phases"` (the phase check of the answer) or
     `"models"` (the models at the answer's limit)."""
     varied: Varied = SOME_LIMIT
     """What is varied, which writes `low` and `high` with their unit."""

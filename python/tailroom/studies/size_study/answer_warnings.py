@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tailroom.arguments import given
+from tailroom.arguments import usage
 from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.models import Bottleneck
 from tailroom.models.bottleneck import FlowClass
@@ -66,7 +66,7 @@ def _loss(
     name = "loss_fraction" if len(links) == 1 else f"{link.name}.loss_fraction"
     text = (
         f"at this limit {percent(loss)} % of the packets are lost; add "
-        f"{given('targets', f'{name} <= 1%')}, or compare queue disciplines with "
+        f"{usage('targets', f'{name} <= 1%')}, or compare queue disciplines with "
         "tailroom run --vary"
     )
     yield warning("heavy_loss", f"links.{link.name}", text, loss_fraction=loss)

@@ -20,7 +20,7 @@ from tailroom.studies.size_study.targets import (
     metric_name,
     parse_target,
 )
-from tailroom.studies.size_study.varied import Varied
+from tailroom.studies.size_study.varied_key import Varied
 
 _CONGESTION_KEY = re.compile(r"^scenario: (?:line \d+, )?flows\.[^.: ]+\.congestion", re.MULTILINE)
 
@@ -192,7 +192,7 @@ def _check_own_limit(source: Scenario, link: str) -> None:
     key = f"{kind}.{name}.{'nic_queue' if is_of_host else 'queue'}.limit"
     raise TargetError(
         f"{link} has no limit of its own, since it belongs to {kind}.{name}; search the limit of "
-        f"all such links with {arguments.given('vary', key)}"
+        f"all such links with {arguments.usage('vary', key)}"
     )
 
 
@@ -255,7 +255,7 @@ def _sought_link(
     if len(named) > 1:
         raise TargetError(
             f"the targets name several links: {', '.join(named)}; choose the link whose buffer is "
-            f"sought with {arguments.given('link', next(iter(named)))}"
+            f"sought with {arguments.usage('link', next(iter(named)))}"
         )
     if named:
         return next(iter(named)), ""
@@ -263,7 +263,7 @@ def _sought_link(
     others = ", ".join(name for name in crossed if name != busiest)
     return busiest, (
         "the targets name no link, and this is the slowest link that carries flows; choose "
-        f"another link ({others}) with {arguments.given('link', 'NAME')}"
+        f"another link ({others}) with {arguments.usage('link', 'NAME')}"
     )
 
 

@@ -104,7 +104,7 @@ class Regression:
         if step["refused"]:
             raise Refused(step["refused"])
         self.interval = Crossing(**step["interval"])
-        self.stage, self.runs_left = "beside", 0
+        self.stage, self.runs_left = "neighbours", 0
         self._add(dict.fromkeys(far_from(self.tried, step["answer"], self.limits), FIRST_RUNS))
         self._judge([found and Crossing(**found) for found in step["crossings"]])
 

@@ -20,7 +20,7 @@ GRID_POINTS = 7
 """Number of buffers in a wide initial bracket, evenly spaced on a logarithmic scale."""
 DECIDABLE = 0.5
 """Distance of a mean from a bound, in standard deviations, that 32 runs mostly resolve."""
-BESIDE = (0.5, 2.0)
+NEIGHBOURS = (0.5, 2.0)
 """Multiples of the answer that are simulated too, to show the cost of other choices."""
 NEAR = 1.25
 """A multiple is skipped if a buffer within this factor of it has been simulated."""
@@ -31,7 +31,7 @@ LOOKS_PER_EDGE = 3
 RUNS_PER_LOOK = 14
 """Typical number of runs of a buffer near an edge."""
 
-Stage = Literal["search", "confirm", "beside", "phases", "models"]
+Stage = Literal["search", "confirm", "neighbours", "phases", "models"]
 """What `size` does: search the answer, repeat it with more seeds, simulate about half and twice the
 answer, shift its RTTs, or evaluate the models at its limit."""
 
@@ -252,8 +252,8 @@ class Search:
             self.stage = "confirm"
             self.tried[confirmed] = self._confirm(self.tried[confirmed])
             if self.answer == confirmed:
-                self.stage = "beside"
-                self._look_beside()
+                self.stage = "neighbours"
+                self._look_at_neighbours()
 
     @property
     def answer(self) -> int | None:
@@ -280,7 +280,7 @@ class Search:
         is_narrow = good == self.smallest or (
             bad and self._is_narrow(self.tried[bad], self.tried[good])
         )
-        return 0 if is_narrow else LOOKS_PER_EDGE + len(BESIDE)
+        return 0 if is_narrow else LOOKS_PER_EDGE + len(NEIGHBOURS)
 
     def _look(self, limits: Iterable[int]) -> None:
         allowed = (min(max(limit, self.smallest), self.largest) for limit in limits)
@@ -294,14 +294,14 @@ class Search:
         while self.answer is None and min(self.tried) > self.smallest and self._gains(0, 1):
             self._look([min(self.tried) // 4])
 
-    def _gains(self, at: int, beside: int) -> bool:
+    def _gains(self, at: int, neighbour: int) -> bool:
         """Whether beyond an end of the range a missed target may be met.
 
         It may, unless the mean at the end is clearly further from the target than the one next to
         it: few noisy runs say little about which of two means is larger.
         """
         limits = sorted(self.tried)
-        end, inner = self.tried[limits[at]], self.tried[limits[beside]]
+        end, inner = self.tried[limits[at]], self.tried[limits[neighbour]]
         return any(
             end.margin(target)
             > inner.margin(target)
@@ -370,7 +370,7 @@ class Search:
                 gaps.append((large.limit / small.limit, small, large))
         return max(gaps, key=lambda gap: gap[0])[1:] if gaps else None
 
-    def _look_beside(self) -> None:
+    def _look_at_neighbours(self) -> None:
         """Tests about half and twice the answer."""
         self._look(far_from(self.tried, self.answer or 0, (self.smallest, self.largest)))
 
@@ -427,7 +427,7 @@ def far_from(tested: Iterable[int], answer: int, limits: tuple[int, int]) -> lis
         limits: Smallest and largest limit that may be tested.
     """
     tested, (smallest, largest) = list(tested), limits
-    wanted = [min(max(smallest, round(factor * answer)), largest) for factor in BESIDE]
+    wanted = [min(max(smallest, round(factor * answer)), largest) for factor in NEIGHBOURS]
     return [
         limit for limit in wanted if not any(limit / NEAR <= one <= limit * NEAR for one in tested)
     ]

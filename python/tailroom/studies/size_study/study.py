@@ -188,9 +188,7 @@ def size(  # noqa: PLR0913 - keyword arguments
     is_written_at_end = store is None and not in_processes
     with (
         loading(_load_store, after_s=LOAD_AFTER_S) if is_written_at_end else nullcontext(),
-        Runner.opened(
-            store, in_processes=in_processes, workers=workers, executor=executor
-        ) as runner,
+        Runner.open(store, in_processes=in_processes, workers=workers, executor=executor) as runner,
     ):
         known = atlas_bracket(question) if atlas and question.varied.is_limit else None
         work = _Work(question, runner, max_seeds, precision, progress)
@@ -534,7 +532,7 @@ class _Work:
             return
         others = ", ".join(self.question.link.other_links)
         elsewhere = (
-            f"; choose another link ({others}) with {arguments.given('link', 'NAME')}"
+            f"; choose another link ({others}) with {arguments.usage('link', 'NAME')}"
             if others
             else ""
         )

@@ -406,7 +406,7 @@ def sweep(  # noqa: PLR0913 - keyword arguments
     shifted = [shifted_points(point, planned.shifts) for point in points]
     if planned.until:
         full_names(points[0].source, [planned.until.metric])
-    with Runner.opened(
+    with Runner.open(
         Store.temporary() if store is None else store,
         # Controls written in Python may be values of a key.
         in_processes=any(point.controls for point in points),

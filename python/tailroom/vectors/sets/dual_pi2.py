@@ -49,7 +49,7 @@ def _coupled(percent: int) -> Vector:
                 quantity="probe_marked_fraction",
                 value=(coupled - 0.03, coupled + 0.03),
                 why="p_C = (p_CL / k)^2 with k = 2; the classic loss p_C must be what the link "
-                f"cannot carry besides the L4S packets, {classic:.4f}, hence p_CL = 2 sqrt(p_C) = "
+                f"cannot carry next to the L4S packets, {classic:.4f}, hence p_CL = 2 sqrt(p_C) = "
                 f"{coupled:.4f}",
             ),
         ),

@@ -31,7 +31,7 @@ const MOST_READ_AT_ONCE: usize = 64;
 /// kernel throttles real-time threads that take all of a processor.
 const SHORTEST_SLEEP_NS: u64 = 1_000;
 
-/// What the loop has seen besides the statistics of its directions.
+/// What the loop has seen apart from the statistics of its directions.
 #[derive(Debug)]
 pub struct Outcome {
     /// Both directions at the end.

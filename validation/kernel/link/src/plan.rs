@@ -90,9 +90,9 @@ pub struct Route {
 }
 
 /// Reads the files that a scenario names, from its own directory.
-struct Beside(PathBuf);
+struct SameDirectory(PathBuf);
 
-impl FileLoader for Beside {
+impl FileLoader for SameDirectory {
     fn load(&self, path: &str, most_bytes: u64) -> Result<Option<String>, String> {
         let mut text = String::new();
         File::open(self.0.join(path))
@@ -112,7 +112,7 @@ impl Plan {
         let text = std::fs::read_to_string(path)
             .map_err(|error| format!("cannot read {}: {error}", path.display()))?;
         let directory = path.parent().unwrap_or(Path::new(".")).to_owned();
-        Plan::of(&text, &Beside(directory), controls, seed)
+        Plan::of(&text, &SameDirectory(directory), controls, seed)
     }
 
     /// The plan of a scenario.

@@ -116,7 +116,7 @@ pub struct Callback {
     pub state: u64,
     /// Whether a congestion is a timeout.
     pub is_timeout: bool,
-    /// What a [`Kind::Rate`] tells besides.
+    /// What a [`Kind::Rate`] tells in addition.
     pub rates: Option<Rates>,
 }
 

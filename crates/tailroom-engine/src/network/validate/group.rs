@@ -74,7 +74,7 @@ pub(crate) fn check_sizes(packet_size: u64, header_size: u64) -> Result<(), BadP
         return Ok(());
     }
     let problem = format!(
-        "{} leaves no room for data beside the header of {}",
+        "{} leaves no room for data after the header of {}",
         Size::new(packet_size),
         Size::new(header_size)
     );

@@ -69,7 +69,7 @@ pub enum ProbeOutcome {
     Repaired,
 }
 
-/// What the reordering window depends on besides the state of RACK.
+/// What the reordering window depends on apart from the state of RACK.
 #[derive(Clone, Copy, Debug)]
 pub struct Path {
     /// Whether a recovery is in progress.

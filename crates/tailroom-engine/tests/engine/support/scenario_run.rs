@@ -5,7 +5,7 @@ use tailroom_engine::results::Results;
 use tailroom_engine::scenario::{self, NoFiles};
 use tailroom_engine::simulation::Simulation;
 
-/// What the scenarios of these tests have besides their text: no profile of a host, unless the text
+/// What the scenarios of these tests have apart from their text: no profile of a host, unless the text
 /// names one, since formulas know of none.
 pub(crate) fn plain_hosts(text: &str) -> Vec<(String, String)> {
     let plain = ("defaults.host".to_owned(), "plain".to_owned());

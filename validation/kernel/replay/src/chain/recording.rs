@@ -18,7 +18,7 @@ const SAMPLE: i64 = 6;
 const RATE: i64 = 7;
 /// The state of the sender after a timeout.
 const LOSS: i64 = 4;
-/// Numbers of a callback, and those of a rate sample besides.
+/// Numbers of a callback, and those of a rate sample.
 const FIELDS: usize = 10;
 const RATE_FIELDS: usize = 7;
 

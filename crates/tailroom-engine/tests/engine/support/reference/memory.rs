@@ -81,7 +81,7 @@ impl<'a> Memory<'a> {
     }
 
     /// The links of the pool of a link.
-    fn beside(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
+    fn members(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
         let links = &self.network.links;
         let pool = |one: usize| links[one].pool.map(|member| member.pool);
         (0..links.len()).filter(move |one| pool(*one) == pool(link))
@@ -91,7 +91,7 @@ impl<'a> Memory<'a> {
     fn at_port(&self, link: usize) -> impl Iterator<Item = usize> + '_ {
         let port = |one: usize| self.network.links[one].pool.and_then(|member| member.port);
         let of_link = port(link);
-        self.beside(link)
+        self.members(link)
             .filter(move |one| *one == link || of_link.is_some() && port(*one) == of_link)
     }
 
@@ -115,8 +115,8 @@ impl<'a> Memory<'a> {
         let spec = self.pool_of(link).expect("the link has a pool");
         let beyond = |one: usize| self.cells_of(one).saturating_sub(self.reserve(one));
         let size = spec.size_bytes / u64::from(spec.cell_bytes);
-        let reserved: u64 = self.beside(link).map(|one| self.reserve(one)).sum();
-        (beyond(link), size - reserved - self.beside(link).map(beyond).sum::<u64>())
+        let reserved: u64 = self.members(link).map(|one| self.reserve(one)).sum();
+        (beyond(link), size - reserved - self.members(link).map(beyond).sum::<u64>())
     }
 
     /// The threshold of a link under ABM.
@@ -188,11 +188,11 @@ impl<'a> Memory<'a> {
         }
         let member = self.network.links[link].pool.expect("a member");
         let size = spec.size_bytes / u64::from(spec.cell_bytes);
-        let shared = size - self.beside(link).map(reserve).sum::<u64>();
+        let shared = size - self.members(link).map(reserve).sum::<u64>();
         let all = shared - free;
         let is_within = match &spec.policy {
             PolicyConfig::CompletePartitioning(_) => {
-                after <= shared / self.beside(link).count() as u64
+                after <= shared / self.members(link).count() as u64
             }
             PolicyConfig::StaticThreshold(params) => {
                 after <= params.threshold.bytes() / u64::from(spec.cell_bytes)
@@ -246,7 +246,7 @@ impl<'a> Memory<'a> {
         let spec = self.pool_of(link).expect("the link has a pool");
         let own = self.cells_of(link) + u64::from(bytes.div_ceil(spec.cell_bytes));
         assert!(self.cells_of(longest) >= own, "link {longest} is not longer than {link}");
-        let others = self.beside(link).filter(|other| *other != link && can_drop(*other));
+        let others = self.members(link).filter(|other| *other != link && can_drop(*other));
         let most = others.map(|other| self.cells_of(other)).max();
         assert_eq!(Some(self.cells_of(longest)), most, "link {longest} is not the longest");
         Err(longest)

@@ -10,7 +10,7 @@ import pytest
 
 import tailroom as tr
 from tailroom.scenario.scenario import Scenario
-from tailroom.scenario.shipped import shipped_scenarios
+from tailroom.scenario.shipped_scenarios import shipped_scenarios
 from tests.conftest import SMALL, Tailroom
 
 pytestmark = pytest.mark.usefixtures("quick_models")
@@ -78,7 +78,7 @@ def test_an_unknown_name_is_answered_with_the_nearest(tailroom: Tailroom) -> Non
     assert ended.errors.endswith("did you mean first?\n")
 
 
-def test_an_unknown_file_is_answered_with_a_file_beside_it(
+def test_an_unknown_file_is_answered_with_a_file_next_to_it(
     tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "office.toml").write_text("", encoding="utf-8")

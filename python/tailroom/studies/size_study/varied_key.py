@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tailroom import _engine
-from tailroom.arguments import given, named
+from tailroom.arguments import named, usage
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.scenario import Scenario
@@ -71,7 +71,7 @@ class Varied:
         if value is None:
             raise ScenarioError(
                 f"{named('vary')}: the scenario has no {key}; give it a value to begin with, "
-                f"as with {given('set', f'{key}=...')}"
+                f"as with {usage('set', f'{key}=...')}"
             )
         quantity, number = _read(value)
         if quantity is None or number <= 0:

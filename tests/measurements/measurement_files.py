@@ -1,6 +1,6 @@
 """Files as flent, iperf3 and ss write them, from the series of a simulated link of known buffer.
 
-`python -m tests.measurements.written` writes `simulated.flent.gz`, which the guide reads.
+`python -m tests.measurements.measurement_files` writes `simulated.flent.gz`, which the guide reads.
 """
 
 import gzip

@@ -47,8 +47,8 @@ def did_you_mean(name: str, *, files: bool = False) -> str:
         for full_name in shipped_scenarios()
         for part in (full_name.rpartition("/")[2], full_name)
     }
-    beside = _near_files(Path(name)) if files else []
-    names = dict.fromkeys([*beside, *(by_part[part] for part in near(name, by_part))])
+    neighbours = _near_files(Path(name)) if files else []
+    names = dict.fromkeys([*neighbours, *(by_part[part] for part in near(name, by_part))])
     return f"; did you mean {' or '.join(names)}?" if names else ""
 
 
