@@ -38,11 +38,12 @@ fn read(path: PathBuf, window_ns: u64) -> Result<(Vec<Flow>, Report), Failure> {
     Ok(import.finish())
 }
 
-/// The message of the operating system without its error number.
+/// The message of the operating system without its error number, and a remedy.
 #[expect(clippy::needless_pass_by_value, reason = "for map_err")]
 fn unreadable(error: io::Error) -> Failure {
     let text = error.to_string();
-    Failure::Capture(text.split(" (os error").next().unwrap_or_default().to_owned())
+    let reason = text.split(" (os error").next().unwrap_or_default();
+    Failure::Capture(format!("{reason}; give a file that can be read"))
 }
 
 fn to_python<'py>(py: Python<'py>, flows: &[Flow], report: Report) -> PyResult<Bound<'py, PyDict>> {

@@ -94,6 +94,10 @@ impl Display for Range {
         match self.upper {
             Bound::None if self.lower == Bound::None => formatter.write_str("a finite number"),
             Bound::None => Ok(()),
+            // The largest whole number of a scenario, which no `f64` is.
+            Bound::Included(bound) if bound == i64::MAX as f64 => {
+                write!(formatter, "at most {}", i64::MAX)
+            }
             Bound::Included(bound) => write!(formatter, "at most {bound}"),
             Bound::Excluded(bound) => write!(formatter, "less than {bound}"),
         }

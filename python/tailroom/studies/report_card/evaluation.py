@@ -226,7 +226,7 @@ class Evaluation(AnyResult):
             self.card.subject: self.tested,
             "rfc": self.card.rfc,
             "references": list(self.card.references),
-            "compared": list(self.card.also_measured),
+            "also_measured": list(self.card.also_measured),
             "quick": self.quick,
             "criteria": [_as_dict(finding) for finding in self.findings],
         }

@@ -89,11 +89,17 @@ fn check_series(network: &Network) -> Result<(), BadParameter> {
         return Ok(());
     }
     let problem = format!(
-        "a sample every {interval} takes {:.1} GB, more than memory_limit ({} bytes)",
-        bytes / 1e9,
+        "a sample every {interval} takes {}, more than memory_limit ({} bytes)",
+        memory_words(bytes),
         network.memory_limit_bytes
     );
     Err(BadParameter::new("series_interval", problem, "lengthen it, or raise memory_limit"))
+}
+
+/// An amount of memory, as in "0.2 MB".
+pub(crate) fn memory_words(bytes: f64) -> String {
+    let (amount, unit) = if bytes < 1e9 { (bytes / 1e6, "MB") } else { (bytes / 1e9, "GB") };
+    format!("{amount:.1} {unit}")
 }
 
 /// Refuses a measured window without length.

@@ -6,6 +6,7 @@
 
 use crate::congestion::CongestionConfig;
 use crate::link::LinkSpec;
+use crate::network::validate::memory_words;
 use crate::network::{GroupSpec, Network};
 use crate::quantity::Size;
 use crate::scenario::text::error::{Fault, Path};
@@ -48,11 +49,7 @@ pub(in crate::scenario) fn check(network: &Network, limit: Size) -> Result<(), F
     }
     let largest = parts.iter().max_by(|one, other| one.0.total_cmp(&other.0));
     let cure = largest.map_or("less", |(_, cure)| *cure);
-    let needed = if total < 1e9 {
-        format!("{:.1} MB", total / 1e6)
-    } else {
-        format!("{:.1} GB", total / 1e9)
-    };
+    let needed = memory_words(total);
     Err(Fault::new(
         &Path::of(&["memory_limit"]),
         format!("the run may need {needed} of memory, more than {limit}"),
