@@ -95,7 +95,7 @@ impl Display for Range {
             Bound::None if self.lower == Bound::None => formatter.write_str("a finite number"),
             Bound::None => Ok(()),
             // The largest whole number of a scenario, which no `f64` is.
-            Bound::Included(bound) if bound == i64::MAX as f64 => {
+            Bound::Included(bound) if bound.to_bits() == (i64::MAX as f64).to_bits() => {
                 write!(formatter, "at most {}", i64::MAX)
             }
             Bound::Included(bound) => write!(formatter, "at most {bound}"),
