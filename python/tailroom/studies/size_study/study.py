@@ -95,10 +95,10 @@ def size(  # noqa: PLR0913 - keyword arguments
     host: str | None = None,
     link: str | None = None,
     vary: str | None = None,
-    store: str | PathLike[str] | None = None,
-    set: Mapping[str, object] | None = None,  # noqa: A002
     max_seeds: int = 32,
     precision: float = PRECISION,
+    set: Mapping[str, object] | None = None,  # noqa: A002
+    store: str | PathLike[str] | None = None,
     workers: int | None = None,
     executor: "ExecutorLike | None" = None,
     progress: Callable[[SizeProgress], object] | None = None,
@@ -142,14 +142,14 @@ def size(  # noqa: PLR0913 - keyword arguments
             the limit of the link's queue: a target delay, a threshold, the burst of a shaper. It
             has a number of packets, bytes, seconds or bit/s, or a number without a unit; the
             search begins around it.
-        store: Directory of the store that keeps the runs, so that the same question needs no
-            simulation again; if left out, a temporary store, removed together with the result.
-        set: Replaces values of the scenario, as `tailroom.run` does.
         max_seeds: Maximum number of seeds per buffer, at least 4; a target that is still open
             then counts as missed.
         precision: Half-width of the answer's interval relative to the answer, from 0.0001 to 0.5
             (0.06 = 6 %); if buffers are tested one by one, three times the largest gap below the
             answer. The search also ends at a difference of one packet.
+        set: Replaces values of the scenario, as `tailroom.run` does.
+        store: Directory of the store that keeps the runs, so that the same question needs no
+            simulation again; if left out, a temporary store, removed together with the result.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             `executor` takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
