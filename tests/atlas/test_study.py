@@ -403,12 +403,9 @@ def test_size_goes_on_without_a_damaged_atlas(shipped_atlas: Path) -> None:
 
 def test_what_ships_is_the_plan_and_is_small() -> None:
     rows = tr.atlas().answers.to_pylist()
-    new = [row for row in rows if row["engine"] not in data.AGES]
-    old = {row["kind"] for row in rows if row["engine"] in data.AGES}
-    planned = [entry for entry in plan() if entry.cell.kind not in old]
-    assert {row["cell"]: row["how"] for row in new} == {
-        entry.cell.name: entry.how for entry in planned
-    }
+    new = {row["cell"]: row["how"] for row in rows if row["engine"] not in data.AGES}
+    old = {row["cell"] for row in rows if row["engine"] in data.AGES}
+    assert new == {entry.cell.name: entry.how for entry in plan() if entry.cell.name not in old}
     for row, looked_up in zip(rows, lookup.shipped_rows(), strict=True):
         assert looked_up == {name: row[name] for name in looked_up}
     assert sum(path.stat().st_size for path in data.SHIPPED.glob("*.parquet")) <= 5e6
