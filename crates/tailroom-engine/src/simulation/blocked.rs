@@ -96,9 +96,10 @@ impl Simulation {
         self.blocking.count(link, &self.links, now);
     }
 
-    /// Whether a link is stopped; counts for how long it was blocked, before it does something at `now`.
+    /// Counts for how long a link was blocked, before it serves a packet, stops or resumes at `now`.
+    /// Returns whether the link is stopped. Out of line, as few networks pause.
     #[inline(never)]
-    pub(super) fn is_stopped_at(&mut self, link: usize, now: Time) -> bool {
+    pub(super) fn count_before_service(&mut self, link: usize, now: Time) -> bool {
         self.count_blocked(link, now);
         self.links[link].is_stopped()
     }

@@ -165,7 +165,7 @@ impl Simulation {
         let link = if self.any_link.shares_line { self.choose(link) } else { link };
         // A link that pauses may stop or resume instead. There is one call of `Link::serve`, for it to be
         // compiled into this function.
-        let was_stopped = self.any_link.pauses && self.is_stopped_at(link, now);
+        let was_stopped = self.any_link.pauses && self.count_before_service(link, now);
         let Simulation { links, routes, .. } = self;
         let served = links[link].serve(|packet| routes.class_of(packet));
         if self.any_link.pauses {
