@@ -465,6 +465,11 @@ def _opened(scenario: ScenarioLike) -> Scenario:
     if isinstance(scenario, (str, PathLike)):
         if fspath(scenario) == STANDARD_INPUT:
             return _scenario(_read_standard_input(sys.stdin), Path(), "stdin", trust_in_files())
+        if isinstance(scenario, str) and "\n" in scenario:
+            raise ScenarioError(
+                "scenario: is the text of a scenario, and not its file or name; "
+                "give tailroom.Scenario.from_toml(text)"
+            )
         path = Path(scenario)
         shipped = None if path.is_file() else shipped_scenario(str(path))
         file = shipped or path
