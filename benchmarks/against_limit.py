@@ -33,7 +33,6 @@ class Row:
     """A case of the engine and what it is compared with."""
 
     case: str
-    acceptable: float
     goal: float
 
 
@@ -41,13 +40,9 @@ class Row:
 class OverLimit(Row):
     """A case that is compared with the prototype; the goals are ratios."""
 
-    scenario: int
-    variant: str
-
-    @property
-    def limit(self) -> str:
-        """What the prototype is called with."""
-        return f"{self.scenario} {self.variant}"
+    limit: str
+    """What the prototype is called with. With shorter RTTs it loses as large a share as the engine
+    (`3 edel 10 19`: 1.26 %; `4 edel 10 24`: 3.3 %; `3 fq 10 28`: 0.47 %), which repairs more."""
 
 
 @dataclass(frozen=True)
@@ -56,29 +51,28 @@ class OverCase(Row):
 
     other: str
     is_ratio: bool
-    """Whether the goals are a ratio; otherwise they are a difference in ns."""
+    """Whether the goal is a ratio; otherwise it is a difference in ns."""
 
 
 OVER_LIMIT = [
-    OverLimit("10 HighSpeed flows, 1 Gbit/s", 2.4, 2.0, 1, "edel"),
-    OverLimit("100 Reno flows, 10 Gbit/s", 2.4, 2.0, 2, "edel"),
-    OverLimit("10,000 Reno flows, 100 Gbit/s", 2.8, 2.2, 3, "edel"),
-    OverLimit("100,000 Reno flows, 400 Gbit/s", 2.7, 2.2, 4, "edel"),
-    OverLimit("fair, scheduler = deficit_round_robin, 10,000 flows", 3.3, 2.6, 3, "fq"),
-    OverLimit("fair, scheduler = start_time, 10,000 flows", 3.3, 2.6, 3, "fq"),
-    OverLimit("fq_codel, 10,000 flows", 3.3, 2.6, 3, "fq"),
-    OverLimit("fq_pie, 10,000 flows", 3.3, 2.6, 3, "fq"),
-    OverLimit("codel, 10 flows", 2.6, 2.2, 1, "ecodel"),
-    OverLimit("red, 10 flows", 2.6, 2.2, 1, "edelred"),
-    OverLimit("two_hops: 10 HighSpeed flows", 2.6, 2.2, 1, "e2"),
+    OverLimit("10 HighSpeed flows, 1 Gbit/s", 2.5, "1 edel"),
+    OverLimit("100 Reno flows, 10 Gbit/s", 2.5, "2 edel"),
+    OverLimit("10,000 Reno flows, 100 Gbit/s", 3.2, "3 edel 10 19"),
+    OverLimit("100,000 Reno flows, 400 Gbit/s", 3.5, "4 edel 10 24"),
+    OverLimit("fair, scheduler = deficit_round_robin, 10,000 flows", 3.3, "3 fq 10 28"),
+    OverLimit("fair, scheduler = start_time, 10,000 flows", 3.3, "3 fq 10 28"),
+    OverLimit("fq_codel, 10,000 flows", 3.3, "3 fq 10 28"),
+    OverLimit("fq_pie, 10,000 flows", 3.3, "3 fq 10 28"),
+    OverLimit("codel, 10 flows", 2.5, "1 ecodel"),
+    OverLimit("red, 10 flows", 2.5, "1 edelred"),
+    OverLimit("two_hops: 10 HighSpeed flows", 2.5, "1 e2"),
 ]
 OVER_CASES = [
-    OverCase("pie, 10 flows", 12.0, 8.0, "drop_tail, 10 flows", is_ratio=False),
-    OverCase("bbr1 control, 10 flows", 35.0, 25.0, "reno control, 10 flows", is_ratio=False),
-    OverCase("bbr3 control, 10 flows", 35.0, 25.0, "reno control, 10 flows", is_ratio=False),
+    OverCase("pie, 10 flows", 8.0, "drop_tail, 10 flows", is_ratio=False),
+    OverCase("bbr1 control, 10 flows", 35.0, "reno control, 10 flows", is_ratio=False),
+    OverCase("bbr3 control, 10 flows", 35.0, "reno control, 10 flows", is_ratio=False),
     OverCase(
         "finite flows of 100 packets, 10 Gbit/s",
-        1.2,
         1.1,
         "1500 permanent flows, 10 Gbit/s",
         is_ratio=True,
@@ -141,20 +135,20 @@ def least_and_median(times: list[float]) -> str:
 
 
 def print_over_limit(row: OverLimit, figures: Figures) -> None:
-    """One line: the case without and with jitter, the prototype, both ratios, the goals."""
+    """One line: the case without and with jitter, the prototype, both ratios, the goal."""
     plain, jitter = figures[row.case], figures[row.case + DEFAULT_JITTER]
     limit = figures[row.limit]
     ratios = f"{min(plain) / min(limit):5.2f} {min(jitter) / min(limit):5.2f}"
     print(
         f"{row.case.replace('scheduler = ', ''):40} {least_and_median(plain)}"
-        f"  {least_and_median(jitter)}  {row.limit:9} {least_and_median(limit)}  {ratios}"
-        f"  {row.acceptable:5.1f} {row.goal:4.1f}",
+        f"  {least_and_median(jitter)}  {row.limit:12} {least_and_median(limit)}  {ratios}"
+        f"  {row.goal:4.1f}",
         flush=True,
     )
 
 
 def print_over_case(row: OverCase, figures: Figures) -> None:
-    """One line: the case and the other one, both without jitter, their comparison, the goals."""
+    """One line: the case and the other one, both without jitter, their comparison, the goal."""
 
     def compare(suffix: str) -> float:
         case, other = min(figures[row.case + suffix]), min(figures[row.other + suffix])
@@ -164,7 +158,7 @@ def print_over_case(row: OverCase, figures: Figures) -> None:
     print(
         f"{row.case:40} {least_and_median(figures[row.case])}  {row.other:32}"
         f" {least_and_median(figures[row.other])}  {compare(''):6.2f} {unit}"
-        f" {compare(DEFAULT_JITTER):6.2f} {unit}  {row.acceptable:4.1f} {row.goal:4.1f}",
+        f" {compare(DEFAULT_JITTER):6.2f} {unit}  {row.goal:4.1f}",
         flush=True,
     )
 
@@ -175,8 +169,8 @@ def print_tables(benchmark: Path, limit: Path, rounds: int, only: str) -> None:
     over_limit = [row for row in OVER_LIMIT if only in row.case]
     if over_limit:
         print(
-            f"\n{'case':40} {'no jitter':>13}  {'def. jitter':>13}  {'limit':9} {'':13}"
-            f"  {'ratios':>11}  acc. goal"
+            f"\n{'case':40} {'no jitter':>13}  {'def. jitter':>13}  {'limit':12} {'':13}"
+            f"  {'ratios':>11}  goal"
         )
     for row in over_limit:
         print_over_limit(row, measure(benchmark, limit, row, rounds))
@@ -184,7 +178,7 @@ def print_tables(benchmark: Path, limit: Path, rounds: int, only: str) -> None:
     if over_cases:
         print(
             f"\n{'case':40} {'no jitter':>13}  {'other case':32} {'no jitter':>13}"
-            f"  {'none':>9} {'default':>9}  acc. goal"
+            f"  {'none':>9} {'default':>9}  goal"
         )
     for case in over_cases:
         print_over_case(case, measure(benchmark, limit, case, rounds))

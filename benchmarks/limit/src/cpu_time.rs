@@ -4,10 +4,17 @@ use std::time::Duration;
 
 const CHUNK: u64 = 1 << 18;
 
-/// CPU time and packet-hops at the end of each chunk.
+/// The end of a chunk: CPU time, and counts of packets so far.
+struct End {
+    ns: f64,
+    packet_hops: u64,
+    drops: u64,
+}
+
+/// The ends of all chunks.
 #[derive(Default)]
 pub struct Chunks {
-    ends: Vec<(f64, u64)>,
+    ends: Vec<End>,
 }
 
 impl Chunks {
@@ -19,29 +26,38 @@ impl Chunks {
 
     #[cold]
     #[inline(never)]
-    pub fn record(&mut self, packet_hops: u64) {
-        self.ends.push((cpu_time().as_nanos() as f64, packet_hops));
+    pub fn record(&mut self, packet_hops: u64, drops: u64) {
+        self.ends.push(End { ns: cpu_time().as_nanos() as f64, packet_hops, drops });
     }
 
     /// Returns the ns per packet-hop of each chunk in the last 70 % of the run, in ascending order.
     pub fn steady(&self) -> Vec<f64> {
-        let from = self.ends.len() * 3 / 10;
-        let mut figures: Vec<f64> = self.ends[from..]
-            .windows(2)
-            .map(|pair| (pair[1].0 - pair[0].0) / (pair[1].1 - pair[0].1).max(1) as f64)
-            .collect();
+        let mut figures: Vec<f64> = self.steady_ends().windows(2).map(ns_per_hop).collect();
         figures.sort_by(f64::total_cmp);
         figures
     }
 
     /// Returns the ns per packet-hop over the last 70 % of the run.
     pub fn steady_mean(&self) -> f64 {
-        let (Some(first), Some(last)) = (self.ends.get(self.ends.len() * 3 / 10), self.ends.last())
-        else {
-            return f64::NAN;
-        };
-        (last.0 - first.0) / (last.1 - first.1) as f64
+        ns_per_hop(self.steady_ends())
     }
+
+    /// Returns the share of packets that the links drop over the last 70 % of the run.
+    pub fn steady_loss(&self) -> f64 {
+        let [first, .., last] = self.steady_ends() else { return f64::NAN };
+        let drops = (last.drops - first.drops) as f64;
+        drops / (drops + (last.packet_hops - first.packet_hops) as f64)
+    }
+
+    fn steady_ends(&self) -> &[End] {
+        &self.ends[self.ends.len() * 3 / 10..]
+    }
+}
+
+/// From the first of these ends to the last one.
+fn ns_per_hop(ends: &[End]) -> f64 {
+    let [first, .., last] = ends else { return f64::NAN };
+    (last.ns - first.ns) / (last.packet_hops - first.packet_hops).max(1) as f64
 }
 
 /// Returns the CPU time of this thread so far.

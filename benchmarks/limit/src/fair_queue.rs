@@ -105,7 +105,7 @@ impl Simulation {
             }
             self.event_count += 1;
             if Chunks::end_at(self.event_count) {
-                chunks.record(self.link.departures);
+                chunks.record(self.link.departures, self.link.drops);
             }
             let ahead = (self.events.ahead(EVENTS_AHEAD) & FLOW_MASK) as usize;
             prefetch(&self.flows, ahead);

@@ -158,7 +158,10 @@ impl<V: Variant> Simulation<V> {
             }
             self.event_count += 1;
             if Chunks::end_at(self.event_count) {
-                chunks.record(self.first.departures + self.second.departures);
+                chunks.record(
+                    self.first.departures + self.second.departures,
+                    self.first.drops + self.second.drops,
+                );
             }
             if !V::CODEL {
                 self.prefetch((self.events.ahead(EVENTS_AHEAD) & FLOW_MASK) as usize);

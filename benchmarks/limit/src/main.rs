@@ -1,7 +1,7 @@
 //! The least that an engine of this kind must do: a prototype of the event structure of tailroom
 //! with a simplified TCP and no statistics. README.md says what it includes.
 //!
-//! `tailroom-limit SCENARIO VARIANT [SECONDS]`
+//! `tailroom-limit SCENARIO VARIANT [SECONDS [RTT]]`
 
 mod cpu_time;
 mod event_queue;
@@ -18,11 +18,12 @@ use inline_flows::{CoDel, DropTail, Red, TwoHops};
 use report::Report;
 use scenario::Scenario;
 
-const USAGE: &str = "usage: tailroom-limit SCENARIO VARIANT [SECONDS]
+const USAGE: &str = "usage: tailroom-limit SCENARIO VARIANT [SECONDS [RTT]]
   SCENARIO  1: 10 flows, 1 Gbit/s       2: 100 flows, 10 Gbit/s
             3: 10,000 flows, 100 Gbit/s  4: 100,000 flows, 400 Gbit/s
   VARIANT   edel: tail drop   edelred: RED   ecodel: CoDel   e2: two links   fq: fair queueing
-  SECONDS   simulated time; 300, 60, 10 and 10 s if left out";
+  SECONDS   simulated time; 300, 60, 10 and 10 s if left out
+  RTT       mean in ms, instead of the scenario's";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -37,14 +38,16 @@ fn main() {
 
 /// Runs the variant; none if the arguments are wrong.
 fn simulate(arguments: &[String]) -> Option<Report> {
-    let (number, variant, seconds) = match arguments {
-        [number, variant] => (number, variant, None),
-        [number, variant, seconds] => (number, variant, Some(seconds.parse().ok()?)),
-        _ => return None,
-    };
+    let [number, variant, more @ ..] = arguments else { return None };
     let mut scenario = Scenario::numbered(number.parse().ok()?)?;
-    if let Some(seconds) = seconds {
-        scenario.duration_s = seconds;
+    if let Some(seconds) = more.first() {
+        scenario.duration_s = seconds.parse().ok()?;
+    }
+    if let Some(milliseconds) = more.get(1) {
+        scenario.rtt_s = milliseconds.parse::<f64>().ok()? / 1000.0;
+    }
+    if more.len() > 2 {
+        return None;
     }
     match variant.as_str() {
         "edel" => Some(inline_flows::run::<DropTail>(&scenario)),

@@ -36,11 +36,12 @@ impl fmt::Display for Report {
         let quantile = |share: usize| steady.get(steady.len() * share / 100).unwrap_or(&f64::NAN);
         write!(
             f,
-            "ns per packet-hop: steady={:.2} p10={:.2} p50={:.2} whole={:.2}",
+            "ns per packet-hop: steady={:.2} p10={:.2} p50={:.2} whole={:.2}; loss: steady={:.5}",
             self.chunks.steady_mean(),
             quantile(10),
             quantile(50),
             self.cpu_ns / packet_hops as f64,
+            self.chunks.steady_loss(),
         )?;
         write!(
             f,
