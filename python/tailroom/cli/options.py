@@ -142,6 +142,12 @@ def seconds_of(text: str) -> float | None:
     return float(match[1]) * UNITS_S[match[2]] if match else None
 
 
+def duration_of(value_s: float) -> str:
+    """A time in the largest unit of which it is at least one, as `seconds_of` reads it."""
+    unit = next((unit for unit, size in UNITS_S.items() if value_s >= size), "s")
+    return f"{value_s / UNITS_S[unit]:g} {unit}"
+
+
 def read_duration_s(argument: str, text: str, limits: Limits) -> float:
     """Reads a duration in s, ms or us, and returns it in seconds.
 
@@ -153,8 +159,8 @@ def read_duration_s(argument: str, text: str, limits: Limits) -> float:
     value_s = seconds_of(text)
     if value_s is None or not limits.least <= value_s <= limits.most:
         raise failures.InputError(
-            f"{option(argument)} {text}: not a duration from {limits.least:g} to "
-            f'{limits.most:g} s; write for example "100 ms"'
+            f"{option(argument)} {text}: not a duration from {duration_of(limits.least)} to "
+            f'{duration_of(limits.most)}; write for example "100 ms"'
         )
     return value_s
 

@@ -91,8 +91,10 @@ def load(directory: str | PathLike[str]) -> Result:
         actions = _read_actions(path / ACTIONS)
         tables = {name: _read_table(path / f"{name}.parquet") for name in TABLES}
     except (OSError, ValueError) as error:
+        missing = Path(error.filename).name if isinstance(error, FileNotFoundError) else ""
+        reason = f"there is no {missing}" if missing else str(error)
         raise ArgumentError(
-            f"{path}: has no result of tailroom ({error}); "
+            f"{path}: has no result of tailroom ({reason}); "
             "give a directory that `tailroom run --out` wrote"
         ) from None
     return Result(summary=summary, scenario=scenario, actions=actions, **tables)
