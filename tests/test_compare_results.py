@@ -14,7 +14,7 @@ from recorded_run import record_run
 from recorded_scenarios import recorded_scenarios
 from shortened_scenarios import shortened
 from small_scenario import MIX, Document, dumbbell
-from tailroom import _engine
+from tailroom import Scenario, ScenarioError, _engine
 from tailroom.scenario.shipped_scenarios import shipped_scenarios
 
 TWO = "recording/finite_flows"
@@ -295,6 +295,15 @@ def test_shipped_scenarios_and_components_are_all_recorded() -> None:
     }
     for components in json.loads(_engine.components()).values():
         assert {component["kind"] for component in components} - OF_ONES_OWN <= texts
+
+
+def test_no_recorded_scenario_is_refused() -> None:
+    for name, scenario in SCENARIOS.items():
+        try:
+            assert Scenario.of(scenario).handle
+        except ScenarioError as error:
+            # Its file is written where the scenarios are recorded.
+            assert "cannot read" in str(error), name
 
 
 def test_every_source_and_every_loss_is_recorded_with_what_it_needs() -> None:

@@ -34,6 +34,11 @@ CONTROL_NEEDS: dict[str, Document] = {
 }
 """Keys of the group that a control is refused without."""
 
+CONTROL_ALSO: dict[tuple[str, str], Document] = {
+    ("dcqcn", "notification_interval"): {"alpha_timer": "100 us"},
+}
+"""Parameters of a control that another value of one needs."""
+
 QUEUE_VARIANTS: dict[str, list[Document]] = {
     "fair": [
         {"scheduler": "deficit_round_robin", "quantum": "3000 B"},
@@ -125,7 +130,8 @@ def _controls(components: list[Document]) -> Iterator[tuple[str, Document]]:
             for label, value in values:
                 queue = marks if needs or name == "abe" else None
                 keys = {"ecn": "classic"} if name == "abe" else needs
-                document = _under_control({"kind": kind, name: value}, keys, queue=queue)
+                control = {"kind": kind, name: value, **CONTROL_ALSO.get((kind, name), {})}
+                document = _under_control(control, keys, queue=queue)
                 yield f"control/{kind}/{label}", document
 
 

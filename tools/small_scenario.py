@@ -90,6 +90,6 @@ def _another_number(parameter: Parameter) -> float:
     highest = float(parameter.get("maximum", 1e9))
     default = parameter.get("default")
     if default is None:
-        return 0.5 * (lowest + min(highest, 0.01))
+        return lowest + 0.5 * min(highest - lowest, 0.01)
     nearer = lowest + 0.5 * (float(default) - lowest)
     return nearer if nearer != default else min(highest, 1.25 * float(default) or 0.1)
