@@ -242,7 +242,9 @@ def test_what_a_scenario_cannot_hold_is_named_by_its_key(value: object, named: s
 def test_what_is_no_scenario_is_refused() -> None:
     with pytest.raises(tr.ScenarioError, match=r"^scenario: 42 is not a scenario; give a tailroom"):
         tr.run(42)  # type: ignore[arg-type]
-    with pytest.raises(tr.ScenarioError, match=r"^scenario: is the text .* tailroom\.Scenario\.from_toml"):
+    with pytest.raises(
+        tr.ScenarioError, match=r"^scenario: is the text .* tailroom\.Scenario\.from_toml"
+    ):
         tr.run(dumbbell(*NUMBERS).text)
 
 
