@@ -941,6 +941,10 @@ class AbmPolicy(TypedDict):
     interval: PositiveDuration
     """How often congested queues and drain rates are found anew, such as every round-trip
     time."""
+    first_window_alpha: NotRequired[float]
+    """Alpha of the packets of a flow's first window, those numbered below `initial_window`: the
+    paper's unscheduled packets, which are sent before the first feedback. Default: that of the
+    queue."""
 
 
 class LongestQueueDropPolicy(TypedDict):

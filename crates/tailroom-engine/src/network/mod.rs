@@ -195,7 +195,12 @@ impl Network {
     pub fn empty_pools(&self) -> Pools {
         let members: Vec<_> = self.links.iter().map(|link| link.pool).collect();
         let priorities = self.groups.iter().map(|group| group.loss_priority);
-        Pools::new(&self.pools, &members, priorities.collect(), self.seed)
+        let first_windows = self.groups.iter().map(|group| match &group.tcp {
+            Some(tcp) => tcp.initial_window,
+            None => 0,
+        });
+        let first_windows = first_windows.collect();
+        Pools::new(&self.pools, &members, priorities.collect(), first_windows, self.seed)
     }
 
     /// When links and flows record their state.

@@ -51,6 +51,8 @@ pub struct Pool {
     members: Vec<Member>,
     /// Alphas of loss priorities 1, 2 and so on.
     lower_alphas: Vec<f64>,
+    /// Alpha of the packets of first windows, if it is another.
+    first_window_alpha: Option<f64>,
     /// By port, what its queues occupy of the shared memory.
     ports: Vec<u64>,
     /// By member, when it frees memory next.
@@ -107,6 +109,7 @@ impl Pool {
             shared_occupied: 0,
             members: queues.collect(),
             lower_alphas,
+            first_window_alpha: parameters.first_window_alpha(),
             ports: vec![0; members.len()],
             next_releases: vec![Time::NEVER; members.len()],
             next_look: look_interval,
@@ -125,31 +128,44 @@ impl Pool {
         if self.spec.cell_bytes == 1 { bytes } else { bytes.div_ceil(self.spec.cell_bytes) }
     }
 
-    /// Whether a packet of a member that arrives at `now` finds room: the cells that it takes, or why
-    /// it is refused. A packet that finds room in more than what is occupied does so all the more in
+    /// Whether a packet of a member that arrives at `now`, of its flow's first window or not, finds room:
+    /// the cells that it takes, or why it is refused. A packet that finds room in more than what is occupied does so all the more in
     /// what is ([`Policy::admits`]).
     #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
     #[inline(always)]
-    fn ask(&mut self, member: usize, now: Time, grant: Grant) -> Result<Grant, DropReason> {
-        if now < self.next_look && self.decide(member, grant).is_ok() {
+    fn ask(
+        &mut self,
+        member: usize,
+        now: Time,
+        grant: Grant,
+        is_first: bool,
+    ) -> Result<Grant, DropReason> {
+        if now < self.next_look && self.decide(member, grant, is_first).is_ok() {
             return Ok(grant);
         }
-        self.ask_again(member, now, grant)
+        self.ask_again(member, now, grant, is_first)
     }
 
     #[inline(never)]
-    fn ask_again(&mut self, member: usize, now: Time, grant: Grant) -> Result<Grant, DropReason> {
+    fn ask_again(
+        &mut self,
+        member: usize,
+        now: Time,
+        grant: Grant,
+        is_first: bool,
+    ) -> Result<Grant, DropReason> {
         self.look_until(now);
         self.catch_up(now);
-        self.decide(member, grant).map(|()| grant)
+        self.decide(member, grant, is_first).map(|()| grant)
     }
 
     #[inline]
-    fn decide(&self, member: usize, grant: Grant) -> Result<(), DropReason> {
+    fn decide(&self, member: usize, grant: Grant, is_first: bool) -> Result<(), DropReason> {
         let queue = &self.members[member];
         let after = (queue.occupied + u64::from(grant.cells)).saturating_sub(queue.reserved);
         let priority = grant.priority as usize;
-        let lower_alpha = self.lower_alphas.get(priority.wrapping_sub(1));
+        let lower_alpha = self.lower_alphas.get(priority.wrapping_sub(1)).copied();
+        let own_alpha = self.first_window_alpha.filter(|_| is_first).or(lower_alpha);
         let request = Request {
             member,
             needed: after - queue.shared(),
@@ -157,7 +173,7 @@ impl Pool {
             port: self.ports[queue.port],
             occupied: self.shared_occupied,
             size: self.shared,
-            alpha: lower_alpha.copied().unwrap_or(queue.alpha),
+            alpha: own_alpha.unwrap_or(queue.alpha),
         };
         if request.needed == 0 {
             Ok(())
@@ -404,19 +420,27 @@ pub struct Pools {
     members: Vec<Vec<usize>>,
     /// By group, the loss priority of its packets; empty if all have 0.
     priorities: Vec<u32>,
+    /// By group, the packets of a first window; empty if no pool tells them from others.
+    first_windows: Vec<u32>,
 }
 
 impl Pools {
-    /// The pools that `specs` describes, empty; `of_links` has the place of each link in one, and
-    /// `priorities` the loss priority of each group. The random draws depend on `seed`.
+    /// The pools that `specs` describes, empty; `of_links` has the place of each link in one,
+    /// `priorities` the loss priority and `first_windows` the first window of each group. The random
+    /// draws depend on `seed`.
     pub fn new(
         specs: &[PoolSpec],
         of_links: &[Option<PoolMember>],
         mut priorities: Vec<u32>,
+        mut first_windows: Vec<u32>,
         seed: u64,
     ) -> Self {
         if priorities.iter().all(|priority| *priority == 0) {
             priorities.clear();
+        }
+        let has_alpha = |spec: &PoolSpec| spec.policy.parameters().first_window_alpha().is_some();
+        if !specs.iter().any(has_alpha) {
+            first_windows.clear();
         }
         let mut members = vec![Vec::new(); specs.len()];
         let mut places = vec![None; of_links.len()];
@@ -431,7 +455,7 @@ impl Pools {
                 links.iter().filter_map(|&link| of_links[link]).collect();
             Pool::new(spec, &members, seed)
         });
-        Pools { all: pools.collect(), places, members, priorities }
+        Pools { all: pools.collect(), places, members, priorities, first_windows }
     }
 
     /// Whether no links share memory.
@@ -476,18 +500,30 @@ impl Pools {
         Some((pool, member as usize, grant))
     }
 
-    /// Asks for the memory of a packet of a group that arrives at a link at `now`; returns what to
-    /// [take](Pools::take), nothing without a pool. Memory that is freed at the time of the arrival is free.
+    /// The packets of the first window of a flow of a group; `None` if no pool tells them from others.
+    #[inline]
+    pub fn first_window(&self, group: u32) -> Option<u32> {
+        self.first_windows.get(group as usize).copied()
+    }
+
+    /// Asks for the memory of a packet of a group, of its flow's first window or not, that arrives at a
+    /// link at `now`; returns what to [take](Pools::take), nothing without a pool. Memory that is freed at the time of the arrival is free.
     ///
     /// # Errors
     /// Why the packet is refused.
     #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
     #[inline(always)]
-    pub fn ask(&mut self, at: (usize, u32), now: Time, bytes: u32) -> Result<Grant, DropReason> {
+    pub fn ask(
+        &mut self,
+        at: (usize, u32),
+        now: Time,
+        bytes: u32,
+        is_first: bool,
+    ) -> Result<Grant, DropReason> {
         let Some((pool, member, grant)) = self.grant(at, bytes) else {
             return Ok(Grant::default());
         };
-        pool.ask(member, now, grant)
+        pool.ask(member, now, grant, is_first)
     }
 
     /// The link whose last packet makes room for a packet that a full pool has just refused at `link`:

@@ -97,7 +97,7 @@ impl Simulation {
     pub(super) fn arrive_at_pool(&mut self, packet: &mut Transit, hop: Hop) -> LinkOutcome {
         let (link, now) = (hop.link as usize, packet.time());
         let refusal = self.links[link].police(packet);
-        let granted = refusal.map_or_else(|| self.ask_pool(hop, now, packet.bytes()), Err);
+        let granted = refusal.map_or_else(|| self.ask_pool(hop, packet.copied()), Err);
         let grant = match granted {
             Ok(grant) => grant,
             Err(reason) => return self.links[link].refuse(*packet, hop.class, reason),
@@ -110,16 +110,25 @@ impl Simulation {
     /// Asks a pool for the memory of a packet; a policy that pushes packets out makes room.
     #[expect(clippy::inline_always, reason = "two callers, one of them in the loop over packets")]
     #[inline(always)]
-    pub(super) fn ask_pool(
-        &mut self,
-        hop: Hop,
-        now: Time,
-        bytes: u32,
-    ) -> Result<Grant, DropReason> {
-        match self.pools.ask((hop.link as usize, hop.group), now, bytes) {
+    pub(super) fn ask_pool(&mut self, hop: Hop, packet: Transit) -> Result<Grant, DropReason> {
+        let (now, bytes) = (packet.time(), packet.bytes());
+        let first_window = self.pools.first_window(hop.group);
+        let is_first = first_window.is_some_and(|window| self.is_below(packet, window));
+        match self.pools.ask((hop.link as usize, hop.group), now, bytes, is_first) {
             Err(DropReason::Pool) => self.push_out(hop, now, bytes),
             answer => answer,
         }
+    }
+
+    /// Whether a packet carries data whose number in its flow is below `window`.
+    #[inline(never)]
+    fn is_below(&self, packet: Transit, window: u32) -> bool {
+        let flow = &self.flows[packet.flow() as usize];
+        let Stage::Arrival(position) = packet.stage() else { return false };
+        let Endpoints::Tcp(connection) = &flow.endpoints else { return false };
+        let is_ack = position >= flow.forward_hops;
+        let (packet, _) = if is_ack { (packet, Time::ZERO) } else { self.pending.sent(packet) };
+        !is_ack && packet.packet(connection.receiver.next()).sequence < u64::from(window)
     }
 
     /// A packet takes what it has been granted, unless the link has dropped it.
@@ -151,7 +160,7 @@ impl Simulation {
             };
             links[longest].push_out(now);
             self.note_queue(longest, now);
-            match self.pools.ask((link, hop.group), now, bytes) {
+            match self.pools.ask((link, hop.group), now, bytes, false) {
                 Err(DropReason::Pool) => {}
                 answer => return answer,
             }

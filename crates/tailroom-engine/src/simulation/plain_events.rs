@@ -175,7 +175,7 @@ impl Simulation {
         let (link, now) = (hop.link as usize, event.time());
         let shares = hop.door == Door::PlainWithPool;
         let granted =
-            if shares { self.ask_pool(hop, now, event.bytes()) } else { Ok(Grant::default()) };
+            if shares { self.ask_pool(hop, event.copied()) } else { Ok(Grant::default()) };
         let grant = match granted {
             Ok(grant) => grant,
             Err(reason) => {

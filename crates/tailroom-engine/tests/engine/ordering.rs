@@ -317,7 +317,7 @@ fn random_networks_have_losses_timeouts_reductions_and_refusals() {
     let mut runner = TestRunner::deterministic();
     let (mut refused, mut out_of_memory, mut over_threshold) = (0, 0, 0);
     let (mut drops, mut losses, mut fast_repairs, mut timeouts, mut complete) = (0, 0, 0, 0, 0);
-    for _ in 0..100 {
+    for _ in 0..300 {
         let tree =
             random_networks::network().new_tree(&mut runner).expect("the strategy rejects no case");
         let summary = run(&tree.current()).summary;

@@ -117,3 +117,22 @@ fn queues_of_a_line_have_thresholds_in_proportion_to_their_rates_under_abm() {
         assert!((found / expected - 1.0).abs() < 0.01, "{name}: {found} B, expected {expected} B");
     }
 }
+
+/// ABM: a queue that is at its threshold, a third of the memory with alpha 1/2, still takes a first window,
+/// for which more memory is free.
+#[test]
+fn a_first_window_with_an_alpha_of_its_own_finds_room_behind_a_full_queue_under_abm() {
+    const SIZE: f64 = 600e3;
+    let lost = |more: &str| {
+        let policy = format!("{{ kind = \"abm\", alpha = 0.5, interval = \"1 ms\"{more} }}");
+        let mut text = "duration = \"1 s\"\nmeasure_from = \"500 ms\"\n".to_owned();
+        text += &links(1, &format!("size = \"{SIZE} B\"\npolicy = {policy}"), "");
+        text += &stream("background", 0, 1.5, "0 s");
+        text += "[flows.burst]\npath = [\"l0\"]\nrtt = \"100 ms\"\nstart = \"950 ms\"\n\
+                 congestion = \"reno\"\nhandshake = \"done\"\ninitial_window = 100\n";
+        let summary = run(&text, 1).summary;
+        group(&summary, "burst").loss_fraction.expect("packets arrive")
+    };
+    assert!(lost("") > 0.5);
+    assert!(lost(", first_window_alpha = 1024") == 0.0);
+}

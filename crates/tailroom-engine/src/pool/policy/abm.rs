@@ -28,6 +28,11 @@ pub struct AbmParams {
     /// How often congested queues and drain rates are found anew, such as every round-trip time.
     #[schemars(example = "80 us")]
     pub interval: PositiveDuration,
+    /// Alpha of the packets of a flow's first window, those numbered below `initial_window`: the paper's
+    /// unscheduled packets, which are sent before the first feedback. Default: that of the queue.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0))]
+    pub first_window_alpha: Option<f64>,
 }
 
 fn half() -> f64 {
@@ -37,13 +42,18 @@ fn half() -> f64 {
 impl AbmParams {
     /// This alpha and interval.
     pub fn new(alpha: f64, interval: Time) -> Self {
-        AbmParams { alpha, interval: PositiveDuration::new(interval.picoseconds()) }
+        let interval = PositiveDuration::new(interval.picoseconds());
+        AbmParams { alpha, interval, first_window_alpha: None }
     }
 }
 
 impl Parameters for AbmParams {
     fn alpha(&self) -> Option<f64> {
         Some(self.alpha)
+    }
+
+    fn first_window_alpha(&self) -> Option<f64> {
+        self.first_window_alpha
     }
 
     fn has_ports(&self) -> bool {

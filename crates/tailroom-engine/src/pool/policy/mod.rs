@@ -24,7 +24,7 @@ pub struct Request {
     pub occupied: u64,
     /// The shared memory.
     pub size: u64,
-    /// Alpha of the queue, or of the packet's loss priority; 0 if the policy has none.
+    /// Alpha of the queue, of the packet's loss priority or of first windows; 0 if the policy has none.
     pub alpha: f64,
 }
 
@@ -81,6 +81,11 @@ pub trait Parameters: Ranges {
     /// Alphas of packets of loss priority 1, 2 and so on.
     fn lower_alphas(&self) -> &[f64] {
         &[]
+    }
+
+    /// Alpha of the packets of first windows, if it is another.
+    fn first_window_alpha(&self) -> Option<f64> {
+        None
     }
 
     /// Whether a queue has a limit for the packets of each loss priority apart.

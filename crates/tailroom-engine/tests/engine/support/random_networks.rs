@@ -497,8 +497,13 @@ fn random_pool() -> impl Strategy<Value = PoolSpec> {
         },
     );
     let interval = select(vec![1_u64, 10, 333]).prop_map(Time::from_milliseconds);
-    let abm = (select(vec![0.5, 4.0]), interval)
-        .prop_map(|(alpha, interval)| PolicyConfig::Abm(AbmParams::new(alpha, interval)));
+    let first_window_alpha = option::of(select(vec![0.1, 1024.0]));
+    let abm = (select(vec![0.5, 4.0]), interval, first_window_alpha).prop_map(
+        |(alpha, interval, first_window_alpha)| {
+            let params = AbmParams::new(alpha, interval);
+            PolicyConfig::Abm(with!(params, AbmParams { first_window_alpha }))
+        },
+    );
     let threshold = select(vec![1_500, 6_000, 30_000])
         .prop_map(|bytes| StaticThresholdParams::new(Size::new(bytes)))
         .prop_map(PolicyConfig::StaticThreshold);

@@ -43,7 +43,10 @@ impl Reference<'_> {
         }
         let refusal = self.ingress.refuses(ingress, &event);
         let refusal = refusal.or_else(|| self.links[link].police(&event));
-        let granted = refusal.map_or_else(|| self.ask_for_memory(link, flow, &event), Err);
+        let first_window = group.tcp.as_ref().map_or(0, |tcp| u64::from(tcp.initial_window));
+        let is_first = identity.content != Content::Ack && identity.sequence < first_window;
+        let granted =
+            refusal.map_or_else(|| self.ask_for_memory(link, flow, &event, is_first), Err);
         let outcome = match granted {
             Ok(_) => self.links[link].offer(&mut event, class),
             Err(reason) => self.links[link].refuse(event, class, reason),
@@ -122,9 +125,10 @@ impl Reference<'_> {
         link: usize,
         flow: usize,
         packet: &Transit,
+        is_first: bool,
     ) -> Result<Grant, DropReason> {
         loop {
-            match self.memory.ask(link, self.groups[flow], packet, &self.links) {
+            match self.memory.ask((link, self.groups[flow]), packet, is_first, &self.links) {
                 Ok(answer) => return answer,
                 Err(longest) => {
                     self.links[longest].push_out(packet.time());

@@ -119,12 +119,21 @@ impl<'a> Memory<'a> {
         (beyond(link), size - reserved - self.members(link).map(beyond).sum::<u64>())
     }
 
-    /// The threshold of a link under ABM.
-    fn abm_threshold(&self, link: usize, params: &AbmParams, look: &Look, free: u64) -> f64 {
+    /// The threshold of a link under ABM, for packets with an alpha of their own or others.
+    fn abm_threshold(
+        &self,
+        link: usize,
+        own_alpha: Option<f64>,
+        params: &AbmParams,
+        look: &Look,
+        free: u64,
+    ) -> f64 {
         let member = self.network.links[link].pool.expect("a member");
         let congested = look.congested.get(&member.priority.unwrap_or(0)).copied().unwrap_or(1);
         let share = look.shares.get(&link).copied().unwrap_or(1.0);
-        member.alpha.unwrap_or(params.alpha) * (share / f64::from(congested)) * free as f64
+        own_alpha.or(member.alpha).unwrap_or(params.alpha)
+            * (share / f64::from(congested))
+            * free as f64
     }
 
     /// Frees what is due by `now`.
@@ -167,7 +176,7 @@ impl<'a> Memory<'a> {
                 .fold((0.0, 0.0), |(sum, queues), one| (sum + freed(one), queues + 1.0));
             look.shares.insert(link, f64::max(freed(link) / f64::max(of_port, 1.0), 1.0 / queues));
             let (held, free) = self.shared(link);
-            let threshold = self.abm_threshold(link, params, &look, free);
+            let threshold = self.abm_threshold(link, None, params, &look, free);
             let is_congested = held > 0 && held as f64 >= 0.9 * threshold;
             let priority = places(&link).expect("a member").priority.unwrap_or(0);
             *counts.entry(priority).or_insert(0) += u32::from(is_congested);
@@ -176,7 +185,12 @@ impl<'a> Memory<'a> {
         self.looks[pool] = look;
     }
 
-    fn decide(&self, link: usize, group: usize, bytes: u32) -> Result<(), DropReason> {
+    fn decide(
+        &self,
+        (link, group): (usize, usize),
+        bytes: u32,
+        is_first: bool,
+    ) -> Result<(), DropReason> {
         let Some(spec) = self.pool_of(link) else { return Ok(()) };
         let reserve = |link: usize| self.reserve(link);
         let beyond = |link: usize, cells: u64| cells.saturating_sub(reserve(link));
@@ -213,7 +227,8 @@ impl<'a> Memory<'a> {
             }
             PolicyConfig::Abm(params) => {
                 let look = &self.looks[member.pool];
-                (queue as f64) < self.abm_threshold(link, params, look, free)
+                let first = params.first_window_alpha.filter(|_| is_first);
+                (queue as f64) < self.abm_threshold(link, first, params, look, free)
             }
             _ => true,
         };
@@ -227,16 +242,17 @@ impl<'a> Memory<'a> {
     /// Whether an arriving packet finds memory, or else the link whose last packet must go first.
     pub(super) fn ask(
         &mut self,
-        link: usize,
-        group: usize,
+        (link, group): (usize, usize),
         packet: &Transit,
+        is_first: bool,
         links: &[Link],
     ) -> Result<Result<Grant, DropReason>, usize> {
         let (now, bytes) = (packet.time(), packet.bytes());
         self.look_before(now + Time::from_picoseconds(1));
         self.free(now);
-        let answer = self.pools.ask((link, group as u32), now, bytes);
-        assert_eq!(answer.map(|_| ()), self.decide(link, group, bytes), "link {link} at {now}");
+        let answer = self.pools.ask((link, group as u32), now, bytes, is_first);
+        let decided = self.decide((link, group), bytes, is_first);
+        assert_eq!(answer.map(|_| ()), decided, "link {link} at {now}");
         if answer != Err(DropReason::Pool) {
             return Ok(answer);
         }
