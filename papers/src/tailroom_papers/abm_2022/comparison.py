@@ -1,0 +1,95 @@
+"""ABM over dynamic thresholds at the points of a part: checks, picture, and variations."""
+
+from collections.abc import Mapping, Sequence
+
+from tailroom_papers.abm_2022.measures import query_p99_ms, short_p99_ms
+from tailroom_papers.abm_2022.setup import ABM, BOUNDS, LABELS, POLICY
+from tailroom_papers.framework import *
+
+Points = Mapping[str, Mapping[str, object]]
+"""Settings that distinguish a point, by its name."""
+
+
+def checks(results: PartResults, points: Points, metric: Metric, what: str) -> tuple[Check, ...]:
+    """Checks whether a time is shorter under ABM than under dynamic thresholds, at each point."""
+    return tuple(
+        below(
+            f"{what}, {name}: ABM over dynamic thresholds",
+            paired_ratio(
+                results.study("abm").at(settings),
+                results.study("dynamic_threshold").at(settings),
+                metric,
+            ),
+            BOUNDS["better"],
+            "better",
+        )
+        for name, settings in points.items()
+    )
+
+
+def draw(title: str, results: PartResults, over: Sequence[float], x: str) -> Figure:
+    """Draws both times over the points, a line for each policy."""
+    figure, axes = figure_of(title, 1, 2)
+    metrics = (query_p99_ms, short_p99_ms)
+    for axis, metric in zip(axes, metrics, strict=True):
+        lines = {label: results.study(name).points for name, label in LABELS.items()}
+        for label, points, look in styled(lines):
+            first = metric is query_p99_ms
+            draw_means(axis, over, points, metric, look, label=label if first else "")
+    for axis, y in zip(axes, ("queries, p99 (ms)", "flows of 10 to 100 kB, p99 (ms)"), strict=True):
+        frame(axis, x=x, y=y, log="y")
+    return legend_below(figure, columns=2)
+
+
+def claims(points: Points, where: str) -> tuple[Claim, ...]:
+    """The claims about both kinds of short flows.
+
+    Args:
+        points: The points at which they are judged.
+        where: What varies, for the claims' words.
+    """
+    return (
+        Claim(
+            "queries",
+            f"ABM improves the 99th percentile of the completion times of short flows, {where}: "
+            "answers to queries.",
+            "abstract; Sec. 4",
+            lambda results: Judgement(checks(results, points, query_p99_ms, "query, p99"), QUERIES),
+        ),
+        Claim(
+            "short-flows",
+            f"ABM improves the 99th percentile of the completion times of short flows, {where}: "
+            "flows of 10 to 100 kB of the web search.",
+            "abstract; Sec. 4",
+            lambda results: Judgement(checks(results, points, short_p99_ms, "flow, p99"), SHORT),
+        ),
+    )
+
+
+QUERIES = (
+    "The first windows of all answers find room wherever memory is free. Under dynamic thresholds "
+    "a queue may take a third of the memory, and answers beyond it wait for a timer of 10 ms."
+)
+SHORT = (
+    "Queues of marked flows are far below both thresholds, so that short flows wait and lose alike."
+)
+
+
+def variations(form: Form, studies: Sequence[Study]) -> list[Variation]:
+    """ABM whose first windows have no alpha of their own."""
+    if form is not Form.FULL:
+        return []
+    policy = {key: value for key, value in ABM.items() if key != "first_window_alpha"}
+    changed = [
+        study.varied({POLICY: policy} if study.name == "abm" else {}, seeds=5) for study in studies
+    ]
+    return [
+        Variation(
+            "no alpha of first windows",
+            changed,
+            ("queries", "short-flows"),
+            plausible=False,
+            reason="what ABM gains by its thresholds alone, without the alpha of 1024 that the "
+            "scripts give the packets of a first round-trip time",
+        )
+    ]

@@ -1,0 +1,40 @@
+"""Short flows over the load of the links between leaves and spines."""
+
+from tailroom_papers.abm_2022 import comparison
+from tailroom_papers.abm_2022.setup import (
+    LOAD,
+    LOADS,
+    REQUEST,
+    WORDS,
+    answer_bytes,
+    of_links,
+    studies,
+)
+from tailroom_papers.framework import *
+
+SHARE = 0.5
+"""What a query asks for, as a share of a leaf's memory."""
+POINTS = {
+    f"load {load:.0%}": {LOAD: of_hosts}
+    for load, of_hosts in zip(LOADS, of_links(LOADS)[LOAD], strict=True)
+}
+
+
+def _studies(form: Form) -> list[Study]:
+    rows = {**of_links(LOADS), REQUEST: [answer_bytes(SHARE)] * len(LOADS)}
+    return studies(form, rows)
+
+
+PART = Part(
+    name="loads",
+    title="Short flows over the load",
+    studies=_studies,
+    draw=lambda results: comparison.draw(
+        "Short flows over the load", results, LOADS, "load of the links between leaves and spines"
+    ),
+    claims=comparison.claims(POINTS, "at loads of 20 to 80 %"),
+    note=f"{WORDS} A query asks for half of a leaf's memory. The paper's scripts ask for 12.5 to 75 %.",
+    caption="99th percentile of completion times, of queries and of short flows. Lines are means of "
+    "the runs, bands are 95 % confidence intervals.",
+    variations=lambda form: comparison.variations(form, _studies(form)),
+)
