@@ -65,6 +65,9 @@ def test_more_and_less_compare_run_by_run() -> None:
     assert more("", low, high, value, "larger").holds is Outcome.NO
     assert less("", low, high, value, "smaller").holds is Outcome.YES
     assert less("", high, low, value, "smaller").holds is Outcome.NO
+    # What is equal in every run is neither.
+    assert more("", low, low, value, "larger").holds is Outcome.NO
+    assert less("", low, low, value, "smaller").holds is Outcome.NO
 
 
 def test_a_point_is_compared_with_a_bound_in_the_unit_of_the_bound() -> None:

@@ -2,7 +2,7 @@
 
 from tailroom_papers.abm_2022 import loads, requests
 from tailroom_papers.abm_2022.abstract import abstract
-from tailroom_papers.abm_2022.setup import BOUNDS, FIRST_SEED
+from tailroom_papers.abm_2022.setup import FIRST_SEED
 from tailroom_papers.framework import *
 
 PAPER = Paper(
@@ -12,7 +12,6 @@ PAPER = Paper(
     venue="ACM SIGCOMM 2022",
     parts=(loads.PART, requests.PART),
     times="1 min quick, 5 min full (two cores)",
-    bounds=BOUNDS,
     first_seed=FIRST_SEED,
     abstract=abstract,
 )

@@ -9,14 +9,10 @@ def query_p99_ms(run: StoredRun) -> float:
 
 
 def short_p99_ms(run: StoredRun) -> float:
-    """99th percentile of the completion times of web search flows of 10 to 100 kB, from the leaf whose
-    hosts answer the queries.
+    """99th percentile of the completion times of web search flows of 10 to 100 kB.
+
+    They are those from the leaf whose hosts answer the queries.
     """
     classes = run.summary["groups"]["right"]["size_classes"]
     short = next(one for one in classes if one["from_bytes"] == 10_000)
     return 1e3 * float(short["completion_time_s_p99"])
-
-
-def lost_answers(run: StoredRun) -> float:
-    """Share of the packets of answers that are lost."""
-    return float(run.summary["groups"]["queries"]["loss_fraction"])

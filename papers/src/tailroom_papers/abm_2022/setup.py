@@ -6,7 +6,6 @@ from typing import Any, cast
 from tailroom.scenario.types import Scenario
 from tailroom_papers.framework import *
 
-BOUNDS = Bounds.of(__package__)
 FIRST_SEED = 11001
 
 MEMORY_BYTES = 3_932_160
@@ -25,8 +24,8 @@ ABM = {"kind": "abm", "alpha": 0.5, "interval": "80 us", "first_window_alpha": 1
 POLICIES = {"dynamic_threshold": DYNAMIC_THRESHOLD, "abm": ABM}
 LABELS = {"dynamic_threshold": "dynamic thresholds", "abm": "ABM"}
 WORDS = (
-    "Two leaves with 32 hosts each, eight spines, all links at 10 Gbit/s and 10 us long; leaves have "
-    "3.9 MB for all ports. Flows of the web search workload under DCTCP cross the spines. Of "
+    "Two leaves with 32 hosts each, eight spines, all links at 10 Gbit/s and 10 us long; leaves "
+    "have 3.9 MB for all ports. Flows of the web search workload under DCTCP cross the spines. Of "
     "queries, 64 begin in a second, which 32 hosts of one leaf answer at once to a host of the "
     "other; the windows of new flows hold 55 packets, a whole answer."
 )
@@ -87,10 +86,10 @@ def answer_bytes(share: float) -> str:
 
 def studies(form: Form, rows: Mapping[str, list[object]]) -> list[Study]:
     """A study of each policy, with settings that vary together, by dotted key."""
-    duration = {"duration": f"{form.of(0.3, 0.3, 1)} s"}
+    duration = {"duration": f"{form.of(0.1, 0.3, 0.5)} s"}
     return [
         Study(
-            name, SCENARIO, together=rows, set={POLICY: policy, **duration}, seeds=form.of(3, 3, 8)
+            name, SCENARIO, together=rows, set={POLICY: policy, **duration}, seeds=form.of(2, 3, 8)
         )
         for name, policy in POLICIES.items()
     ]

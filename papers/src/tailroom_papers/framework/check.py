@@ -26,6 +26,8 @@ class Check:
     """The measured number; `None` if it is undefined in every run."""
     bound: Bound | None = None
     """The range in which the measured number lies, if the side holds."""
+    is_strict: bool = False
+    """Whether a number at the bound is outside: a difference of 0 is neither more nor less."""
     condition: Outcome = Outcome.OPEN
     """Whether the side holds, if it is no comparison of a number with a bound."""
     percent: bool = False
@@ -79,7 +81,8 @@ class Check:
         if self.measured is None or p_value > SIGNIFICANCE:
             return Outcome.OPEN
         number = self.measured.mean if isinstance(self.measured, Interval) else self.measured
-        return Outcome(self.bound.contains(number))
+        is_at_bound = self.is_strict and number in (self.bound.low, self.bound.high)
+        return Outcome(self.bound.contains(number) and not is_at_bound)
 
 
 def above(

@@ -1,7 +1,7 @@
 """Results of a part's studies, read from the store: points, runs, metrics and tables."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -369,7 +369,8 @@ def more(  # noqa: PLR0913 - a comparison has these parts
         stated: The paper's statement: "more than under FIFO".
         percent: Whether reports show percentage points.
     """
-    return above(what, paired_difference(point, other, metric), 0.0, stated, percent=percent)
+    check = above(what, paired_difference(point, other, metric), 0.0, stated, percent=percent)
+    return replace(check, is_strict=True)
 
 
 def less(  # noqa: PLR0913 - a comparison has these parts
@@ -391,7 +392,8 @@ def less(  # noqa: PLR0913 - a comparison has these parts
         stated: The paper's statement: "less than under FIFO".
         percent: Whether reports show percentage points.
     """
-    return below(what, paired_difference(point, other, metric), 0.0, stated, percent=percent)
+    check = below(what, paired_difference(point, other, metric), 0.0, stated, percent=percent)
+    return replace(check, is_strict=True)
 
 
 def _pairs(point: PointResults, other: PointResults, metric: Metric) -> list[tuple[float, float]]:
