@@ -30,21 +30,22 @@ LARGEST_DATA_BYTES = 5_000_000
 REFINEMENTS = 3
 """Rounds in which the colours move to the means of their pixels."""
 INTRODUCTION = """\
-Every figure, table and claim of three papers, the figures on queue and incast of a fourth, and
-two studies of this project in the same form, as `tailroom papers run NAME` reproduces them in
-the full form ([guide](../guide/papers.md)). Each report contains the pictures, and for each
-claim the verdict, the paper's numbers and the measured numbers with their confidence intervals.
-The runs' metrics and the numbers of every picture are in the folder `data` next to the report,
-as Parquet; counts above 512 are rounded there to within 0.2 %, except for `dctcp-2010`.
-`tailroom papers run NAME --check docs/papers/NAME` judges the claims anew from them; with
-`--out DIR` it also writes the whole report, with explanations and variations. `make papers`
-writes these pages anew."""
+Every figure, table and claim of three papers, the figures on queue and incast of a fourth, what a
+fifth claims over dynamic thresholds, and two studies of this project in the same form, as
+`tailroom papers run NAME` reproduces them in the full form ([guide](../guide/papers.md)). Each
+report contains the pictures, and for each claim the verdict, the paper's numbers and the measured
+numbers with their confidence intervals. The runs' metrics and the numbers of every picture are in
+the folder `data` next to the report, as Parquet; counts above 512 are rounded there to within
+0.2 %, except for `dctcp-2010` and `abm-2022`. `tailroom papers run NAME --check docs/papers/NAME`
+judges the claims anew from them; with `--out DIR` it also writes the whole report, with
+explanations and variations. `make papers` writes these pages anew."""
 AGES = """\
-The verdicts of `dctcp-2010` and those with Linux hosts are of 26 November 2026. All others are
-of 23 November, and so are those of the quick form (`quick.json`) of all but `dctcp-2010`: they
-are older than the random order of packets that arrive at one instant (25 November). The
-verdicts with Linux hosts are older than `rack_timer_margin` (27 November). None of them has
-been computed anew; each report names its engine."""
+The verdicts of `abm-2022` are of 27 November 2026, those of `dctcp-2010` and those with Linux
+hosts of 26 November. All others are of 23 November, and so are those of the quick form
+(`quick.json`) of all but these two papers: they are older than the random order of packets that
+arrive at one instant (25 November). The verdicts with Linux hosts are older than
+`rack_timer_margin` (27 November). None of them has been computed anew; each report names its
+engine."""
 
 
 def write(name: str) -> None:
