@@ -43,4 +43,6 @@ def test_answers_are_lost_beyond_the_threshold_of_their_first_windows(
         "measure_from": "5 ms",
     }
     run = tr.run(SCENARIO, set=values)
-    assert (run.summary["groups"]["queries"]["loss_fraction"] > 0) is loses
+    lost = run.summary["groups"]["queries"]["loss_fraction"]
+    assert lost is not None
+    assert (lost > 0) is loses

@@ -21,7 +21,7 @@ POINTS = {
 
 
 def _studies(form: Form) -> list[Study]:
-    rows = {**of_links(LOADS), REQUEST: [answer_bytes(SHARE)] * len(LOADS)}
+    rows: dict[str, list[object]] = {**of_links(LOADS), REQUEST: [answer_bytes(SHARE)] * len(LOADS)}
     return studies(form, rows)
 
 

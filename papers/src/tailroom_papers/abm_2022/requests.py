@@ -12,7 +12,10 @@ POINTS = {f"{share:.1%} of the memory": {REQUEST: answer_bytes(share)} for share
 
 
 def _studies(form: Form) -> list[Study]:
-    rows = {**of_links([CARRIED] * len(SHARES)), REQUEST: [answer_bytes(share) for share in SHARES]}
+    rows: dict[str, list[object]] = {
+        **of_links([CARRIED] * len(SHARES)),
+        REQUEST: [answer_bytes(share) for share in SHARES],
+    }
     return studies(form, rows)
 
 
