@@ -34,7 +34,7 @@ def draw(title: str, results: PartResults, over: Sequence[float], x: str) -> Fig
             first = metric is query_p99_ms
             draw_means(axis, over, points, metric, look, label=label if first else "")
     for axis, y in zip(axes, ("queries, p99 (ms)", "flows of 10 to 100 kB, p99 (ms)"), strict=True):
-        frame(axis, x=x, y=y, log="y")
+        frame(axis, x=x, y=y)
     return legend_below(figure, columns=2)
 
 

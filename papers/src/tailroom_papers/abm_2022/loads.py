@@ -35,7 +35,8 @@ PART = Part(
     claims=comparison.claims(POINTS, "at loads of 20 to 80 %"),
     note=(
         f"{WORDS} A query asks for half of a leaf's memory; the paper's scripts ask for 12.5 to "
-        "75 %. The claims test the order, not by how much ABM is better."
+        "75 %. A run has some 29 queries, so that their 99th percentile is nearly the slowest. The "
+        "claims test the order, not by how much ABM is better."
     ),
     caption="99th percentile of completion times, of queries and of short flows. Lines are means "
     "of the runs, bands are 95 % confidence intervals.",

@@ -5,7 +5,7 @@ itself), `point` (its number in the study, from 0), a column per varied key, `se
 metrics. The columns that verdicts follow from have every digit, and so have whole numbers: counts,
 and rates and limits that the scenario gives. So that the data of thousands of runs can lie next to
 the reports, the other metrics are rounded to within 0.2 %, and one that equals another in every run
-is left out.
+is left out; so are all of them if there are very many, as with a fabric.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 BINARY_DIGITS = 9
 """Of a metric that no verdict follows from, which is rounded by at most a part in 512."""
+MOST_METRICS = 5_000
+"""With more, those are left out that no verdict follows from."""
 PLACE = ("study", "variation", "point")
 """Columns that say to which point of which study a run belongs."""
 
@@ -76,19 +78,19 @@ def _study(name: str, variation: str, study: StudyResults) -> pa.Table:
 def _with_metrics(table: pa.Table, read: set[str], runs: Sequence[StoredRun]) -> pa.Table:
     """Leaves out texts and identity, shortens unread metrics, and adds those of functions."""
     metrics = names_of(table)
-    keep = [
-        name
-        for name in table.column_names
-        if name in metrics or name not in runs[0].row.column_names
-    ]
-    table = table.select(["seed", *[name for name in keep if name != "seed"]])
-    for place, name in enumerate(table.column_names):
-        if name in metrics and name not in read and not _is_whole(table[name]):
-            table = table.set_column(place, name, _rounded(table[name]))
+    is_wide = len(metrics) > MOST_METRICS
+    columns = {"seed": table["seed"]}
+    for name in table.column_names:
+        if name in metrics and name not in read:
+            column = table[name]
+            if not is_wide:
+                columns[name] = column if _is_whole(column) else _rounded(column)
+        elif name in metrics or name not in runs[0].row.column_names:
+            columns[name] = table[name]
     for name in sorted(read.difference(metrics)):
         values = [run.read.get(name) for run in runs]
-        table = table.append_column(name, pa.array(values, pa.float64()))
-    return table
+        columns[name] = pa.array(values, pa.float64())
+    return pa.table(columns)
 
 
 def _is_whole(column: pa.ChunkedArray) -> bool:
