@@ -30,7 +30,8 @@ def abstract(results: Mapping[str, PartResults]) -> str:
         "hosts answer a query for half of a switch's memory, 99 of 100 queries are complete within "
         f"{span('dynamic_threshold', 0)} under dynamic thresholds and {span('abm', 1)} under ABM, "
         f"at loads of 20 to 80 %. Queries for an eighth of the memory take {pair('12.5%')} ms, "
-        f"those for three quarters {pair('75.0%')} ms. The gain is that of the alpha of 1024 which the "
-        "first window of a flow has in the paper's scripts: without it, ABM loses as many answers "
+        f"those for three quarters {pair('75.0%')} ms. The gain is that of the alpha of 1024 which "
+        "the first window of a flow has in the paper's scripts: without it, ABM loses as many "
+        "answers "
         "as dynamic thresholds. Give first windows the memory that is free."
     )

@@ -25,7 +25,8 @@ POLICIES = {"dynamic_threshold": DYNAMIC_THRESHOLD, "abm": ABM}
 LABELS = {"dynamic_threshold": "dynamic thresholds", "abm": "ABM"}
 WORDS = (
     "Two leaves with 32 hosts each, eight spines, all links at 10 Gbit/s and 10 us long; leaves "
-    "have 3.9 MB for all ports. Flows of the web search workload under DCTCP cross the spines. Of "
+    "have 3.9 MB for all ports. Flows of the web search workload under DCTCP cross the spines; "
+    "hosts' interfaces mark as ports do, without which answers wait there behind long flows. Of "
     "queries, 64 begin in a second, which 32 hosts of one leaf answer at once to a host of the "
     "other; the windows of new flows hold 55 packets, a whole answer."
 )
@@ -51,6 +52,7 @@ SCENARIO = cast(
                 "rate": "10 Gbit/s",
                 "delay": "10 us",
                 "queue": MARKS,
+                "nic_queue": {**MARKS, "limit": "100000 packets"},
                 "pool": {"size": f"{MEMORY_BYTES} B", "policy": DYNAMIC_THRESHOLD},
             }
         },
