@@ -942,8 +942,8 @@ class AbmPolicy(TypedDict):
     """How often congested queues and drain rates are found anew, such as every round-trip
     time."""
     first_window_alpha: NotRequired[float]
-    """Alpha of the packets of a flow's first window, those numbered below `initial_window`: the
-    paper's unscheduled packets, which are sent before the first feedback. Default: that of the
+    """Alpha of the packets of a flow's first window, those numbered below `initial_window`,
+    which are sent before the first feedback; 1024 in the scripts. Default: that of the
     queue."""
 
 

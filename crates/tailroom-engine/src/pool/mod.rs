@@ -129,8 +129,8 @@ impl Pool {
     }
 
     /// Whether a packet of a member that arrives at `now`, of its flow's first window or not, finds room:
-    /// the cells that it takes, or why it is refused. A packet that finds room in more than what is occupied does so all the more in
-    /// what is ([`Policy::admits`]).
+    /// the cells that it takes, or why it is refused. A packet that finds room in more than what is
+    /// occupied does so all the more in what is ([`Policy::admits`]).
     #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
     #[inline(always)]
     fn ask(
@@ -164,17 +164,19 @@ impl Pool {
         let queue = &self.members[member];
         let after = (queue.occupied + u64::from(grant.cells)).saturating_sub(queue.reserved);
         let priority = grant.priority as usize;
-        let lower_alpha = self.lower_alphas.get(priority.wrapping_sub(1)).copied();
-        let own_alpha = self.first_window_alpha.filter(|_| is_first).or(lower_alpha);
-        let request = Request {
+        let lower_alpha = self.lower_alphas.get(priority.wrapping_sub(1));
+        let mut request = Request {
             member,
             needed: after - queue.shared(),
             queue: queue.by_priority.get(priority).copied().unwrap_or(queue.shared()),
             port: self.ports[queue.port],
             occupied: self.shared_occupied,
             size: self.shared,
-            alpha: own_alpha.unwrap_or(queue.alpha),
+            alpha: lower_alpha.copied().unwrap_or(queue.alpha),
         };
+        if is_first {
+            request.alpha = self.first_window_alpha.unwrap_or(request.alpha);
+        }
         if request.needed == 0 {
             Ok(())
         } else if !self.policy.admits(&request) {
@@ -507,7 +509,8 @@ impl Pools {
     }
 
     /// Asks for the memory of a packet of a group, of its flow's first window or not, that arrives at a
-    /// link at `now`; returns what to [take](Pools::take), nothing without a pool. Memory that is freed at the time of the arrival is free.
+    /// link at `now`; returns what to [take](Pools::take), nothing without a pool. Memory that is freed at
+    /// the time of the arrival is free.
     ///
     /// # Errors
     /// Why the packet is refused.

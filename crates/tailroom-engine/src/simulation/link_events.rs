@@ -121,7 +121,7 @@ impl Simulation {
     }
 
     /// Whether a packet carries data whose number in its flow is below `window`.
-    #[inline(never)]
+    #[cold]
     fn is_below(&self, packet: Transit, window: u32) -> bool {
         let flow = &self.flows[packet.flow() as usize];
         let Stage::Arrival(position) = packet.stage() else { return false };

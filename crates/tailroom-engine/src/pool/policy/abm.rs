@@ -28,8 +28,8 @@ pub struct AbmParams {
     /// How often congested queues and drain rates are found anew, such as every round-trip time.
     #[schemars(example = "80 us")]
     pub interval: PositiveDuration,
-    /// Alpha of the packets of a flow's first window, those numbered below `initial_window`: the paper's
-    /// unscheduled packets, which are sent before the first feedback. Default: that of the queue.
+    /// Alpha of the packets of a flow's first window, those numbered below `initial_window`, which are
+    /// sent before the first feedback; 1024 in the scripts. Default: that of the queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0))]
     pub first_window_alpha: Option<f64>,
