@@ -40,12 +40,10 @@ the folder `data` next to the report, as Parquet; counts above 512 are rounded t
 judges the claims anew from them; with `--out DIR` it also writes the whole report, with
 explanations and variations. `make papers` writes these pages anew."""
 AGES = """\
-The verdicts of `abm-2022` are of 27 November 2026, those of `dctcp-2010` and those with Linux
-hosts of 26 November. All others are of 23 November, and so are those of the quick form
-(`quick.json`) of all but these two papers: they are older than the random order of packets that
-arrive at one instant (25 November). The verdicts with Linux hosts are older than
-`rack_timer_margin` (27 November). None of them has been computed anew; each report names its
-engine."""
+The verdicts of `abm-2022` are of 28 November 2026, those of `dctcp-2010` and those with Linux
+hosts of 26 November, before `rack_timer_margin`. All others are of 23 November, before the random
+order of packets that arrive at one instant, and so are those of their quick form (`quick.json`).
+Each report names its engine."""
 
 
 def write(name: str) -> None:

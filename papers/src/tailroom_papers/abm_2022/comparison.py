@@ -14,7 +14,7 @@ def checks(results: PartResults, points: Points, metric: Metric, what: str) -> t
     """Checks whether a time is shorter under ABM than under dynamic thresholds, at each point."""
     return tuple(
         less(
-            f"{what}, {name}, ms: ABM less dynamic thresholds",
+            f"{what}, {name}: ABM less the other, ms",
             results.study("abm").at(settings),
             results.study("dynamic_threshold").at(settings),
             metric,
@@ -38,31 +38,32 @@ def draw(title: str, results: PartResults, over: Sequence[float], x: str) -> Fig
     return legend_below(figure, columns=2)
 
 
-def claims(points: Points, where: str) -> tuple[Claim, ...]:
-    """The claims about both kinds of short flows.
+def queries(points: Points, where: str) -> Claim:
+    """The claim about answers to queries.
 
     Args:
-        points: The points at which they are judged.
-        where: What varies, for the claims' words.
+        points: The points at which it is judged.
+        where: What varies, for the claim's words.
     """
-    return (
-        Claim(
-            "queries",
-            f"ABM improves the 99th percentile of the completion times of short flows, {where}: "
-            "answers to queries.",
-            "abstract; Sec. 4",
-            lambda results: Judgement(checks(results, points, query_p99_ms, "query, p99"), QUERIES),
-        ),
-        Claim(
-            "short-flows",
-            f"ABM improves the 99th percentile of the completion times of short flows, {where}: "
-            "flows of 10 to 100 kB of the web search.",
-            "abstract; Sec. 4",
-            lambda results: Judgement(checks(results, points, short_p99_ms, "flow, p99"), SHORT),
-        ),
+    return Claim(
+        "queries",
+        f"{IMPROVES}: answers to queries {where}.",
+        "abstract",
+        lambda results: Judgement(checks(results, points, query_p99_ms, "query"), QUERIES),
     )
 
 
+def short_flows(points: Points, where: str) -> Claim:
+    """The claim about short flows of the web search, with the arguments of `queries`."""
+    return Claim(
+        "short-flows",
+        f"{IMPROVES}: flows of 10 to 100 kB {where}.",
+        "abstract",
+        lambda results: Judgement(checks(results, points, short_p99_ms, "flow"), SHORT),
+    )
+
+
+IMPROVES = "ABM improves the 99th percentile of completion times"
 QUERIES = (
     "The first windows of all answers find room wherever memory is free. Under dynamic thresholds "
     "a queue may take a third of the memory, and answers beyond it wait for a timer of 10 ms. "
@@ -73,7 +74,7 @@ SHORT = (
 )
 
 
-def variations(form: Form, studies: Sequence[Study]) -> list[Variation]:
+def variations(form: Form, studies: Sequence[Study], claims: Sequence[Claim]) -> list[Variation]:
     """ABM whose first windows have no alpha of their own."""
     if form is not Form.FULL:
         return []
@@ -85,7 +86,7 @@ def variations(form: Form, studies: Sequence[Study]) -> list[Variation]:
         Variation(
             "no alpha of first windows",
             changed,
-            ("queries", "short-flows"),
+            tuple(claim.name for claim in claims),
             plausible=False,
             reason="what ABM gains by its thresholds alone, without the alpha of 1024 that the "
             "scripts give the packets of a first round-trip time",

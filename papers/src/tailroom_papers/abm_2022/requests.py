@@ -19,6 +19,7 @@ def _studies(form: Form) -> list[Study]:
     return studies(form, rows)
 
 
+CLAIMS = (comparison.queries(POINTS, "for 12.5 to 75 % of the memory"),)
 PART = Part(
     name="requests",
     title="Short flows over what a query asks for",
@@ -29,8 +30,8 @@ PART = Part(
         SHARES,
         "a query, as a share of the memory",
     ),
-    claims=comparison.claims(POINTS, "with queries for 12.5 to 75 % of the memory"),
+    claims=CLAIMS,
     note=f"As “{loads.PART.title}”, at a load of 40 %.",
     caption=loads.PART.caption,
-    variations=lambda form: comparison.variations(form, _studies(form)),
+    variations=lambda form: comparison.variations(form, _studies(form), CLAIMS),
 )
