@@ -42,8 +42,8 @@ explanations and variations. `make papers` writes these pages anew."""
 AGES = """\
 The verdicts of `abm-2022` are of 28 November 2026, those of `dctcp-2010` and those with Linux
 hosts of 26 November, before `rack_timer_margin`. All others are of 23 November, before the random
-order of packets that arrive at one instant, and so are those of their quick form (`quick.json`).
-Each report names its engine."""
+order of packets that arrive at one instant; those of the quick form (`quick.json`) are of 28
+November. Each report names its engine."""
 
 
 def write(name: str) -> None:
