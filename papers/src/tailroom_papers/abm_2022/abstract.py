@@ -32,6 +32,5 @@ def abstract(results: Mapping[str, PartResults]) -> str:
         f"at loads of 20 to 80 %. Queries for an eighth of the memory take {pair('12.5%')} ms, "
         f"those for three quarters {pair('75.0%')} ms. The gain is that of the alpha of 1024 which "
         "the first window of a flow has in the paper's scripts: without it, ABM loses as many "
-        "answers "
-        "as dynamic thresholds. Give first windows the memory that is free."
+        "answers as dynamic thresholds. Give first windows the memory that is free."
     )

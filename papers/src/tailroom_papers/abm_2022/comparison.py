@@ -26,15 +26,13 @@ def checks(results: PartResults, points: Points, metric: Metric, what: str) -> t
 
 def draw(title: str, results: PartResults, over: Sequence[float], x: str) -> Figure:
     """Draws both times over the points, a line for each policy."""
-    figure, axes = figure_of(title, 1, 2)
-    metrics = (query_p99_ms, short_p99_ms)
-    for axis, metric in zip(axes, metrics, strict=True):
-        lines = {label: results.study(name).points for name, label in LABELS.items()}
-        for label, points, look in styled(lines):
-            first = metric is query_p99_ms
-            draw_means(axis, over, points, metric, look, label=label if first else "")
-    for axis, y in zip(axes, ("queries, p99 (ms)", "flows of 10 to 100 kB, p99 (ms)"), strict=True):
-        frame(axis, x=x, y=y)
+    figure, (left, right) = figure_of(title, 1, 2)
+    lines = {label: results.study(name).points for name, label in LABELS.items()}
+    for label, points, look in styled(lines):
+        draw_means(left, over, points, query_p99_ms, look, label=label)
+        draw_means(right, over, points, short_p99_ms, look)
+    frame(left, x=x, y="queries, p99 (ms)")
+    frame(right, x=x, y="flows of 10 to 100 kB, p99 (ms)")
     return legend_below(figure, columns=2)
 
 
