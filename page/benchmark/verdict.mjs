@@ -11,6 +11,8 @@ const server = await createServer({ root, server: { middlewareMode: true }, appT
 const load = (name) => server.ssrLoadModule(`/${name}.ts`);
 const { wasm } = await load("tests/engine_here");
 const { PRESETS } = await load("src/scenario/presets");
+const { placeOf, queueKey } = await load("src/scenario/place");
+const { parseToml } = await load("src/scenario/text");
 const { largestLimit } = await load("src/see/buffer_slider");
 const { answerOf, answerText, targetsOf } = await load("src/study/answer");
 const { plan } = await load("src/study/plan");
@@ -21,11 +23,15 @@ const { NO_TARGETS } = await load("src/state");
 const files = new wasm.Files("{}");
 const { text } = PRESETS.find(({ name }) => name === "home-router");
 const { links, busiest } = JSON.parse(wasm.model_input(text, "{}", undefined, files));
-const largest = largestLimit(links.find(({ name }) => name === busiest));
+const scenario = parseToml(text);
+const place = placeOf(scenario, busiest);
+const queue = queueKey(place);
+const link = links.find(({ name }) => name === busiest);
+const largest = largestLimit(link, place, scenario);
 
 function measured(task) {
   const seed = seedOf({ seed: 1n }, task);
-  const run = new wasm.Run(studyText({ text, link: busiest }, task.limit), "{}", seed, files);
+  const run = new wasm.Run(studyText({ text, queue }, task.limit), "{}", seed, files);
   while (run.advance(1000) < 1);
   return measure(JSON.parse(run.finish()).summary, busiest);
 }

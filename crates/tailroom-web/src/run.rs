@@ -1,6 +1,6 @@
 //! A run in slices, between which a worker of the page reads its messages.
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use tailroom_engine::network::Network;
 use tailroom_engine::results::{SeriesJson, series_json};
 use tailroom_engine::simulation::Simulation;
@@ -28,7 +28,6 @@ extern "C" {
 pub struct Run {
     pub(crate) simulation: Simulation,
     pub(crate) network: Network,
-    identity: Map<String, Value>,
     is_done: bool,
 }
 
@@ -61,7 +60,7 @@ impl Run {
         Some(self.series_value()?.to_string())
     }
 
-    /// Runs to the end, and returns summary, series, scenario and hash as JSON.
+    /// Runs to the end, and returns summary and series as JSON.
     ///
     /// # Errors
     /// The reason why the run cannot go on, as JSON.
@@ -72,21 +71,21 @@ impl Run {
 
 impl Run {
     fn of(question: &Question<'_>) -> Result<Self, Failure> {
-        Ok(Run::new_of(question.identity()?, question.read()?.resolve()?)?)
+        Ok(Run::new_of(question.read()?.resolve()?)?)
     }
 
-    /// A run that logs the packets at a link, and has no identity.
+    /// A run that logs the packets at a link.
     pub(crate) fn watching(question: &Question<'_>, link: &str) -> Result<Self, Failure> {
         let mut network = question.read()?.resolve()?;
         for spec in &mut network.links {
             spec.packet_log = if spec.name == link { usize::MAX } else { 0 };
         }
-        Ok(Run::new_of(Map::new(), network)?)
+        Ok(Run::new_of(network)?)
     }
 
-    fn new_of(identity: Map<String, Value>, network: Network) -> Result<Self, RunError> {
+    fn new_of(network: Network) -> Result<Self, RunError> {
         let simulation = Simulation::new(&network)?;
-        Ok(Run { simulation, network, identity, is_done: false })
+        Ok(Run { simulation, network, is_done: false })
     }
 
     /// Simulates towards `end` for about so many milliseconds, and returns the fraction of the way.
@@ -109,11 +108,8 @@ impl Run {
 
     fn answer(self) -> Result<Value, Failure> {
         let results = self.simulation.finish()?;
-        let mut answer = self.identity;
-        answer.insert("summary".to_owned(), json!(results.summary));
         let series = results.tables.link_series.zip(results.tables.flow_series);
         let series = series.map(|(links, flows)| series_json(&self.network, links, flows));
-        answer.insert("series".to_owned(), json!(series));
-        Ok(answer.into())
+        Ok(json!({ "summary": results.summary, "series": series }))
     }
 }

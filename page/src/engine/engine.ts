@@ -126,7 +126,7 @@ export interface Summary {
   packet_hops: number;
 }
 
-export interface Answer extends Resolved {
+export interface Answer {
   summary: Summary;
   series: Series | null;
   wallMs: number;
