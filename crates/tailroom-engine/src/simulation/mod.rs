@@ -31,6 +31,7 @@ use crate::link::probe::LogEntry;
 use crate::link::{Link, LinkSpec};
 use crate::network::error::NetworkError;
 use crate::network::{GroupSpec, Network};
+use crate::packet::ties::TieOrder;
 use crate::packet::transit::{Stage, Transit};
 use crate::pool::Pools;
 use crate::probe::flow::FlowAccount;
@@ -38,6 +39,7 @@ use crate::probe::group::GroupProbe;
 use crate::results::{self, FlowSeries, LinkSeries, Results, SharedLinks};
 use crate::tournament::Tournament;
 use crate::units::Time;
+use agenda::Agenda;
 use blocked::Blocking;
 use checkpoints::LinkCheckpoints;
 use dynamic_flows::DynamicFlows;
@@ -424,6 +426,7 @@ impl Simulation {
         self.dynamic.pass(end, &mut self.links);
         self.dynamic.end_measuring(&self.flows);
         self.check_conservation()?;
+        self.free_events();
         let endpoints = self.permanent_endpoints();
         let accounts: Vec<FlowAccount> = self.permanent().map(|flow| flow.account).collect();
         let dynamic = self.dynamic.results();
@@ -435,6 +438,14 @@ impl Simulation {
         // The results ask for gauges, in which a discipline may fail.
         self.check_disciplines(end)?;
         Ok(results)
+    }
+
+    /// Frees what the results do not need, so that with them the run takes little more memory than
+    /// before.
+    fn free_events(&mut self) {
+        let ties = TieOrder::new(self.network.ties, self.network.seed);
+        self.pending = Pending::new(Agenda::new(ties, 0.0, Time::ZERO, Time::ZERO));
+        self.fast_paths = FastPaths::new(0);
     }
 
     /// The time series recorded so far; `None` if the network has none. A flow records a sample with
