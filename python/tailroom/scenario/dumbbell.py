@@ -35,7 +35,14 @@ FEWEST_CYCLES = 4
 FEWEST_INTERVALS = 2
 """The same in intervals of BBR, one of which passes before the statistics begin."""
 SETTLING = 0.3
-"""Fraction of a run before the statistics begin."""
+"""Least fraction of a run before the statistics begin."""
+SETTLING_CYCLES = 3
+"""Least time between the last start of several flows and the statistics, in periods of a control
+that losses shape: flows that start within seconds lose packets together at first."""
+MOST_SETTLING = 0.5
+"""Largest fraction of a run before the statistics begin."""
+LATEST_START_RTTS = 50
+"""The flows start within so many RTTs, or within a fifth of a run that is shorter."""
 PACKET_BYTES = 1500
 """Packet size on the wire."""
 
@@ -64,9 +71,11 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
 
     The flows start at random times. The RTTs of several flows are drawn from `rtt` plus or minus
     10 %, as flows that do not differ lose packets together, or from the range that `rtt` gives; one
-    flow has the RTT as given. Without `duration`, a run lasts 300 RTTs, at least 30 s, and so long
-    that its statistics cover four periods of each control (CUBIC from loss to loss), or of BBR two
-    intervals after a first one, but no more than 20 million packets.
+    flow has the RTT as given. The statistics begin three periods of each control after the flows
+    have started (CUBIC from loss to loss; one of a flow alone, and one interval of BBR), but no earlier than at 30 %
+    of a run and no later than at half of it. Without `duration`, a run lasts 300 RTTs, at least
+    30 s, and so long that its statistics cover four periods, or two intervals of BBR, but no more
+    than 20 million packets.
 
     Args:
         rate: Rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`, or in bit/s.
@@ -93,14 +102,20 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     mean_s = (shortest_s + longest_s) / 2
     if shortest_s == longest_s and total > 1:
         shortest_s, longest_s = (mean_s * part for part in (1 - RTT_SPREAD, 1 + RTT_SPREAD))
+    window = rate_bps * mean_s / (8 * PACKET_BYTES) / total
+    latest_s = LATEST_START_RTTS * mean_s
+    cycles = SETTLING_CYCLES if total > 1 else 1
+    needed = [_needed_s(group, window, mean_s, cycles) for group in mix]
+    settled_s = max(settling for settling, _ in needed) + latest_s
+    counted_s = max(statistics for _, statistics in needed)
     if duration:
         span_s = _read("duration", "positive_duration", _time_text("duration", duration, "60 s"))
     else:
         most_s = max(MOST_PACKETS * 8 * PACKET_BYTES / rate_bps, 20 * mean_s)
-        window = rate_bps * mean_s / (8 * PACKET_BYTES) / total
-        least_s = max(_least_s(group, window, mean_s) for group in mix)
+        least_s = max(settled_s + counted_s, counted_s / (1 - SETTLING))
         span_s = min(max(FEWEST_RTTS * mean_s, least_s, FEWEST_SECONDS), most_s)
-    start_s = min(0.2 * span_s, 50 * mean_s)
+    start_s = min(0.2 * span_s, latest_s)
+    begin_s = min(max(SETTLING * span_s, settled_s), MOST_SETTLING * span_s)
     delay = _milliseconds(min(mean_s / 4, shortest_s / 2))
     tables: dict[str, Any] = {
         group.name: {
@@ -122,20 +137,23 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     return Scenario(
         title=f"{_words(mix)}, {rate.strip()}, RTT {rtt.strip()}",
         duration=f"{span_s:.6g} s",
-        measure_from=f"{SETTLING * span_s:.6g} s",
+        measure_from=f"{begin_s:.6g} s",
         links={"bottleneck": {"rate": rate, "delay": delay, "queue": cast("Queue", queue)}},
         flows=tables | others,
     )
 
 
-def _least_s(group: "_Group", window_packets: float, rtt_s: float) -> float:
-    """The shortest run whose statistics hold enough periods of the control of a group."""
+def _needed_s(
+    group: "_Group", window_packets: float, rtt_s: float, cycles: int
+) -> tuple[float, float]:
+    """How long a group takes to settle, so many periods of a control that losses shape, and how
+    long its statistics must be."""
     control = group.control
     kind = str(control.get("kind") if isinstance(control, Mapping) else control)
     period = period_s(kind, window_packets, rtt_s)
-    if kind in PROBE_RTT_INTERVALS_S:
-        return max(FEWEST_INTERVALS * period / (1 - SETTLING), period / SETTLING)
-    return FEWEST_CYCLES * period / (1 - SETTLING)
+    is_of_intervals = kind in PROBE_RTT_INTERVALS_S
+    settling, counted = (1, FEWEST_INTERVALS) if is_of_intervals else (cycles, FEWEST_CYCLES)
+    return settling * period, counted * period
 
 
 def read_rate(text: str) -> tuple[str, float]:
