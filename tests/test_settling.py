@@ -1,4 +1,4 @@
-"""The statistics of a question without a scenario begin when its flows have forgotten how they began."""
+"""When the statistics of a question without a scenario begin, its flows have settled."""
 
 import tomllib
 

@@ -72,8 +72,8 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     The flows start at random times. The RTTs of several flows are drawn from `rtt` plus or minus
     10 %, as flows that do not differ lose packets together, or from the range that `rtt` gives; one
     flow has the RTT as given. The statistics begin three periods of each control after the flows
-    have started (CUBIC from loss to loss; one of a flow alone, and one interval of BBR), but no earlier than at 30 %
-    of a run and no later than at half of it. Without `duration`, a run lasts 300 RTTs, at least
+    have started (CUBIC from loss to loss; one period of a flow alone, one interval of BBR), but not
+    before 30 % of a run, nor after half of it. Without `duration`, a run lasts 300 RTTs, at least
     30 s, and so long that its statistics cover four periods, or two intervals of BBR, but no more
     than 20 million packets.
 
@@ -146,8 +146,10 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
 def _needed_s(
     group: "_Group", window_packets: float, rtt_s: float, cycles: int
 ) -> tuple[float, float]:
-    """How long a group takes to settle, so many periods of a control that losses shape, and how
-    long its statistics must be."""
+    """How long a group takes to settle, and how long its statistics must be.
+
+    `cycles` is the time to settle, in periods of a control that losses shape.
+    """
     control = group.control
     kind = str(control.get("kind") if isinstance(control, Mapping) else control)
     period = period_s(kind, window_packets, rtt_s)
