@@ -18,7 +18,7 @@ from tailroom.simulation.sender_trace import MOST_FLOWS
 from tailroom.storage.output import output_directory, output_file
 
 MOST_PACKETS = 10_000_000
-"""Maximum number of packets in a file; they take 1.1 GB of memory."""
+"""Maximum number of packets in a file; they take 1.3 GB of memory."""
 Writer = Callable[[], None]
 """Writes an output."""
 FILE_BYTES = 100
