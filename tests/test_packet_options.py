@@ -318,3 +318,14 @@ def test_the_last_packet_and_its_ack_end_where_the_data_end(
         assert max(one.ack for one in own) == 50_001
     unseen = [row for row in shown(file, "tcp.analysis.ack_lost_segment") if row[0]]
     assert not unseen
+
+
+def test_a_fast_link_of_acks_is_recorded_as_long_as_their_data_are_few(
+    tailroom: Tailroom, tmp_path: Path
+) -> None:
+    """1 Gbit/s would send 19 million ACKs, more than a file holds; 5,000 packets ask for them."""
+    table = tmp_path / "run.parquet"
+    path = scenario(tmp_path, back="1 Gbit/s")
+    ended = tailroom("run", path, "--packets", table, "--at", "links.back")
+    assert (ended.status, ended.errors) == (0, "")
+    assert 1_000 < pq.read_table(table).num_rows < 5_000
