@@ -5,6 +5,8 @@ test derives what RFC 2018, 2883 and 7323 let the ACKs carry; it shares no code 
 """
 
 import bisect
+import csv
+import io
 import json
 import shutil
 import subprocess
@@ -329,3 +331,24 @@ def test_a_fast_link_of_acks_is_recorded_as_long_as_their_data_are_few(
     ended = tailroom("run", path, "--packets", table, "--at", "links.back")
     assert (ended.status, ended.errors) == (0, "")
     assert 1_000 < pq.read_table(table).num_rows < 5_000
+
+
+def test_an_import_of_both_directions_gives_the_flows_and_their_round_trips_back(
+    tailroom: Tailroom, tmp_path: Path
+) -> None:
+    """Bound of the round trips, from before the first run: 5 %, for the packets of the others."""
+    file = tmp_path / "run.pcapng"
+    ends = ("--at", "links.b", "--at", "links.back")
+    path = scenario(tmp_path, more="handshake = true")
+    assert tailroom("run", path, "--pcap", file, *ends).status == 0
+    ended = tailroom("import", file)
+    assert ended.status == 0
+    rows = list(csv.DictReader(io.StringIO(ended.output)))
+    read = segments(file)
+    assert len(rows) == 3
+    for row in rows:
+        sender = row["flow"].split(":")[0]
+        number = int(sender.rpartition(".")[2])
+        own = {one.start for one in read if one.connection == sender and one.end > one.start}
+        assert int(row["bytes"]) == len(own) * PAYLOAD
+        assert float(row["rtt_s"]) == pytest.approx(0.02 * number, rel=0.05)

@@ -43,7 +43,7 @@ const REGULAR: &str =
     r#"{ kind = "custom_flows", source = "regular", arrivals_per_second = 9.8, size = "30 kB" }"#;
 
 /// Equally spaced packets.
-#[derive(Clone, Copy, Deserialize, Ranges)]
+#[derive(Deserialize, Ranges)]
 #[serde(deny_unknown_fields)]
 struct SteadyParams {
     #[schemars(range(min = 1.0, max = 1e6))]
