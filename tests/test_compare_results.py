@@ -66,6 +66,7 @@ def test_every_table_of_a_result_is_recorded(before: Path) -> None:
     assert list(recorded["tables"]) == [
         "arrival_dispersion",
         "arrival_log",
+        "arrival_timestamps",
         "flow_counts",
         "flow_log",
         "flow_series",

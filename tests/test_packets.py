@@ -6,6 +6,7 @@ import json
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -97,6 +98,55 @@ def test_wireshark_finds_the_retransmissions_drops_and_marks_of_the_run(
     assert not any(malformed or checksum == "0" for _, malformed, checksum, *_ in packets)
 
 
+def duplicate_acks(log: list[dict[str, Any]]) -> int:
+    """ACKs that ask for the same packet as the ACK of their connection before."""
+    last: dict[int, int] = {}
+    count = 0
+    for row in log:
+        if row["content"] == "ack":
+            count += last.get(row["connection"]) == row["sequence"]
+            last[row["connection"]] = row["sequence"]
+    return count
+
+
+@needs_tshark
+@pytest.mark.parametrize("name", CASES)
+def test_with_the_acks_in_the_capture_wireshark_counts_the_same(
+    name: str, tailroom: Tailroom, tmp_path: Path
+) -> None:
+    file, table = tmp_path / "run.pcapng", tmp_path / "run.parquet"
+    path = scenario(tmp_path, name)
+    if name != "acks in a queue":
+        text = path.read_text() + 'reverse_path = ["back"]\n' + BACK.replace("1 Mbit", "20 Mbit")
+        path.write_text(text)
+    outputs = ("--pcap", file, "--packets", table, "--at", "links.b", "--at", "links.back")
+    ended = tailroom("run", path, *outputs, "--json")
+    assert (ended.status, ended.errors) == (0, "")
+    summary = json.loads(ended.output)
+    log = sorted(pq.read_table(table).to_pylist(), key=lambda row: row["time_s"])
+    doubts = ("ack_lost_segment", "lost_segment", "window_full", "zero_window")
+    packets = shown(
+        file,
+        *("frame.interface_name", "frame.comment", "ip.dsfield.ecn", "_ws.malformed"),
+        *(f"tcp.analysis.{doubt}" for doubt in doubts),
+        *("tcp.analysis.duplicate_ack", *REPEATED),
+    )
+    assert len(packets) == len(log) > 3_000
+    for row, packet in zip(log, packets, strict=True):
+        link, comment, ecn, *doubted = packet[:-5]
+        assert (link, bool(comment)) == (row["link"], row["fate"] != "accepted")
+        assert int(ecn, 0) == {"not_ect": 0, "ect1": 1, "ect0": 2, "ce": 3}[row["ecn"]]
+        assert not any(doubted), packet
+    sent = sum(flow["retransmissions"] for flow in summary["flows"])
+    assert 0 <= sent - sum(any(packet[-4:]) for packet in packets) <= 3
+    assert sum(bool(packet[-5]) for packet in packets) == duplicate_acks(log)
+    at_link = [packet[1] for packet in packets if packet[0] == "b"]
+    drops = sum(comment.startswith("dropped") for comment in at_link)
+    marks = sum(comment.startswith("marked") for comment in at_link)
+    link = summary["links"]["b"]
+    assert (drops, marks) == (link["drops_packets"], link["marks_packets"])
+
+
 @needs_tshark
 def test_wireshark_shows_ends_sizes_and_the_link(tailroom: Tailroom, tmp_path: Path) -> None:
     file, table = tmp_path / "run.pcapng", tmp_path / "run.parquet"
@@ -111,7 +161,10 @@ def test_wireshark_shows_ends_sizes_and_the_link(tailroom: Tailroom, tmp_path: P
     )
     assert len(rows) == len(log) > 100
     for (link, time, size, payload, receiver), row in zip(rows, log, strict=True):
-        assert (link, int(size), int(payload)) == ("back", row["bytes"], 0)
+        # An ACK of 40 bytes has no room for its options: 12 bytes of timestamps, and SACK blocks.
+        blocks = len(row["sack_blocks"][:3])
+        assert (link, int(payload)) == ("back", 0)
+        assert int(size) == 52 + (4 + 8 * blocks if blocks else 0) > row["bytes"]
         assert abs(float(time) - row["time_s"]) < 1e-9
         assert 2 <= row["time_s"] < 3
         assert receiver == f"10.0.0.{row['connection'] + 1}"

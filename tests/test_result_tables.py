@@ -23,6 +23,13 @@ EVERYTHING = {
     "links.bottleneck.arrival_dispersion": "10 ms",
     "links.bottleneck.arrival_log": {"from": "1 s", "to": "2 s"},
     "links.bottleneck.queue": {"kind": "codel", "limit": "20 packets"},
+    "links.back": {
+        "rate": "10 Mbit/s",
+        "delay": "5 ms",
+        "queue": {"kind": "drop_tail", "limit": "20 packets"},
+        "arrival_log": {"from": "1 s", "to": "4 s"},
+    },
+    "flows.reno.reverse_path": ["back"],
     "pools": {"memory": {"size": "40 kB", "policy": "dynamic_threshold"}},
     "links.bottleneck.pool": "memory",
     "flows.short": {
@@ -96,7 +103,7 @@ def test_labels_are_the_names_of_the_scenario(recorded: tr.Result) -> None:
     assert recorded.flow_log["group"].unique().to_pylist() == ["short"]
     assert recorded.arrival_log is not None
     assert set(recorded.arrival_log["flow"].to_pylist()) == {"reno.0", "reno.1", "short"}
-    assert recorded.arrival_log["link"].unique().to_pylist() == ["bottleneck"]
+    assert recorded.arrival_log["link"].unique().to_pylist() == ["bottleneck", "back"]
     assert recorded.packet_log is not None
     events = set(recorded.packet_log["event"].to_pylist())
     assert events <= {"arrival", "departure", "drop"}
@@ -141,8 +148,7 @@ def test_the_reference_describes_every_statistic(recorded: tr.Result, reference:
         }
         for heading in reference[:tables_begin].split("\n### ")[1:]
     }
-    (link,) = recorded.links.values()
-    assert described["Links"] == set(link)
+    assert all(described["Links"] == set(link) for link in recorded.links.values())
     pool: Mapping[str, Any] = recorded.pools["memory"]
     assert described["Memory that links share"] == set(pool)
     assert described["Links of a pool"] == set(pool["links"]["bottleneck"])

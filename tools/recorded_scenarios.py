@@ -341,6 +341,12 @@ def _networks() -> Iterator[tuple[str, Document]]:
     yield "network/reverse_path", _network(ways, {"down": {**down, "ack_size": "60 B"}})
     aggregated = {**down, "delayed_ack": True, "ack_aggregation": "4 ms", "sender_side": 1.0}
     yield "network/two_way", _network(ways, {"down": aggregated, "up": up})
+    log = {"arrival_log": {"from": "3 s", "to": "5 s"}}
+    logged: Document = {name: {**one, **log} for name, one in ways.items()}
+    yield (
+        "network/two_way_logged",
+        _network(logged, {"down": {**down, "recovery": "rack"}, "up": up}),
+    )
     fair: Document = {name: {**one, "queue": "codel"} for name, one in ways.items()}
     yield (
         "network/two_way_codel",

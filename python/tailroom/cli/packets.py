@@ -18,7 +18,7 @@ from tailroom.simulation.sender_trace import MOST_FLOWS
 from tailroom.storage.output import output_directory, output_file
 
 MOST_PACKETS = 10_000_000
-"""Maximum number of packets in a file; they take 1.1 GB of memory."""
+"""Maximum number of packets in a file; they take 1.3 GB of memory."""
 Writer = Callable[[], None]
 """Writes an output."""
 FILE_BYTES = 100
@@ -83,7 +83,9 @@ class Wanted:
             raise failures.InputError(
                 f"--to {end_s:g} s: is not after --from {start_s:g} s; give a later time"
             )
-        rates = {link["name"]: (link["rate_bps"], link["packet_bytes"]) for link in known["links"]}
+        rates = {
+            link["name"]: link["rate_bps"] / 8 / link["packet_bytes"] for link in known["links"]
+        }
         logs: dict[str, object] = {}
         for place in self.at or self._first_links(groups, traced):
             name = place.removeprefix("links.")
@@ -92,8 +94,7 @@ class Wanted:
                     f"--at {place}: there is no such link; choose among "
                     f"{', '.join(f'links.{link}' for link in links)}"
                 )
-            rate_bps, packet_bytes = rates.get(name, (0.0, 1.0))
-            packets = round(rate_bps * (end_s - start_s) / 8 / packet_bytes)
+            packets = round(_packets_per_second(name, rates, groups) * (end_s - start_s))
             self._check_size(place, packets)
             # A link may be offered more than it can send; the run ends if it is much more.
             logs[f"links.{name}.arrival_log"] = {
@@ -189,6 +190,22 @@ class Wanted:
                 return [partial(output.write, fill) for output, fill in fills if output]
 
             yield writers
+
+
+def _packets_per_second(link: str, rates: dict[str, float], groups: dict[str, Any]) -> float:
+    """The most packets that a link sends; on a link of ACKs alone, one for each packet of data."""
+    most = rates.get(link, 0.0)
+    paths = [group.get("path", [link]) for group in groups.values()]
+    if any(link in path for path in paths):
+        return most
+    answered = [
+        path
+        for path, group in zip(paths, groups.values(), strict=True)
+        if link in group.get("reverse_path", ())
+    ]
+    # Groups that share their slowest link share its rate.
+    slowest = {min(path, key=lambda one: rates.get(one, 0.0)) for path in answered}
+    return min(most, sum(rates.get(one, 0.0) for one in slowest))
 
 
 def _group_in(groups: dict[str, Any], flow: str) -> str | None:

@@ -1,7 +1,9 @@
 """Headers of packets as they would be on a wire: IPv4 with TCP or UDP."""
 
 import struct
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 IP_BYTES, TCP_BYTES, UDP_BYTES, TIMESTAMP_BYTES = 20, 20, 8, 12
 RECEIVER = bytes([198, 18, 0, 1])
@@ -10,6 +12,17 @@ _PORT = 5001
 _ECN = {"not_ect": 0, "ect1": 1, "ect0": 2, "ce": 3}
 _SYN, _ACK = 0x02, 0x10
 _TCP, _UDP = 6, 17
+_OPTION_BYTES = 40
+"""The most that the options of a TCP header take."""
+_WINDOW_SHIFT = 14
+"""The largest window (RFC 7323 sec. 2.3): the receiver of a run takes in everything."""
+
+
+class Timestamps(NamedTuple):
+    """The fields of the timestamps option (RFC 7323 sec. 3.2), in ms."""
+
+    value: int
+    echo: int
 
 
 @dataclass(frozen=True)
@@ -21,6 +34,10 @@ class Group:
     """Bytes of all headers of a data packet, as the scenario counts them."""
     packet_bytes: int
     """Size of a data packet on the wire."""
+    has_sack: bool = False
+    """Whether ACKs carry SACK blocks."""
+    is_opened: bool = False
+    """Whether connections begin with a handshake."""
 
     @property
     def written_bytes(self) -> int:
@@ -29,6 +46,11 @@ class Group:
             return IP_BYTES + UDP_BYTES
         has_timestamps = self.header_bytes >= IP_BYTES + TCP_BYTES + TIMESTAMP_BYTES
         return IP_BYTES + TCP_BYTES + (TIMESTAMP_BYTES if has_timestamps else 0)
+
+    @property
+    def has_timestamps(self) -> bool:
+        """Whether data packets carry timestamps."""
+        return self.written_bytes > IP_BYTES + TCP_BYTES
 
     def payload_bytes(self, packet_bytes: int) -> int:
         """Bytes of data in a data packet.
@@ -49,7 +71,7 @@ def sender_of(connection: int) -> bytes:
 
 
 def data(  # noqa: PLR0913 - the fields of the headers
-    connection: int, group: Group, *, offset: int, payload: int, sent_ms: int, ecn: str
+    connection: int, group: Group, *, offset: int, payload: int, stamps: Timestamps, ecn: str
 ) -> bytes:
     """Returns the headers of a data packet.
 
@@ -58,7 +80,7 @@ def data(  # noqa: PLR0913 - the fields of the headers
         group: Its group.
         offset: Position of the first byte in the data of the flow.
         payload: Bytes of data; the first packet of a handshake has none, and is a SYN.
-        sent_ms: Time at which it was sent, in milliseconds: its timestamp.
+        stamps: Its timestamps.
         ecn: ECN field, as in the table `arrival_log`.
     """
     ends = sender_of(connection), RECEIVER
@@ -66,28 +88,39 @@ def data(  # noqa: PLR0913 - the fields of the headers
     if not group.is_tcp:
         udp = struct.pack("!HHHH", _PORT, _PORT, UDP_BYTES + payload, 0)
         return _ip(*ends, _UDP, length, ecn) + udp
-    has_timestamp = group.written_bytes > IP_BYTES + TCP_BYTES
-    options = _timestamp(sent_ms) if has_timestamp else b""
-    return _ip(*ends, _TCP, length, ecn) + (
-        _tcp(offset + 1, 1, options) if payload else _tcp(0, 0, options, _SYN)
-    )
+    if payload:
+        options = _timestamps(stamps) if group.has_timestamps else b""
+        return _ip(*ends, _TCP, length, ecn) + _tcp(offset + 1, 1, options)
+    syn = _tcp(0, 0, _opening_options(group, stamps), _SYN)
+    return _ip(*ends, _TCP, IP_BYTES + len(syn), ecn) + syn
 
 
-def ack(connection: int, group: Group, *, offset: int, size: int, sent_ms: int) -> bytes:
-    """Returns the headers of an ACK.
+def ack(
+    connection: int,
+    group: Group,
+    *,
+    offset: int,
+    stamps: Timestamps,
+    blocks: Sequence[tuple[int, int]] = (),
+) -> bytes:
+    """Returns the headers of an ACK; that of the first packet of a handshake is a SYN-ACK.
 
     Args:
         connection: Number of the connection.
         group: Its group.
         offset: Position of the byte that is expected next, in the data of the flow.
-        size: Size of the ACK on the wire.
-        sent_ms: Time at which it was sent, in milliseconds.
+        stamps: Its timestamps.
+        blocks: SACK blocks as positions in the data; those for which the options have room are
+            written.
     """
-    has_timestamp = min(size, group.written_bytes) >= IP_BYTES + TCP_BYTES + TIMESTAMP_BYTES
-    options = _timestamp(sent_ms) if has_timestamp else b""
-    length = IP_BYTES + TCP_BYTES + len(options)
-    ip = _ip(RECEIVER, sender_of(connection), _TCP, length, "not_ect")
-    return ip + _tcp(1, offset + 1, options)
+    # Without a packet behind a gap, only the answer to a SYN asks for the first byte.
+    if group.is_opened and group.has_sack and not (offset or blocks):
+        tcp = _tcp(0, 1, _opening_options(group, stamps), _SYN | _ACK)
+    else:
+        options = _timestamps(stamps) if group.has_timestamps else b""
+        tcp = _tcp(1, offset + 1, options + _sack(blocks, _OPTION_BYTES - len(options)))
+    ends = RECEIVER, sender_of(connection)
+    return _ip(*ends, _TCP, IP_BYTES + len(tcp), "not_ect") + tcp
 
 
 def _ip(source: bytes, destination: bytes, protocol: int, length: int, ecn: str) -> bytes:
@@ -106,6 +139,24 @@ def _tcp(sequence: int, acknowledgment: int, options: bytes, flags: int = _ACK) 
     return struct.pack("!HHIIBBHHH", _PORT, _PORT, *numbers, offset, flags, 65535, 0, 0) + options
 
 
-def _timestamp(sent_ms: int) -> bytes:
-    """Two bytes of padding and the option of RFC 7323, whose echo is unknown at a link."""
-    return struct.pack("!BBBBII", 1, 1, 8, 10, sent_ms % (1 << 32), 0)
+def _timestamps(stamps: Timestamps) -> bytes:
+    """Two bytes of padding and the option of RFC 7323."""
+    return b"\1\1" + struct.pack("!BBII", 8, 10, *stamps)
+
+
+def _sack(blocks: Sequence[tuple[int, int]], room: int) -> bytes:
+    """Two bytes of padding and the option of RFC 2018 with the first blocks."""
+    fitting = blocks[: (room - 4) // 8]
+    if not fitting:
+        return b""
+    edges = [(1 + edge) % (1 << 32) for block in fitting for edge in block]
+    return b"\1\1" + struct.pack(f"!BB{len(edges)}I", 5, 2 + 4 * len(edges), *edges)
+
+
+def _opening_options(group: Group, stamps: Timestamps) -> bytes:
+    """The options of a SYN as Linux orders them: MSS, SACK permitted, timestamps, window scale."""
+    mss = struct.pack("!BBH", 2, 4, max(0, group.packet_bytes - IP_BYTES - TCP_BYTES))
+    sack = b"\4\2" if group.has_sack else b"\1\1"
+    # Timestamps have padding of their own, in place of which SACK permitted may stand.
+    timestamps = _timestamps(stamps)[2:] if group.has_timestamps else b"\1\1"
+    return mss + sack + timestamps + struct.pack("!BBBB", 1, 3, 3, _WINDOW_SHIFT)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from tailroom.errors import ArgumentError
@@ -23,7 +24,7 @@ def write(arrivals: pa.Table, scenario: str, path: Path) -> None:
     """Writes a new file in pcapng, with an interface per link.
 
     Args:
-        arrivals: Rows of the table `arrival_log`.
+        arrivals: Rows of the table `arrival_log`, with the options of the headers.
         scenario: The resolved scenario of the run.
         path: The file.
 
@@ -36,8 +37,9 @@ def write(arrivals: pa.Table, scenario: str, path: Path) -> None:
     ordered = arrivals.sort_by("time_s") if len(links) > 1 else arrivals
     with new_file(path) as file:
         file.write(pcapng.beginning(links))
+        flows = _Flows(groups)
         for batch in ordered.to_batches(max_chunksize=ROWS_AT_A_TIME):
-            file.write(b"".join(_packets(batch.to_pylist(), groups, interfaces)))
+            file.write(b"".join(_packets(batch.to_pylist(), flows, interfaces)))
 
 
 def choose(arrivals: pa.Table, flows: Sequence[str] = (), every: int = 1) -> pa.Table:
@@ -79,6 +81,8 @@ def groups_of(scenario: str) -> dict[str, headers.Group]:
             is_tcp="congestion" in group,
             header_bytes=_bytes(group["header_size"]),
             packet_bytes=_bytes(group["packet_size"]),
+            has_sack=group.get("recovery") in ("sack", "rack"),
+            is_opened=group.get("handshake") is True,
         )
         for name, group in document["flows"].items()
     }
@@ -98,34 +102,58 @@ def group_of(flow: str) -> str:
     return flow.rpartition(".")[0] or flow
 
 
+class _Flows:
+    """What is known of flows, and of the connections so far."""
+
+    def __init__(self, groups: dict[str, headers.Group]) -> None:
+        self._groups = groups
+        self._ends: dict[int, tuple[int, int]] = {}
+        """By connection, the number of a last packet that is not full, and the bytes to its end."""
+
+    def group(self, flow: str) -> headers.Group:
+        """The group of a flow."""
+        return self._groups[flow] if flow in self._groups else self._groups[group_of(flow)]
+
+    def note_end(self, connection: int, sequence: int, end: int) -> None:
+        """A packet is not full, as only the last one is."""
+        self._ends[connection] = sequence, end
+
+    def offset(self, connection: int, sequence: int, payload: int) -> int:
+        """Bytes of a connection before the packet of this number; of all, if there is none."""
+        last, end = self._ends.get(connection, (sequence, 0))
+        return end if sequence > last else sequence * payload
+
+
 def _packets(
-    rows: list[dict[str, Any]], groups: dict[str, headers.Group], interfaces: dict[str, int]
+    rows: list[dict[str, Any]], flows: _Flows, interfaces: dict[str, int]
 ) -> Iterator[bytes]:
     """The blocks of some rows."""
     for row in rows:
-        name = row["flow"]
-        group = groups[name] if name in groups else groups[group_of(name)]
         yield pcapng.packet(
             interfaces[row["link"]],
             round(row["time_s"] * 1e9),
-            *_captured(row, group),
+            *_captured(row, flows),
             _comment(row),
         )
 
 
-def _captured(row: dict[str, Any], group: headers.Group) -> tuple[bytes, int]:
+def _captured(row: dict[str, Any], flows: _Flows) -> tuple[bytes, int]:
     """The headers of a packet, and its size on the wire, which has room for the headers."""
-    connection, size = row["connection"], row["bytes"]
-    sent_ms = int(row["sent_s"] * 1e3)
+    group, connection, size = flows.group(row["flow"]), row["connection"], row["bytes"]
+    full, sequence = group.payload_bytes(group.packet_bytes), row["sequence"]
+    stamps = headers.Timestamps(row["timestamp_ms"], row["echo_ms"])
     if row["content"] == "ack":
-        payload = group.payload_bytes(group.packet_bytes)
-        offset = row["sequence"] * payload
-        captured = headers.ack(connection, group, offset=offset, size=size, sent_ms=sent_ms)
+        place = partial(flows.offset, connection, payload=full)
+        blocks = [(place(block["start"]), place(block["end"])) for block in row["sack_blocks"]]
+        captured = headers.ack(
+            connection, group, offset=place(sequence), stamps=stamps, blocks=blocks
+        )
     else:
-        payload = group.payload_bytes(size)
-        offset = row["sequence"] * payload
+        payload, offset = group.payload_bytes(size), sequence * full
+        if 0 < payload < full:
+            flows.note_end(connection, sequence, offset + payload)
         captured = headers.data(
-            connection, group, offset=offset, payload=payload, sent_ms=sent_ms, ecn=row["ecn"]
+            connection, group, offset=offset, payload=payload, stamps=stamps, ecn=row["ecn"]
         )
     return captured, max(size, len(captured))
 

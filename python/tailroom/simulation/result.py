@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
 from tailroom.libraries import need
-from tailroom.simulation import packet_capture, sender_trace
+from tailroom.simulation import logged_packets, packet_capture, sender_trace
 from tailroom.simulation.action_log import ActionLog
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.result_tables import ResultTables
@@ -204,7 +204,7 @@ class Result(AnyResult, ResultTables):
     def save_packets(
         self, path: str | PathLike[str], *, flows: Sequence[str] = (), every: int = 1
     ) -> None:
-        """Writes the packets of `arrival_log` as a Parquet file.
+        """Writes the packets of `arrival_log` as a Parquet file, with timestamps and SACK blocks.
 
         Args:
             path: The new file.
@@ -240,7 +240,10 @@ class Result(AnyResult, ResultTables):
     def _packets(self, flows: Sequence[str], every: int) -> pa.Table:
         if every < 1:
             raise ArgumentError(f"every is {every}; give a number from 1")
-        return packet_capture.choose(self._recorded("arrival_log"), flows, every)
+        packets = logged_packets.joined(
+            self._recorded("arrival_log"), self.arrival_timestamps, self.sack_blocks
+        )
+        return packet_capture.choose(packets, flows, every)
 
     def plot(self, kind: PlotKind = "windows") -> Figure:
         """Draws windows and queue over time, utilization over time, burstiness, or arrivals.

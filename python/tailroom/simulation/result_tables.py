@@ -48,3 +48,11 @@ class ResultTables:
     """Arrivals of packets: one row per arrival, link by link in order of time. Recorded at the
     links with an `arrival_log`. Columns: `time_s link flow connection content sequence sent_s
     ecn bytes queue_packets fate`."""
+    arrival_timestamps: pa.Table | None = lazy_table()
+    """Timestamps of packets (RFC 7323), in ms since the run began, modulo 2^32: one row per row
+    of `arrival_log`, in its order. Recorded at the links with an `arrival_log` if a packet has
+    one. Columns: `timestamp_ms echo_ms`."""
+    sack_blocks: pa.Table | None = lazy_table()
+    """SACK blocks of ACKs (RFC 2018): one row per block, by row of `arrival_log`; the blocks of
+    an ACK in their order, first a packet that has arrived twice (RFC 2883). Recorded at the
+    links with an `arrival_log`, if an ACK has a block. Columns: `arrival start end`."""

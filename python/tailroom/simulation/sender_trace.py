@@ -109,11 +109,11 @@ def _chosen(known: list[str], flows: Sequence[str]) -> list[str]:
 
 def _packets(arrivals: pa.Table, group: Group) -> Iterator[Timed]:
     """The packets of a flow, numbered as they are sent."""
-    number = 0
+    number, full = 0, group.payload_bytes(group.packet_bytes)
     for batch in arrivals.to_batches(max_chunksize=packet_capture.ROWS_AT_A_TIME):
         for row in batch.to_pylist():
             payload = group.payload_bytes(row["bytes"])
-            offset = row["sequence"] * payload
+            offset = row["sequence"] * full
             yield (
                 row["sent_s"],
                 qlog.PACKET_SENT,

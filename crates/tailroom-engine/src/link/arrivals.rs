@@ -7,8 +7,8 @@
 //! drop takes the last copy, which has just arrived if the link refuses it.
 
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
-use crate::packet::Ecn;
 use crate::packet::transit::Transit;
+use crate::packet::{Ecn, Range};
 use crate::quantity::Duration;
 use crate::queue::buffer::DropReason;
 use crate::units::Time;
@@ -24,7 +24,7 @@ pub struct ArrivalLogSpec {
     /// End of the span: arrivals before this time are recorded.
     pub to: Duration,
     /// The most arrivals that may be recorded; the run ends with an error if more packets arrive in
-    /// the span. An arrival takes about 110 bytes.
+    /// the span. An arrival takes about 130 bytes.
     #[serde(default = "ten_million")]
     #[schemars(range(min = 1, max = 1_000_000_000))]
     pub most_packets: u64,
@@ -89,6 +89,28 @@ pub struct Identity {
     pub flow_start: Time,
     /// What it carries.
     pub content: Content,
+    /// Its timestamps; zero without congestion control.
+    pub timestamps: Timestamps,
+}
+
+/// The timestamps of a packet (RFC 7323 sec. 3.2): clocks of milliseconds since the begin of the run,
+/// modulo 2^32.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Timestamps {
+    /// `TSval`: when the packet left its sender, or the ACK its receiver.
+    pub value_ms: u32,
+    /// `TSecr`: the timestamp of the packet that an ACK echoes, or of the ACK that a packet echoes; 0
+    /// if there was none.
+    pub echo_ms: u32,
+}
+
+/// A SACK block of an ACK that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SackBlock {
+    /// The place of the ACK in the log.
+    pub arrival: usize,
+    /// The packets that have arrived at the receiver.
+    pub range: Range,
 }
 
 /// An arrival.
@@ -109,6 +131,7 @@ pub struct Arrival {
 pub struct Arrivals {
     spec: ArrivalLogSpec,
     list: Vec<Arrival>,
+    blocks: Vec<SackBlock>,
     coming: Identity,
     /// Whether more packets arrived than may be recorded.
     pub is_overfull: bool,
@@ -117,12 +140,26 @@ pub struct Arrivals {
 impl Arrivals {
     /// An empty log.
     pub fn new(spec: ArrivalLogSpec) -> Self {
-        Arrivals { spec, list: Vec::new(), coming: Identity::default(), is_overfull: false }
+        Arrivals {
+            spec,
+            list: Vec::new(),
+            blocks: Vec::new(),
+            coming: Identity::default(),
+            is_overfull: false,
+        }
     }
 
     /// Tells which packet arrives next.
     pub fn announce(&mut self, identity: Identity) {
         self.coming = identity;
+    }
+
+    /// Tells which SACK blocks the ACK that arrives next at `time` carries, in their order.
+    pub fn announce_blocks(&mut self, time: Time, blocks: impl Iterator<Item = Range>) {
+        let arrival = self.list.len();
+        if self.covers(time) && (arrival as u64) < self.spec.most_packets {
+            self.blocks.extend(blocks.map(|range| SackBlock { arrival, range }));
+        }
     }
 
     /// Records a packet that arrives and finds `queue` packets waiting; packets arrive in order of
@@ -172,6 +209,16 @@ impl Arrivals {
     /// The arrivals in order of time.
     pub fn list(&self) -> &[Arrival] {
         &self.list
+    }
+
+    /// The SACK blocks of the arrivals, in their order.
+    pub fn sack_blocks(&self) -> &[SackBlock] {
+        &self.blocks
+    }
+
+    /// Memory of the SACK blocks, in bytes; the arrivals are estimated before the run.
+    pub fn blocks_bytes(&self) -> u64 {
+        (self.blocks.capacity() * size_of::<SackBlock>()) as u64
     }
 
     fn covers(&self, time: Time) -> bool {

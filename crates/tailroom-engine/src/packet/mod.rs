@@ -115,6 +115,15 @@ pub struct Ack<'a> {
     pub blocks: &'a [Range],
 }
 
+impl Ack<'_> {
+    /// The blocks as they stand in the ACK: a packet that has arrived twice comes first (RFC 2883 sec.
+    /// 4).
+    pub fn reported(&self) -> impl Iterator<Item = Range> {
+        let twice = self.duplicate.map(|start| Range { start, end: start + 1 });
+        twice.into_iter().chain(self.blocks.iter().copied())
+    }
+}
+
 /// An [`Ack`] that owns its blocks while it waits in a shared queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StoredAck {

@@ -255,6 +255,8 @@ impl SendJitter {
 pub trait NetworkSink {
     /// A packet reaches the first shared link at `time`.
     fn packet(&mut self, time: Time, packet: &Packet);
-    /// An ACK reaches the first link of the reverse path at `time`.
-    fn ack(&mut self, time: Time, ack: Ack<'_>);
+    /// An ACK that was sent at `sent` reaches the first link of the reverse path at `time`.
+    fn ack(&mut self, sent: Time, time: Time, ack: Ack<'_>);
+    /// An ACK that was sent at `sent` reaches the sender at `time` by a private path.
+    fn private_ack(&mut self, _sent: Time, _time: Time) {}
 }

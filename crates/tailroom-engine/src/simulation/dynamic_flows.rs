@@ -305,6 +305,9 @@ impl Simulation {
             ..self.link_checkpoints.checkpoints
         };
         let endpoints = Endpoints::of_request(network, group, &plan, checkpoints);
+        if let Some(clocks) = &mut pending.timestamps {
+            clocks.begin(number);
+        }
         let mut flow = Flow::new(endpoints, group, plan.route);
         let (endpoints, mut injector) = flow.endpoints_and_injector(number, pending);
         endpoints.emit_next(&mut injector);

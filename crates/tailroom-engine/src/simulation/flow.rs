@@ -42,11 +42,21 @@ impl NetworkSink for Injector<'_> {
         self.pending.inject(self.flow, time, packet);
     }
 
-    fn ack(&mut self, time: Time, ack: Ack<'_>) {
+    fn ack(&mut self, sent: Time, time: Time, ack: Ack<'_>) {
         let slot = self.pending.acks.put(ack, &mut self.pending.agenda);
+        if let Some(clocks) = &mut self.pending.timestamps {
+            clocks.on_ack_sent(self.flow, sent, ack.cumulative, slot);
+        }
         *self.acks_on_the_way += 1;
         let event = Transit::ack_arrival(time, self.flow, self.forward_hops, self.ack_bytes, slot);
         self.pending.agenda.push(event);
+    }
+
+    #[inline]
+    fn private_ack(&mut self, sent: Time, time: Time) {
+        if let Some(clocks) = &mut self.pending.timestamps {
+            clocks.on_ack(self.flow, time, sent);
+        }
     }
 }
 
@@ -63,7 +73,7 @@ impl NetworkSink for PacketInjector<'_> {
         self.pending.inject(self.flow, time, packet);
     }
 
-    fn ack(&mut self, _time: Time, _ack: Ack<'_>) {
+    fn ack(&mut self, _sent: Time, _time: Time, _ack: Ack<'_>) {
         unreachable!("no ACK of the flow crosses a shared link");
     }
 }

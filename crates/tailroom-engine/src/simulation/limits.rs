@@ -45,6 +45,14 @@ impl Simulation {
         let fast_path_bytes = self.fast_paths.memory_bytes();
         let dynamic_bytes = self.dynamic.memory_bytes();
         let pending_bytes = self.pending.memory_bytes();
-        pending_bytes + held_bytes + metered_bytes + flow_bytes + fast_path_bytes + dynamic_bytes
+        let logs = self.links.iter().filter_map(|link| link.probe.arrivals.as_ref());
+        let sack_bytes: u64 = logs.map(|log| log.blocks_bytes()).sum();
+        pending_bytes
+            + held_bytes
+            + metered_bytes
+            + flow_bytes
+            + fast_path_bytes
+            + dynamic_bytes
+            + sack_bytes
     }
 }

@@ -7,7 +7,7 @@ use super::pending::Pending;
 use super::routes::{Exit, Hop};
 use crate::flow::Endpoints;
 use crate::link::LinkOutcome;
-use crate::link::arrivals::{Content, Identity};
+use crate::link::arrivals::{Content, Identity, Timestamps};
 use crate::packet::transit::{Stage, Transit};
 use crate::packet::{Ecn, Packet};
 use crate::pool::Grant;
@@ -72,23 +72,49 @@ impl Simulation {
     /// Tells a link that records its arrivals which packet reaches it.
     #[cold]
     fn announce(&mut self, link: usize, packet: Transit, position: u8) {
+        let tcp = self.group_of(packet.flow() as usize).tcp.as_ref();
+        let has_sack = tcp.is_some_and(|tcp| tcp.recovery.has_sack());
         let Simulation { links, flows, pending, dynamic, .. } = self;
         let Some(arrivals) = &mut links[link].probe.arrivals else { return };
         let flow = &flows[packet.flow() as usize];
         let flow_start = dynamic.start_of(packet.flow());
-        arrivals.announce(if position >= flow.forward_hops {
-            let sequence = pending.acks.look(packet.slot()).cumulative;
-            Identity { sequence, sent: packet.time(), flow_start, content: Content::Ack }
+        let clocks = pending.timestamps.as_deref();
+        let identity = if position >= flow.forward_hops {
+            let ack = pending.acks.look(packet.slot());
+            if has_sack {
+                arrivals.announce_blocks(packet.time(), ack.reported());
+            }
+            let timestamps = clocks.map(|clocks| clocks.of_ack(packet.slot())).unwrap_or_default();
+            let (sequence, sent, content) = (ack.cumulative, packet.time(), Content::Ack);
+            Identity { sequence, sent, flow_start, content, timestamps }
         } else {
+            let number = packet.flow();
             let (packet, sent) = pending.sent(packet);
-            let sequence = match &flow.endpoints {
-                Endpoints::Tcp(connection) => packet.packet(connection.receiver.next()).sequence,
-                Endpoints::Unresponsive(_) => packet.slot().into(),
+            let (sequence, timestamps) = match &flow.endpoints {
+                Endpoints::Tcp(connection) => (
+                    packet.packet(connection.receiver.next()).sequence,
+                    clocks.map(|clocks| clocks.of_packet(number, sent)).unwrap_or_default(),
+                ),
+                Endpoints::Unresponsive(_) => (packet.slot().into(), Timestamps::default()),
             };
             let is_repeated = packet.packet(0).is_retransmission;
             let content = if is_repeated { Content::Retransmission } else { Content::Data };
-            Identity { sequence, sent, flow_start, content }
-        });
+            Identity { sequence, sent, flow_start, content, timestamps }
+        };
+        arrivals.announce(identity);
+    }
+
+    /// Tells the receiver's clock of a packet that leaves the last shared link at `at`.
+    #[cold]
+    fn note_reception(&mut self, at: Time, packet: Transit, sent: Time) {
+        let Simulation { flows, pending, .. } = self;
+        if let (Endpoints::Tcp(connection), Some(clocks)) =
+            (&flows[packet.flow() as usize].endpoints, &mut pending.timestamps)
+        {
+            let sequence = packet.packet(connection.receiver.next()).sequence;
+            let at = connection.private_path.reach_receiver(at);
+            clocks.on_packet(packet.flow(), at, sequence, sent);
+        }
     }
 
     /// A packet reaches a link that shares memory with others. The policer comes before the pool, and
@@ -263,6 +289,12 @@ impl Simulation {
             LinkOutcome::Delivered(at) if exit == Exit::Sender => {
                 let flow = &mut flows[index as usize];
                 let ack = pending.acks.take(packet.slot());
+                if let (Some(clocks), Endpoints::Tcp(connection)) =
+                    (&mut pending.timestamps, &flow.endpoints)
+                {
+                    let at = connection.private_path.reach_sender(at);
+                    clocks.on_stored_ack(index, at, packet.slot());
+                }
                 flow.account.acks_on_the_way -= 1;
                 let (endpoints, mut injector) = flow.endpoints_and_injector(index, pending);
                 endpoints.deliver_ack(at, ack.ack(), &mut injector);
@@ -298,6 +330,9 @@ impl Simulation {
     pub(super) fn deliver(&mut self, at: Time, packet: Transit, sent: Time) -> bool {
         if packet.ecn() == Ecn::Ce {
             self.count_mark(packet, sent);
+        }
+        if self.any_link.logs_arrivals {
+            self.note_reception(at, packet, sent);
         }
         let Simulation { flows, pending, routes, groups, .. } = self;
         let index = packet.flow();

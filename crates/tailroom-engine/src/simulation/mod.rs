@@ -20,6 +20,7 @@ mod plain_events;
 mod routes;
 mod sizing;
 pub mod stepping;
+mod timestamps;
 mod waits;
 
 use crate::congestion::custom::CustomFault;
@@ -165,6 +166,7 @@ impl Simulation {
         };
         if simulation.any_link.logs_arrivals {
             simulation.fast_paths.turn_off();
+            simulation.pending.timestamps = Some(Box::default());
         }
         simulation.start_flows();
         Ok(simulation)

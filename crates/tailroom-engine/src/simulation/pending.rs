@@ -4,22 +4,29 @@
 //! the store in place of the sequence number.
 
 use super::agenda::Agenda;
+use super::timestamps::TimestampClocks;
 use crate::packet::transit::{MAX_SLOTS, Transit};
 use crate::packet::{Ack, Packet, StoredAck};
 use crate::units::Time;
 
-/// The agenda of a run and both stores.
+/// The agenda of a run, both stores, and the timestamps if arrivals are recorded.
 #[derive(Debug)]
 pub(super) struct Pending {
     pub(super) agenda: Agenda,
     pub(super) acks: AckStore,
     pub(super) kept_packets: KeptPackets,
+    pub(super) timestamps: Option<Box<TimestampClocks>>,
 }
 
 impl Pending {
     /// Nothing is on its way.
     pub(super) fn new(agenda: Agenda) -> Self {
-        Pending { agenda, acks: AckStore::default(), kept_packets: KeptPackets::default() }
+        Pending {
+            agenda,
+            acks: AckStore::default(),
+            kept_packets: KeptPackets::default(),
+            timestamps: None,
+        }
     }
 
     /// Puts a packet of `flow` into the agenda, which reaches its first link at `time`.
@@ -47,7 +54,8 @@ impl Pending {
     /// Memory of the events and the ACKs, in bytes; that of kept packets is claimed from the agenda.
     pub(super) fn memory_bytes(&self) -> u64 {
         let acks = self.acks.stored.capacity() * size_of::<StoredAck>();
-        self.agenda.memory_bytes() + acks as u64
+        let clocks = self.timestamps.as_ref().map_or(0, |clocks| clocks.memory_bytes());
+        self.agenda.memory_bytes() + acks as u64 + clocks
     }
 }
 

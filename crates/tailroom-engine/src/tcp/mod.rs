@@ -214,8 +214,9 @@ fn answer(
 ) {
     let arrival = private_path.leave_receiver(time);
     if private_path.has_reverse_path() {
-        sink.ack(arrival, ack);
+        sink.ack(time, arrival, ack);
     } else {
+        sink.private_ack(time, arrival);
         acknowledge(sender, private_path, arrival, ack, sink);
     }
 }

@@ -2,19 +2,22 @@
 //!
 //! A program that builds a network puts a maker into the parameters of the source. A scenario names a
 //! source; the caller that resolves the scenario provides a `FindSource`, which turns the name and the
-//! arguments into the maker.
+//! arguments into the maker. `Sources` finds sources written in Rust.
+
+#[cfg(feature = "scenario")]
+mod find;
 
 use std::fmt;
 use std::sync::Arc;
 
+#[cfg(feature = "scenario")]
+pub use self::find::{FindSource, Sources};
 use super::context::{Group, StartingFlow};
 use super::{
     AnyFlowSource, AnyPacketSource, Emission, FlowSourceSpec, PacketSourceSpec, SourceConfig,
     SourceSpec, TraceFlow,
 };
 use crate::congestion::custom::CustomFault;
-#[cfg(feature = "scenario")]
-use crate::congestion::custom::{Arguments, NotFound};
 use crate::parameters::{BadParameter, Ranges};
 use crate::units::Time;
 
@@ -121,22 +124,6 @@ impl PartialEq for FlowsMaker {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
-}
-
-/// Finds the sources that the registry does not hold.
-#[cfg(feature = "scenario")]
-pub trait FindSource {
-    /// Returns the maker of the packet source `name` with these arguments.
-    ///
-    /// # Errors
-    /// Why there is no such source.
-    fn find_packets(&self, name: &str, arguments: &Arguments) -> Result<PacketsMaker, NotFound>;
-
-    /// Returns the maker of the flow source `name` with these arguments.
-    ///
-    /// # Errors
-    /// Why there is no such source.
-    fn find_flows(&self, name: &str, arguments: &Arguments) -> Result<FlowsMaker, NotFound>;
 }
 
 impl AnyPacketSource {

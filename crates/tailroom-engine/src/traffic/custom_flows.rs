@@ -47,6 +47,20 @@ pub struct CustomFlowsParams {
 }
 
 impl CustomFlowsParams {
+    /// The source of this name, still to be found, which begins this many flows per second of this
+    /// mean payload.
+    pub fn named(source: impl Into<String>, arrivals_per_second: f64, size: Size) -> Self {
+        CustomFlowsParams {
+            source: source.into(),
+            arrivals_per_second,
+            size,
+            #[cfg(feature = "scenario")]
+            parameters: Arguments::default(),
+            flow_log: 0,
+            maker: None,
+        }
+    }
+
     /// The same parameters with the maker of the source that they name.
     #[must_use]
     pub fn made_by(self, maker: FlowsMaker) -> Self {
@@ -87,6 +101,13 @@ pub struct CustomFlowsSpec {
     pub rtt: Distribution,
     /// Rate of the access link where the source has none, in bit/s; `None` for one that takes no time.
     pub peak_rate: Option<Distribution>,
+}
+
+impl CustomFlowsSpec {
+    /// Flows of a source from the beginning of the run, without access links. `rtt` is in picoseconds.
+    pub fn new(params: CustomFlowsParams, rtt: Distribution) -> Self {
+        CustomFlowsSpec { params, start: Time::ZERO, stop: Time::NEVER, rtt, peak_rate: None }
+    }
 }
 
 impl OfferedFlows for CustomFlowsSpec {

@@ -11,7 +11,7 @@ use crate::congestion::custom::{CustomFault, FirstFault};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::quantity::BitRate;
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
 /// The most packets that leave at one instant: with more, the time of a run would not pass.
 const MOST_AT_ONCE: u32 = 1_000_000;
@@ -39,6 +39,17 @@ pub struct CustomPacketsParams {
 }
 
 impl CustomPacketsParams {
+    /// The source of this name, still to be found, whose flows send at this mean rate.
+    pub fn named(source: impl Into<String>, rate: Rate) -> Self {
+        CustomPacketsParams {
+            source: source.into(),
+            rate: BitRate::new(rate.bits_per_second()),
+            #[cfg(feature = "scenario")]
+            parameters: Arguments::default(),
+            maker: None,
+        }
+    }
+
     /// The same parameters with the maker of the source that they name.
     #[must_use]
     pub fn made_by(self, maker: PacketsMaker) -> Self {

@@ -11,6 +11,7 @@ mod built_by_hand;
 mod contract;
 mod custom_control;
 mod custom_discipline;
+mod custom_source;
 mod data_center_controls;
 mod dctcp_analysis;
 mod delay_controls;

@@ -28,6 +28,11 @@ const EVERYTHING: &str = r#"
     packet_log = 1000
     arrival_dispersion = "10 ms"
     arrival_log = { from = "1 s", to = "2 s" }
+    [links.back]
+    rate = "10 Mbit/s"
+    delay = "5 ms"
+    queue = { kind = "drop_tail", limit = "20 packets" }
+    arrival_log = { from = "1 s", to = "4 s" }
     [flows.reno]
     count = 2
     path = ["link"]
@@ -37,6 +42,7 @@ const EVERYTHING: &str = r#"
     [flows.short]
     count = 1
     path = ["link"]
+    reverse_path = ["back"]
     congestion = { kind = "reno" }
     packet_size = "1000 B"
     rtt = "40 ms"
@@ -164,6 +170,6 @@ fn the_series_so_far_begin_the_series_of_the_whole_run() {
             assert_eq!(all[..begin.len()], begin[..], "{column}");
         }
     }
-    assert_eq!(part["names"], json!({ "links": ["link"], "flows": ["reno.0", "reno.1"] }));
+    assert_eq!(part["names"], json!({ "links": ["link", "back"], "flows": ["reno.0", "reno.1"] }));
     assert_eq!(part["names"], whole["names"]);
 }

@@ -91,4 +91,6 @@ registry! {
     flow_log: FlowLog,
     arrival_dispersion: ArrivalDispersion,
     arrival_log: ArrivalLog,
+    arrival_timestamps: ArrivalTimestamps,
+    sack_blocks: SackBlocks,
 }

@@ -22,7 +22,7 @@ const FLOW: f64 = 1_700.0;
 const LINK_SERIES_ROW: f64 = 368.0;
 const FLOW_SERIES_ROW: f64 = 44.0;
 const LOG_ENTRY: f64 = 24.0;
-const LOGGED_ARRIVAL: f64 = 112.0;
+const LOGGED_ARRIVAL: f64 = 128.0;
 const RATE_CHANGE: f64 = 16.0;
 // RFC 6928.
 const STANDARD_WINDOW: f64 = 10.0;

@@ -41,7 +41,7 @@ use tailroom_engine::units::Time;
 use admission::Admission;
 use bottlenecked::InProgress;
 use flows::{Flow, Tray};
-use heap::{Happening, Heap};
+use heap::{Happening, Heap, Stamp};
 
 pub(crate) use heap::TieBreak;
 use ingress::Ingress;
@@ -193,7 +193,8 @@ impl<'a> Reference<'a> {
         match happening {
             Happening::ReachReceiver(packet) => self.reach_receiver(now, flow, packet),
             Happening::ReceiverTimer => self.fire_receiver_timer(now, flow),
-            Happening::ReachSender(ack) => {
+            Happening::ReachSender(ack, stamp) => {
+                self.hear(now, flow, stamp);
                 self.step_sender(now, flow, |sender, tray| sender.on_ack(now, ack.ack(), tray));
             }
             Happening::SenderTimer => self.fire_sender_timer(now, flow),
@@ -330,7 +331,9 @@ impl<'a> Reference<'a> {
                 let begins = event.time() + waited;
                 self.follow_packet(flow, hop, packet, outcome, begins, before + waited);
             }
-            Happening::AckAtLink(hop, ack) => self.follow_ack(flow, hop, ack, outcome),
+            Happening::AckAtLink(hop, ack, stamp) => {
+                self.follow_ack(flow, hop, (ack, stamp), outcome);
+            }
             _ => unreachable!("only packets and ACKs reach links"),
         }
     }
@@ -395,7 +398,13 @@ impl<'a> Reference<'a> {
         }
     }
 
-    fn follow_ack(&mut self, flow: usize, hop: usize, ack: StoredAck, outcome: LinkOutcome) {
+    fn follow_ack(
+        &mut self,
+        flow: usize,
+        hop: usize,
+        (ack, stamp): (StoredAck, Stamp),
+        outcome: LinkOutcome,
+    ) {
         let group = &self.network.groups[self.groups[flow]];
         let Flow::Tcp(tcp) = &self.flows[flow] else { unreachable!("only TCP sends ACKs") };
         match outcome {
@@ -404,13 +413,13 @@ impl<'a> Reference<'a> {
             | LinkOutcome::Held
             | LinkOutcome::Delivered(Time::NEVER) => {}
             LinkOutcome::Delivered(at) if hop + 1 < group.reverse_path.len() => {
-                self.heap.push(at, flow, Happening::AckAtLink(hop + 1, ack));
+                self.heap.push(at, flow, Happening::AckAtLink(hop + 1, ack, stamp));
             }
             LinkOutcome::Delivered(at) => {
                 self.heap.push(
                     tcp.private_path.reach_sender(at),
                     flow,
-                    Happening::ReachSender(ack),
+                    Happening::ReachSender(ack, stamp),
                 );
             }
         }
@@ -421,6 +430,7 @@ impl<'a> Reference<'a> {
     fn reach_receiver(&mut self, now: Time, flow: usize, packet: Packet) {
         match &mut self.flows[flow] {
             Flow::Tcp(tcp) => {
+                tcp.stamp(&packet);
                 let ack = tcp.receiver.on_packet(now, packet).map(StoredAck::from);
                 if let Some(ack) = ack {
                     self.answer(now, flow, ack);
@@ -443,16 +453,24 @@ impl<'a> Reference<'a> {
     }
 
     fn answer(&mut self, now: Time, flow: usize, ack: StoredAck) {
-        let Flow::Tcp(tcp) = &self.flows[flow] else { return };
+        let Flow::Tcp(tcp) = &mut self.flows[flow] else { return };
+        let stamp = tcp.echo(now, ack.ack().cumulative);
         let happening = if tcp.private_path.has_reverse_path() {
-            Happening::AckAtLink(0, ack)
+            Happening::AckAtLink(0, ack, stamp)
         } else {
-            Happening::ReachSender(ack)
+            Happening::ReachSender(ack, stamp)
         };
         self.heap.push(tcp.private_path.leave_receiver(now), flow, happening);
     }
 
     // Senders and sources.
+
+    fn hear(&mut self, now: Time, flow: usize, stamp: Stamp) {
+        if let Flow::Tcp(tcp) = &mut self.flows[flow] {
+            let newest = tcp.heard.last().map_or(Time::ZERO, |(_, newest)| *newest);
+            tcp.heard.push((now, newest.max(stamp.left)));
+        }
+    }
 
     fn step_sender(&mut self, now: Time, flow: usize, step: impl FnOnce(&mut Sender, &mut Tray)) {
         let Flow::Tcp(tcp) = &mut self.flows[flow] else { return };

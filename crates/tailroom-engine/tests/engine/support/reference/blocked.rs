@@ -30,7 +30,7 @@ impl Reference<'_> {
                 let flow = packet.flow() as usize;
                 match self.at_links.get(&packet.slot())? {
                     Happening::PacketAtLink(hop, ..) => self.paths[flow].get(hop + 1).copied(),
-                    Happening::AckAtLink(hop, _) => {
+                    Happening::AckAtLink(hop, ..) => {
                         let group = &self.network.groups[self.groups[flow]];
                         group.reverse_path.get(hop + 1).copied()
                     }

@@ -13,6 +13,8 @@ use tailroom_engine::traffic::unresponsive::Unresponsive;
 use tailroom_engine::traffic::{AnyPacketSource as Source, Emission, PacketSource};
 use tailroom_engine::units::Time;
 
+use super::heap::Stamp;
+
 /// Collects what a sender sends.
 #[derive(Debug, Default)]
 pub(super) struct Tray(pub(super) Vec<Packet>);
@@ -30,6 +32,31 @@ pub(super) struct TcpFlow {
     pub(super) private_path: PrivatePath,
     /// When the sender was seen to have nothing left to do.
     pub(super) completed_at: Option<Time>,
+    /// `TS.Recent` and `Last.ACK.sent` of the receiver (RFC 7323 sec. 4.3).
+    recent: Time,
+    last_ack: u64,
+    /// Every ACK that has reached the sender: when, and when the newest of them had left the receiver.
+    pub(super) heard: Vec<(Time, Time)>,
+}
+
+impl TcpFlow {
+    /// A packet reaches the receiver.
+    pub(super) fn stamp(&mut self, packet: &Packet) {
+        if packet.sequence <= self.last_ack {
+            self.recent = self.recent.max(packet.sent);
+        }
+    }
+
+    /// The receiver sends an ACK of everything below `cumulative`.
+    pub(super) fn echo(&mut self, now: Time, cumulative: u64) -> Stamp {
+        self.last_ack = cumulative;
+        Stamp { left: now, echo: self.recent }
+    }
+}
+
+/// A time as a timestamp; no run of the tests is as long as 2^32 ms.
+pub(super) fn milliseconds(time: Time) -> u32 {
+    u32::try_from(time.picoseconds() / 1_000_000_000).expect("the run is short")
 }
 
 /// A flow without congestion control.
@@ -122,7 +149,15 @@ impl Flow {
         match endpoints {
             Endpoints::Tcp(connection) => {
                 let Connection { sender, receiver, private_path } = connection;
-                Flow::Tcp(Box::new(TcpFlow { sender, receiver, private_path, completed_at: None }))
+                Flow::Tcp(Box::new(TcpFlow {
+                    sender,
+                    receiver,
+                    private_path,
+                    completed_at: None,
+                    recent: Time::ZERO,
+                    last_ack: 0,
+                    heard: Vec::new(),
+                }))
             }
             Endpoints::Unresponsive(endpoints) => Flow::Open(Box::new(OpenFlow {
                 source: endpoints.source,

@@ -8,9 +8,25 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use tailroom_engine::link::arrivals::Timestamps;
 use tailroom_engine::packet::ties::{Ties, turn};
 use tailroom_engine::packet::{Packet, StoredAck};
 use tailroom_engine::units::Time;
+
+use super::flows::milliseconds;
+
+/// When an ACK left its receiver, and when the packet that it echoes left its sender.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stamp {
+    pub(super) left: Time,
+    pub(super) echo: Time,
+}
+
+impl Stamp {
+    pub(super) fn timestamps(self) -> Timestamps {
+        Timestamps { value_ms: milliseconds(self.left), echo_ms: milliseconds(self.echo) }
+    }
+}
 
 /// What happens, and what is needed for it.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +36,7 @@ pub(super) enum Happening {
     /// A delayed ACK may be due.
     ReceiverTimer,
     /// An ACK reaches the sender.
-    ReachSender(StoredAck),
+    ReachSender(StoredAck, Stamp),
     /// A timeout or a paced release may be due.
     SenderTimer,
     /// An unresponsive source emits a packet of this size.
@@ -31,7 +47,7 @@ pub(super) enum Happening {
     /// has waited at the links before.
     PacketAtLink(usize, Packet, Time),
     /// An ACK reaches the shared link at this position of the reverse path.
-    AckAtLink(usize, StoredAck),
+    AckAtLink(usize, StoredAck, Stamp),
     /// The scheduler of a shared link sends its next packet; no flow's, but the link's.
     Service,
     /// A dynamic flow arrives; it has no number yet.
@@ -56,7 +72,7 @@ impl Happening {
         match self {
             Happening::ReachReceiver(_) => Rank::Receiver,
             Happening::ReceiverTimer => Rank::ReceiverTimer,
-            Happening::ReachSender(_) => Rank::Sender,
+            Happening::ReachSender(..) => Rank::Sender,
             Happening::SenderTimer | Happening::Emission(_) => Rank::SenderTimer,
             Happening::ReachAccess(_) => Rank::Access,
             Happening::Service => Rank::Service,
@@ -69,7 +85,7 @@ impl Happening {
     fn hop(&self) -> usize {
         match self {
             Happening::PacketAtLink(hop, ..) => *hop,
-            Happening::AckAtLink(hop, _) => REVERSE + *hop,
+            Happening::AckAtLink(hop, ..) => REVERSE + *hop,
             _ => 0,
         }
     }

@@ -2,7 +2,7 @@
 //! services.
 
 use tailroom_engine::link::LinkOutcome;
-use tailroom_engine::link::arrivals::{Content, Identity};
+use tailroom_engine::link::arrivals::{Content, Identity, Timestamps};
 use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::pool::Grant;
@@ -10,6 +10,7 @@ use tailroom_engine::queue::buffer::{DropReason, Dropped};
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::units::Time;
 
+use super::flows::{Flow, milliseconds};
 use super::heap::Happening;
 use super::{Reference, class};
 
@@ -20,7 +21,7 @@ impl Reference<'_> {
             Happening::PacketAtLink(hop, packet, _) => {
                 (self.paths[flow][*hop], packet.bytes, packet.ecn)
             }
-            Happening::AckAtLink(hop, _) => {
+            Happening::AckAtLink(hop, ..) => {
                 let bytes = group.tcp.as_ref().map_or(0, TcpSpec::ack_bytes);
                 (group.reverse_path[*hop], bytes, Ecn::NotEct)
             }
@@ -33,6 +34,11 @@ impl Reference<'_> {
         let identity = self.identity_of(now, flow, &happening);
         if let Some(arrivals) = &mut self.links[link].probe.arrivals {
             arrivals.announce(identity);
+            if let Happening::AckAtLink(_, ack, _) = &happening
+                && group.tcp.as_ref().is_some_and(|tcp| tcp.recovery.has_sack())
+            {
+                arrivals.announce_blocks(now, ack.ack().reported());
+            }
         }
         self.at_links.insert(slot, happening);
         let packet = Packet { sequence: slot.into(), bytes, ecn, ..Packet::default() };
@@ -83,21 +89,32 @@ impl Reference<'_> {
                 let is_repeated = packet.is_retransmission;
                 let content = if is_repeated { Content::Retransmission } else { Content::Data };
                 let Packet { sequence, sent, .. } = *packet;
-                Identity { sequence, sent, flow_start, content }
+                let timestamps = self.timestamps_of(flow, sent);
+                Identity { sequence, sent, flow_start, content, timestamps }
             }
-            Happening::AckAtLink(_, ack) => {
+            Happening::AckAtLink(_, ack, stamp) => {
                 let sequence = ack.ack().cumulative;
-                Identity { sequence, sent: now, flow_start, content: Content::Ack }
+                let timestamps = stamp.timestamps();
+                Identity { sequence, sent: now, flow_start, content: Content::Ack, timestamps }
             }
             _ => unreachable!("only packets and ACKs reach links"),
         }
+    }
+
+    /// The timestamps of a packet that was sent at `sent`: it echoes the newest of the ACKs that had
+    /// arrived by then.
+    fn timestamps_of(&self, flow: usize, sent: Time) -> Timestamps {
+        let Flow::Tcp(tcp) = &self.flows[flow] else { return Timestamps::default() };
+        let heard = &tcp.heard[..tcp.heard.partition_point(|(at, _)| *at <= sent)];
+        let newest = heard.last().map_or(Time::ZERO, |(_, newest)| *newest);
+        Timestamps { value_ms: milliseconds(sent), echo_ms: milliseconds(newest) }
     }
 
     /// The link over which a packet or an ACK reaches a link, if its far end sends pause frames.
     fn ingress_of(&self, flow: usize, happening: &Happening) -> Option<usize> {
         let before = match happening {
             Happening::PacketAtLink(hop, ..) => self.paths[flow][hop.checked_sub(1)?],
-            Happening::AckAtLink(hop, _) => {
+            Happening::AckAtLink(hop, ..) => {
                 self.network.groups[self.groups[flow]].reverse_path[hop.checked_sub(1)?]
             }
             _ => unreachable!("only packets and ACKs reach links"),

@@ -1,0 +1,163 @@
+//! Sources that a Rust program provides: the same packets and flows give the same run as the built-in
+//! sources, by a name in a scenario and in a network without one.
+
+use serde::Deserialize;
+use tailroom_engine::network::Network;
+use tailroom_engine::parameters::Ranges;
+use tailroom_engine::quantity::Size;
+use tailroom_engine::results::Results;
+use tailroom_engine::scenario::{self, ScenarioError};
+use tailroom_engine::traffic::context::{Group, StartingFlow};
+use tailroom_engine::traffic::custom::{
+    CustomFlows, CustomPackets, FlowsMaker, PacketsMaker, Sources,
+};
+use tailroom_engine::traffic::custom_flows::{CustomFlowsParams, CustomFlowsSpec};
+use tailroom_engine::traffic::custom_packets::CustomPacketsParams;
+use tailroom_engine::traffic::{Emission, FlowSourceSpec, PacketSourceSpec, SourceSpec, TraceFlow};
+use tailroom_engine::units::{Rate, Time};
+
+use crate::support::refusals::assert_refused;
+use crate::support::scenario_run;
+
+/// 1,000 packets of 1,000 bytes per second, and 49 flows of 30 kB in 5 s.
+const SCENARIO: &str = r#"
+duration = "5 s"
+measure_from = "1 s"
+[links.bottleneck]
+rate = "10 Mbit/s"
+delay = "5 ms"
+queue = { kind = "drop_tail", limit = "20 packets" }
+[flows.stream]
+path = ["bottleneck"]
+packet_size = "1000 B"
+source = STREAM
+[flows.short]
+path = ["bottleneck"]
+congestion = "reno"
+rtt = "20 ms"
+source = SHORT
+"#;
+const CBR: &str = r#"{ kind = "cbr", rate = "8 Mbit/s", phase = "0 s" }"#;
+const STEADY: &str = r#"{ kind = "custom_packets", source = "steady", rate = "8 Mbit/s", parameters = { gap_us = 1000 } }"#;
+const REGULAR: &str =
+    r#"{ kind = "custom_flows", source = "regular", arrivals_per_second = 9.8, size = "30 kB" }"#;
+
+/// Equally spaced packets.
+#[derive(Deserialize, Ranges)]
+#[serde(deny_unknown_fields)]
+struct SteadyParams {
+    #[schemars(range(min = 1.0, max = 1e6))]
+    gap_us: u64,
+}
+
+struct Steady {
+    next: Time,
+    gap: Time,
+    bytes: u32,
+}
+
+impl Steady {
+    fn new(params: &SteadyParams, flow: &StartingFlow<'_>) -> Self {
+        let gap = Time::from_picoseconds(1_000_000 * params.gap_us);
+        Steady { next: flow.start, gap, bytes: flow.packet_bytes }
+    }
+}
+
+impl CustomPackets for Steady {
+    fn next_packet(&mut self) -> Option<Emission> {
+        let emission = Emission { time: self.next, bytes: self.bytes };
+        self.next += self.gap;
+        Some(emission)
+    }
+}
+
+#[derive(Default, Deserialize, Ranges)]
+#[serde(default, deny_unknown_fields)]
+struct NoParams {}
+
+/// A flow of 30 kB every 100 ms.
+struct Regular {
+    next: Time,
+}
+
+impl Regular {
+    fn new(_: &NoParams, _: &Group<'_>, start: Time) -> Self {
+        Regular { next: start }
+    }
+}
+
+impl CustomFlows for Regular {
+    fn next_flow(&mut self) -> Option<TraceFlow> {
+        self.next += Time::from_milliseconds(100);
+        Some(TraceFlow { start: self.next, bytes: 30_000, rate: None, rtt: None })
+    }
+}
+
+fn sources() -> Sources {
+    let mut sources = Sources::default();
+    sources.register_packets("steady", Steady::new);
+    sources.register_flows("regular", Regular::new);
+    sources
+}
+
+/// The built-in source of the flows of `Regular`.
+fn list() -> String {
+    let times: Vec<String> = (1..50).map(|at| format!("\"{} ms\"", 100 * at)).collect();
+    let times = times.join(", ");
+    format!(r#"{{ kind = "finite_flows", size = "30 kB", arrivals = [{times}] }}"#)
+}
+
+fn resolved(stream: &str, short: &str) -> Result<Network, ScenarioError> {
+    let text = SCENARIO.replace("STREAM", stream).replace("SHORT", short);
+    scenario::parse(&text, &[], None, &scenario::NoFiles)?.with_sources(&sources())?.resolve()
+}
+
+fn run(stream: &str, short: &str) -> Results {
+    scenario_run::finish(&resolved(stream, short).expect("the scenario is valid"))
+}
+
+fn assert_same(own: &Results, built_in: &Results) {
+    let (_, link) = &built_in.summary.links.0[0];
+    assert!(link.drops_packets > 20 && link.arrivals_packets > 4_000);
+    assert_eq!(own.summary.links, built_in.summary.links);
+    assert_eq!(own.summary.flows, built_in.summary.flows);
+}
+
+#[test]
+fn registered_sources_give_the_run_of_the_same_built_in_sources() {
+    let built_in = run(CBR, &list());
+    assert_same(&run(STEADY, &list()), &built_in);
+    assert_same(&run(CBR, REGULAR), &built_in);
+    assert_same(&run(STEADY, REGULAR), &built_in);
+}
+
+#[test]
+fn a_network_without_a_scenario_takes_sources_of_the_callers() {
+    let mut network = resolved(CBR, &list()).expect("the scenario is valid");
+    let built_in = scenario_run::finish(&network);
+    let steady =
+        PacketsMaker::new(|flow| Box::new(Steady::new(&SteadyParams { gap_us: 1_000 }, flow)));
+    let regular = FlowsMaker::new(|group, at| Box::new(Regular::new(&NoParams {}, group, at)));
+    let packets =
+        CustomPacketsParams::named("steady", Rate::from_bits_per_second(8_000_000)).made_by(steady);
+    let params = CustomFlowsParams::named("regular", 9.8, Size::new(30_000)).made_by(regular);
+    let SourceSpec::Flows(FlowSourceSpec::FiniteFlows(listed)) = &network.groups[1].source else {
+        panic!("the flows are listed");
+    };
+    let flows = CustomFlowsSpec::new(params, listed.rtt.clone());
+    network.groups[0].source = SourceSpec::Packets(PacketSourceSpec::CustomPackets(packets));
+    network.groups[1].source = SourceSpec::Flows(FlowSourceSpec::CustomFlows(flows));
+    assert_same(&scenario_run::finish(&network), &built_in);
+}
+
+#[test]
+fn unknown_names_and_wrong_parameters_are_refused_at_their_place() {
+    let refusal =
+        |stream: &str, short: &str| resolved(stream, short).expect_err("it is wrong").to_string();
+    let place = "line 11, flows.stream.source";
+    assert_refused(&refusal(&STEADY.replace("steady", "study"), REGULAR), place, &["steady"]);
+    let place = "line 16, flows.short.source";
+    assert_refused(&refusal(STEADY, &REGULAR.replace("regular", "steady")), place, &["regular"]);
+    let place = "line 11, flows.stream.source.parameters.gap_us";
+    assert_refused(&refusal(&STEADY.replace("1000 }", "0 }"), REGULAR), place, &["1"]);
+}
