@@ -965,8 +965,7 @@ class FabPolicy(TypedDict):
 
 
 class OccamyPolicy(TypedDict):
-    """As `dynamic_threshold`; the heads of queues above their thresholds are dropped in the
-    background."""
+    """As `dynamic_threshold`, and heads of queues above their thresholds are dropped."""
 
     kind: Literal["occamy"]
     alpha: NotRequired[float]

@@ -219,7 +219,7 @@ registry! {
     abm::Abm(AbmParams) = "abm",
     /// As `dynamic_threshold`, with a large alpha for packets of flows that have sent little.
     fab::Fab(FabParams) = "fab",
-    /// As `dynamic_threshold`; the heads of queues above their thresholds are dropped in the background.
+    /// As `dynamic_threshold`, and heads of queues above their thresholds are dropped.
     occamy::Occamy(OccamyParams) = "occamy",
     /// Every packet finds room; a full memory drops the last packet of the longest queue.
     longest_queue_drop::LongestQueueDrop(LongestQueueDropParams) = "longest_queue_drop",

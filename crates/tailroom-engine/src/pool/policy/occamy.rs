@@ -7,7 +7,8 @@
 //! programs, their DPDK switch (ants-xjtu/Occamy, commit 1bf6d5e, `src/dpdk/runtime.c`) and their
 //! simulations (ants-xjtu/Occamy-Simulation, commit d762179,
 //! `shared-memory-point-to-point-net-device.cc`), whose values are the defaults. These add tokens and drop
-//! at fixed steps; here a head is dropped as soon as the tokens are there.
+//! at fixed steps; here a head is dropped as soon as the tokens are there. They compare the threshold with
+//! the queue and the arriving packet; here it is the queue alone, as under dynamic thresholds.
 
 use super::{ExpulsionSpec, Parameters, Policy, PoolInfo, Request};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
