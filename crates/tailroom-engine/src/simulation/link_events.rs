@@ -205,7 +205,7 @@ impl Simulation {
     #[inline(never)]
     pub(super) fn serve(&mut self, link: usize) -> Option<Step> {
         let now = self.timers.earliest();
-        let link = if self.any_link.gives_way { self.choose(link, now)? } else { link };
+        let link = if self.any_link.gives_way { self.choose(link)? } else { link };
         // A link that pauses may stop or resume instead. There is one call of `Link::serve`, for it to be
         // compiled into this function.
         let was_stopped = self.any_link.pauses && self.count_before_service(link, now);
@@ -233,9 +233,9 @@ impl Simulation {
     /// The link that sends when the line of `link` is free, which `link` is the first to want. `None` if
     /// it is the turn of a pool, whose timers come behind those of links.
     #[inline(never)]
-    fn choose(&mut self, link: usize, now: Time) -> Option<usize> {
+    fn choose(&mut self, link: usize) -> Option<usize> {
         if let Some(pool) = link.checked_sub(self.links.len()) {
-            self.expel(pool, now);
+            self.expel(pool, self.timers.earliest());
             return None;
         }
         Some(self.lines.choose(link, &self.links))
