@@ -73,6 +73,8 @@ POLICIES: dict[str, Document] = {
     "static_threshold": {"threshold": "30 kB"},
     "dynamic_threshold": {"alpha": 0.5},
     "abm": {"interval": "20 ms"},
+    "fab": {"window": "50 ms"},
+    "occamy": {"memory_rate": "100 Mbit/s"},
     "longest_queue_drop": {},
 }
 """Parameters of each policy of shared memory."""

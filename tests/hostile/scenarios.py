@@ -189,11 +189,14 @@ def _policy(values: Values, members: list[Scenario]) -> object:
         return {"kind": "abm", "interval": "1 ms"}
     if any("port" in link for link in members):
         return {"kind": "dynamic_threshold", "port_alpha": 2.0}
-    if any("alpha" in link for link in members):
-        return "dynamic_threshold"
-    policies = ["dynamic_threshold", "complete_sharing"]
-    if all(_decides_at_arrival(link["queue"]) for link in members):
-        policies.append("longest_queue_drop")
+    policies = ["dynamic_threshold", "fab"]
+    decide_at_arrival = all(_decides_at_arrival(link["queue"]) for link in members)
+    if decide_at_arrival:
+        policies.append("occamy")
+    if not any("alpha" in link for link in members):
+        policies.append("complete_sharing")
+        if decide_at_arrival:
+            policies.append("longest_queue_drop")
     policy: str = values.draw(st.sampled_from(policies))
     return policy
 

@@ -947,6 +947,39 @@ class AbmPolicy(TypedDict):
     queue."""
 
 
+class FabPolicy(TypedDict):
+    """As `dynamic_threshold`, with a large alpha for packets of flows that have sent little."""
+
+    kind: Literal["fab"]
+    alpha: NotRequired[float]
+    """The threshold of a queue, as a multiple of the shared memory that is free, for the
+    packets of flows that are not short. A link may have an `alpha` of its own. Default: 0.5."""
+    short_flow_alpha: NotRequired[float]
+    """Alpha of the packets of short flows, at every queue. Default: 1024.0."""
+    short_flow_size: NotRequired[Size]
+    """A flow is short as long as fewer bytes of it have reached the pool, those of the arriving
+    packet and of packets that found no room included. Default: '21000 B'."""
+    window: NotRequired[PositiveDuration]
+    """A flow of which nothing has reached the pool for longer than this counts as new. Default:
+    '5 ms'."""
+
+
+class OccamyPolicy(TypedDict):
+    """As `dynamic_threshold`, and heads of queues above their thresholds are dropped."""
+
+    kind: Literal["occamy"]
+    alpha: NotRequired[float]
+    """The threshold of a queue, as a multiple of the shared memory that is free. A link may
+    have an `alpha` of its own. Default: 8.0."""
+    memory_rate: NotRequired[Rate]
+    """The rate at which the memory can be read, in whole cells, by transmissions and by drops
+    of heads; 88 Gbit/s for eight ports of 10 Gbit/s in the authors' switch. Default: that of
+    the links together, so that what idle links leave drops heads."""
+    bucket: NotRequired[Size]
+    """How much the memory can catch up with: the size of the bucket of tokens; 40 kB in the
+    authors' switch. Default: '1600 B'."""
+
+
 class LongestQueueDropPolicy(TypedDict):
     """Every packet finds room; a full memory drops the last packet of the longest queue."""
 
@@ -959,6 +992,8 @@ Policy: TypeAlias = (
     | StaticThresholdPolicy
     | DynamicThresholdPolicy
     | AbmPolicy
+    | FabPolicy
+    | OccamyPolicy
     | LongestQueueDropPolicy
 )
 """A policy and its parameters, as a scenario names it."""
@@ -978,7 +1013,12 @@ class Pool(TypedDict):
     policy: (
         Policy
         | Literal[
-            "complete_sharing", "complete_partitioning", "dynamic_threshold", "longest_queue_drop"
+            "complete_sharing",
+            "complete_partitioning",
+            "dynamic_threshold",
+            "fab",
+            "occamy",
+            "longest_queue_drop",
         ]
     )
     """Which packets find room."""

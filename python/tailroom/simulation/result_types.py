@@ -70,7 +70,8 @@ class LinkSummary(TypedDict):
     drops_early_packets: int
     """Packets dropped on arrival although there was room."""
     drops_head_packets: int
-    """Packets dropped at the head of their queue because they had waited too long."""
+    """Packets dropped at the head of their queue because they had waited too long, or because
+    it was above its threshold under the policy `occamy`."""
     drops_policed_packets: int
     """Packets dropped by the policer, before the queue discipline."""
     drops_pool_packets: int

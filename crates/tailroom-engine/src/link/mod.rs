@@ -314,13 +314,13 @@ impl Link {
         self.served().is_some_and(ServedQueue::can_push_out)
     }
 
-    /// Drops at `now` the packet behind an arrival rule that arrived last, so that its memory is free
-    /// for a packet of another link.
-    pub fn push_out(&mut self, now: Time) {
-        if let LinkQueue::Served(queue) = &mut self.queue {
-            self.probe.account_queue(now, queue.packets());
-            queue.push_out();
-        }
+    /// Drops at `now` the packet behind an arrival rule that arrived last, so that its memory is free for a
+    /// packet of another link, or with [`DropReason::Head`] the one that would be sent next, because its
+    /// queue is beyond the limit that its pool sets. Returns the size of the packet, in bytes.
+    pub fn push_out(&mut self, now: Time, reason: DropReason) -> Option<u32> {
+        let LinkQueue::Served(queue) = &mut self.queue else { return None };
+        self.probe.account_queue(now, queue.packets());
+        queue.push_out(reason)
     }
 
     /// A packet that was dropped from what waits to be served, since [`Link::drain_dropped`] was last

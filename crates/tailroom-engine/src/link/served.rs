@@ -168,15 +168,20 @@ impl ServedQueue {
         matches!(self.discipline, Discipline::Rule { .. }) && self.buffer.packets() > 0
     }
 
-    /// Drops the packet behind an arrival rule that arrived last.
-    pub fn push_out(&mut self) {
-        let Discipline::Rule { accepted, .. } = &mut self.discipline else { return };
-        if let Some(last) = self.buffer.pop_back(accepted) {
-            self.buffer.drop(last, DropReason::Pool);
-        }
+    /// Drops the packet behind an arrival rule that arrived last, or with [`DropReason::Head`] the one that
+    /// would be sent next; returns its size, in bytes.
+    pub fn push_out(&mut self, reason: DropReason) -> Option<u32> {
+        let Discipline::Rule { accepted, .. } = &mut self.discipline else { return None };
+        let dropped = match reason {
+            DropReason::Head => self.buffer.pop_front(accepted)?,
+            _ => self.buffer.pop_back(accepted)?,
+        };
+        let bytes = self.buffer.packet(&dropped).bytes();
+        self.buffer.drop(dropped, reason);
         if self.buffer.packets() == 0 {
             self.next_service = Time::NEVER;
         }
+        Some(bytes)
     }
 
     /// From `free_at` on no packet waits, and the transmission of a packet that is ready earlier begins

@@ -8,6 +8,7 @@ pub mod error;
 pub mod validate;
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 use crate::congestion::CongestionConfig;
@@ -200,7 +201,26 @@ impl Network {
             None => 0,
         });
         let first_windows = first_windows.collect();
-        Pools::new(&self.pools, &members, priorities.collect(), first_windows, self.seed)
+        let rates: Vec<_> = (0..self.pools.len()).map(|pool| self.rate_of_pool(pool)).collect();
+        Pools::new(&self.pools, &members, &rates, priorities.collect(), first_windows, self.seed)
+    }
+
+    /// The rate of the links of a pool together, at the beginning; those that share a line have the
+    /// highest of theirs.
+    fn rate_of_pool(&self, pool: usize) -> Rate {
+        let of_pool = |link: &&LinkSpec| link.pool.is_some_and(|member| member.pool == pool);
+        let (mut sum, mut lines) = (0_u64, BTreeMap::new());
+        for link in self.links.iter().filter(of_pool) {
+            let rate = link.rate.bits_per_second();
+            match &link.line {
+                Some(line) => {
+                    let highest = lines.entry(&line.name).or_insert(0);
+                    *highest = rate.max(*highest);
+                }
+                None => sum = sum.saturating_add(rate),
+            }
+        }
+        Rate::from_bits_per_second(lines.into_values().fold(sum, u64::saturating_add))
     }
 
     /// When links and flows record their state.

@@ -10,9 +10,12 @@
 //! which the [policy] applies.
 
 mod changes;
+mod expulsion;
 mod member;
 pub mod policy;
+mod pools;
 mod probe;
+mod recent_flows;
 pub mod spec;
 
 use std::collections::HashMap;
@@ -20,11 +23,15 @@ use std::collections::HashMap;
 use crate::probe::window::Window;
 use crate::queue::buffer::DropReason;
 use crate::random::{Stream, below, stream};
-use crate::units::Time;
+use crate::units::{Rate, Time};
 use changes::Changes;
+use expulsion::Expulsion;
 use member::{Member, weighted};
 use policy::{AnyPolicy, Policy, PoolInfo, QueueInfo, QueueState, Request};
+pub use pools::Pools;
 pub use probe::{PoolProbe, PoolSample};
+pub use recent_flows::FlowPackets;
+use recent_flows::RecentFlows;
 pub use spec::{Frees, PoolMember, PoolSpec};
 
 /// The memory that a packet asks for, in cells.
@@ -51,8 +58,12 @@ pub struct Pool {
     members: Vec<Member>,
     /// Alphas of loss priorities 1, 2 and so on.
     lower_alphas: Vec<f64>,
-    /// Alpha of the packets of first windows, if it is another.
-    first_window_alpha: Option<f64>,
+    /// Alpha of favoured packets, if it is another.
+    favoured_alpha: Option<f64>,
+    /// What flows have sent, if the packets of short ones are favoured.
+    recent_flows: Option<RecentFlows>,
+    /// Which heads are dropped in the background, if the policy does.
+    expulsion: Option<Box<Expulsion>>,
     /// By port, what its queues occupy of the shared memory.
     ports: Vec<u64>,
     /// By member, when it frees memory next.
@@ -68,6 +79,16 @@ pub struct Pool {
     pub probe: PoolProbe,
 }
 
+/// A packet of a member that asks for memory at `now`.
+#[derive(Clone, Copy, Debug)]
+struct Asking {
+    member: usize,
+    now: Time,
+    grant: Grant,
+    /// Whether the policy favours it.
+    is_favoured: bool,
+}
+
 /// By member, the index of its port: that of the first member with the same port.
 fn ports_of(members: &[PoolMember]) -> Vec<usize> {
     let mut first = HashMap::new();
@@ -79,8 +100,8 @@ fn ports_of(members: &[PoolMember]) -> Vec<usize> {
 }
 
 impl Pool {
-    /// The pool that `spec` describes, empty, with these queues.
-    fn new(spec: &PoolSpec, members: &[PoolMember], seed: u64) -> Self {
+    /// The pool that `spec` describes, empty, with these queues of links that have this rate together.
+    fn new(spec: &PoolSpec, members: &[PoolMember], rate: Rate, seed: u64) -> Self {
         let reserves = members.iter().map(|member| spec.cells(member.reserved_bytes));
         let shared = spec.size_cells().saturating_sub(reserves.sum());
         let parameters = spec.policy.parameters();
@@ -109,7 +130,9 @@ impl Pool {
             shared_occupied: 0,
             members: queues.collect(),
             lower_alphas,
-            first_window_alpha: parameters.first_window_alpha(),
+            favoured_alpha: parameters.favoured_alpha(),
+            recent_flows: parameters.short_flows().map(RecentFlows::new),
+            expulsion: parameters.expulsion().map(|spec| Box::new(Expulsion::new(spec, rate))),
             ports: vec![0; members.len()],
             next_releases: vec![Time::NEVER; members.len()],
             next_look: look_interval,
@@ -128,39 +151,27 @@ impl Pool {
         if self.spec.cell_bytes == 1 { bytes } else { bytes.div_ceil(self.spec.cell_bytes) }
     }
 
-    /// Whether a packet of a member that arrives at `now`, of its flow's first window or not, finds room:
-    /// the cells that it takes, or why it is refused. A packet that finds room in more than what is
-    /// occupied does so all the more in what is ([`Policy::admits`]).
+    /// Whether an arriving packet finds room: what it takes, or why it is refused. A packet that finds
+    /// room in more than what is occupied does so all the more in what is ([`Policy::admits`]).
     #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
     #[inline(always)]
-    fn ask(
-        &mut self,
-        member: usize,
-        now: Time,
-        grant: Grant,
-        is_first: bool,
-    ) -> Result<Grant, DropReason> {
-        if now < self.next_look && self.decide(member, grant, is_first).is_ok() {
-            return Ok(grant);
+    fn ask(&mut self, asking: Asking) -> Result<Grant, DropReason> {
+        if asking.now < self.next_look && self.decide(asking).is_ok() {
+            return Ok(asking.grant);
         }
-        self.ask_again(member, now, grant, is_first)
+        self.ask_again(asking)
     }
 
     #[inline(never)]
-    fn ask_again(
-        &mut self,
-        member: usize,
-        now: Time,
-        grant: Grant,
-        is_first: bool,
-    ) -> Result<Grant, DropReason> {
-        self.look_until(now);
-        self.catch_up(now);
-        self.decide(member, grant, is_first).map(|()| grant)
+    fn ask_again(&mut self, asking: Asking) -> Result<Grant, DropReason> {
+        self.look_until(asking.now);
+        self.catch_up(asking.now);
+        self.decide(asking).map(|()| asking.grant)
     }
 
     #[inline]
-    fn decide(&self, member: usize, grant: Grant, is_first: bool) -> Result<(), DropReason> {
+    fn decide(&self, asking: Asking) -> Result<(), DropReason> {
+        let Asking { member, grant, is_favoured, .. } = asking;
         let queue = &self.members[member];
         let after = (queue.occupied + u64::from(grant.cells)).saturating_sub(queue.reserved);
         let priority = grant.priority as usize;
@@ -174,8 +185,8 @@ impl Pool {
             size: self.shared,
             alpha: lower_alpha.copied().unwrap_or(queue.alpha),
         };
-        if is_first {
-            request.alpha = self.first_window_alpha.unwrap_or(request.alpha);
+        if is_favoured {
+            request.alpha = self.favoured_alpha.unwrap_or(request.alpha);
         }
         if request.needed == 0 {
             Ok(())
@@ -203,6 +214,9 @@ impl Pool {
         let queue = &mut self.members[member];
         queue.weighted_times += weighted(grant.cells, at);
         queue.release_at(at, grant, &mut self.next_releases[member]);
+        if let Some(expulsion) = &mut self.expulsion {
+            expulsion.read(start, u64::from(grant.cells) * u64::from(self.spec.cell_bytes));
+        }
     }
 
     /// A packet takes memory at `now`, and will be sent from `start` to `end`, no earlier than those
@@ -409,210 +423,5 @@ impl Pool {
             .iter()
             .map(|member| (member.integral(window.to) - member.before_window) as f64 / span);
         cells.map(|cells| cells * f64::from(self.spec.cell_bytes)).collect()
-    }
-}
-
-/// The pools of a network.
-#[derive(Debug, Default)]
-pub struct Pools {
-    all: Vec<Pool>,
-    /// By link, its pool and its place among the members.
-    places: Vec<Option<(u32, u32)>>,
-    /// By pool, the links that are its members, in order.
-    members: Vec<Vec<usize>>,
-    /// By group, the loss priority of its packets; empty if all have 0.
-    priorities: Vec<u32>,
-    /// By group, the packets of a first window; empty if no pool tells them from others.
-    first_windows: Vec<u32>,
-}
-
-impl Pools {
-    /// The pools that `specs` describes, empty; `of_links` has the place of each link in one,
-    /// `priorities` the loss priority and `first_windows` the first window of each group. The random
-    /// draws depend on `seed`.
-    pub fn new(
-        specs: &[PoolSpec],
-        of_links: &[Option<PoolMember>],
-        mut priorities: Vec<u32>,
-        mut first_windows: Vec<u32>,
-        seed: u64,
-    ) -> Self {
-        if priorities.iter().all(|priority| *priority == 0) {
-            priorities.clear();
-        }
-        let has_alpha = |spec: &PoolSpec| spec.policy.parameters().first_window_alpha().is_some();
-        if !specs.iter().any(has_alpha) {
-            first_windows.clear();
-        }
-        let mut members = vec![Vec::new(); specs.len()];
-        let mut places = vec![None; of_links.len()];
-        for (link, member) in of_links.iter().enumerate() {
-            if let Some(member) = member {
-                places[link] = Some((member.pool as u32, members[member.pool].len() as u32));
-                members[member.pool].push(link);
-            }
-        }
-        let pools = specs.iter().zip(&members).map(|(spec, links)| {
-            let members: Vec<PoolMember> =
-                links.iter().filter_map(|&link| of_links[link]).collect();
-            Pool::new(spec, &members, seed)
-        });
-        Pools { all: pools.collect(), places, members, priorities, first_windows }
-    }
-
-    /// Whether no links share memory.
-    pub fn is_empty(&self) -> bool {
-        self.all.is_empty()
-    }
-
-    /// Whether a link has a pool.
-    #[inline]
-    pub fn has(&self, link: usize) -> bool {
-        self.places[link].is_some()
-    }
-
-    /// The pools, in order.
-    pub fn list(&self) -> &[Pool] {
-        &self.all
-    }
-
-    /// The links that are members of the pool at `index`, in order.
-    pub fn links_of(&self, index: usize) -> &[usize] {
-        &self.members[index]
-    }
-
-    #[inline]
-    fn place(&mut self, link: usize) -> Option<(&mut Pool, usize)> {
-        let (pool, member) = self.places[link]?;
-        Some((&mut self.all[pool as usize], member as usize))
-    }
-
-    /// The pool of a link, its place there, and what a packet of a group takes.
-    #[expect(clippy::inline_always, reason = "few callers, two of them in the loop over packets")]
-    #[inline(always)]
-    fn grant(
-        &mut self,
-        (link, group): (usize, u32),
-        bytes: u32,
-    ) -> Option<(&mut Pool, usize, Grant)> {
-        let (pool, member) = self.places[link]?;
-        let pool = &mut self.all[pool as usize];
-        let priority = self.priorities.get(group as usize).copied().unwrap_or(0);
-        let grant = Grant { cells: pool.cells(bytes), priority };
-        Some((pool, member as usize, grant))
-    }
-
-    /// The packets of the first window of a flow of a group; `None` if no pool tells them from others.
-    #[inline]
-    pub fn first_window(&self, group: u32) -> Option<u32> {
-        self.first_windows.get(group as usize).copied()
-    }
-
-    /// Asks for the memory of a packet of a group, of its flow's first window or not, that arrives at a
-    /// link at `now`; returns what to [take](Pools::take), nothing without a pool. Memory that is freed at
-    /// the time of the arrival is free.
-    ///
-    /// # Errors
-    /// Why the packet is refused.
-    #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
-    #[inline(always)]
-    pub fn ask(
-        &mut self,
-        at: (usize, u32),
-        now: Time,
-        bytes: u32,
-        is_first: bool,
-    ) -> Result<Grant, DropReason> {
-        let Some((pool, member, grant)) = self.grant(at, bytes) else {
-            return Ok(Grant::default());
-        };
-        pool.ask(member, now, grant, is_first)
-    }
-
-    /// The link whose last packet makes room for a packet that a full pool has just refused at `link`:
-    /// the link itself if the packet would be in the longest queue, `None` if nothing can be dropped or
-    /// the policy drops nothing. `can_drop` tells of which links packets can be dropped.
-    pub fn longest(
-        &mut self,
-        link: usize,
-        bytes: u32,
-        can_drop: impl Fn(usize) -> bool,
-    ) -> Option<usize> {
-        let (index, member) = self.places[link]?;
-        let pool = &mut self.all[index as usize];
-        if !pool.spec.policy.parameters().pushes_out() {
-            return None;
-        }
-        let links = &self.members[index as usize];
-        let arriving = (member as usize, pool.cells(bytes));
-        pool.longest(arriving, |member| can_drop(links[member])).map(|member| links[member])
-    }
-
-    /// A packet takes what it has been granted.
-    #[inline]
-    pub fn take(&mut self, link: usize, now: Time, grant: Grant) {
-        if let Some((pool, member)) = self.place(link) {
-            pool.take(member, now, grant);
-        }
-    }
-
-    /// A packet that has memory will be sent: its transmission begins at `start` and ends at `end`.
-    #[inline]
-    pub fn send(&mut self, at: (usize, u32), bytes: u32, start: Time, end: Time) {
-        if let Some((pool, member, grant)) = self.grant(at, bytes) {
-            pool.send(member, grant, start, end);
-        }
-    }
-
-    /// [`Pools::take`] and [`Pools::send`] at once, for a packet whose departure is known.
-    #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
-    #[inline(always)]
-    pub fn pass(&mut self, link: usize, now: Time, grant: Grant, start: Time, end: Time) {
-        if let Some((pool, member)) = self.place(link) {
-            pool.pass(member, now, grant, start, end);
-        }
-    }
-
-    /// A packet that has memory is dropped at `now`.
-    pub fn drop(&mut self, at: (usize, u32), now: Time, bytes: u32) {
-        if let Some((pool, member, grant)) = self.grant(at, bytes) {
-            pool.drop(member, now, grant);
-        }
-    }
-
-    /// Starts the statistics at `now`.
-    pub fn begin_measuring(&mut self, now: Time) {
-        self.all.iter_mut().for_each(|pool| pool.begin_measuring(now));
-    }
-
-    /// Closes the statistics at `now`.
-    pub fn end_measuring(&mut self, now: Time) {
-        self.all.iter_mut().for_each(|pool| pool.end_measuring(now));
-    }
-
-    /// Records a sample of the time series at `now`.
-    pub fn sample(&mut self, now: Time) {
-        self.all.iter_mut().for_each(|pool| pool.sample(now));
-    }
-
-    /// The index of a pool that does not agree with the packets that its links hold, the cells that
-    /// they take, and those that the pool counts; `held` has the bytes of the packets that wait to be
-    /// served at a link.
-    pub fn unbalanced(&self, held: impl Fn(usize) -> Vec<u32>) -> Option<(usize, u64, u64)> {
-        let mut pools = self.all.iter().zip(&self.members).enumerate();
-        pools.find_map(|(index, (pool, links))| {
-            let held: Vec<Vec<u32>> = links.iter().map(|&link| held(link)).collect();
-            let (counted, taken) = pool.account(&held);
-            (counted != taken).then_some((index, taken, counted))
-        })
-    }
-
-    /// Memory of the simulator, in bytes, that the pools need.
-    pub fn memory_bytes(&self) -> u64 {
-        let members = self.all.iter().flat_map(|pool| &pool.members);
-        let releases = members.map(|member| member.releases.capacity());
-        let releases_bytes = releases.sum::<usize>() * size_of::<(Time, Grant)>();
-        let changes_bytes = self.all.iter().map(|pool| pool.changes.memory_bytes()).sum::<usize>();
-        (releases_bytes + changes_bytes) as u64
     }
 }

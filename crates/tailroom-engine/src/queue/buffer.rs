@@ -17,7 +17,8 @@ pub enum DropReason {
     Overflow,
     /// Dropped at arrival although there was room, to signal incipient congestion.
     Early,
-    /// Dropped at the head of its queue, because it had waited too long.
+    /// Dropped at the head of its queue, because it had waited too long, or because its queue was beyond
+    /// the limit that the policy of its pool sets.
     Head,
     /// Dropped by the policer, before the queue discipline saw it.
     Policed,

@@ -36,7 +36,8 @@ pub struct LinkSummary {
     pub drops_overflow_packets: u64,
     /// Packets dropped on arrival although there was room.
     pub drops_early_packets: u64,
-    /// Packets dropped at the head of their queue because they had waited too long.
+    /// Packets dropped at the head of their queue because they had waited too long, or because it was above
+    /// its threshold under the policy `occamy`.
     pub drops_head_packets: u64,
     /// Packets dropped by the policer, before the queue discipline.
     pub drops_policed_packets: u64,

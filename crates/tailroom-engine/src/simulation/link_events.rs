@@ -10,7 +10,7 @@ use crate::link::LinkOutcome;
 use crate::link::arrivals::{Content, Identity, Timestamps};
 use crate::packet::transit::{Stage, Transit};
 use crate::packet::{Ecn, Packet};
-use crate::pool::Grant;
+use crate::pool::{FlowPackets, Grant};
 use crate::probe::flow::Checkpoints;
 use crate::queue::buffer::DropReason;
 use crate::units::Time;
@@ -138,23 +138,30 @@ impl Simulation {
     #[inline(always)]
     pub(super) fn ask_pool(&mut self, hop: Hop, packet: Transit) -> Result<Grant, DropReason> {
         let (now, bytes) = (packet.time(), packet.bytes());
-        let first_window = self.pools.first_window(hop.group);
-        let is_first = first_window.is_some_and(|window| self.is_below(packet, window));
-        match self.pools.ask((hop.link as usize, hop.group), now, bytes, is_first) {
+        let is_favoured = self.pools.favours() && self.is_favoured(hop, packet.copied());
+        match self.pools.ask((hop.link as usize, hop.group), now, bytes, is_favoured) {
             Err(DropReason::Pool) => self.push_out(hop, now, bytes),
             answer => answer,
         }
     }
 
-    /// Whether a packet carries data whose number in its flow is below `window`.
+    /// Whether the policy of a link's pool favours a packet: that of a short flow, or data of a first window.
     #[cold]
-    fn is_below(&self, packet: Transit, window: u32) -> bool {
-        let flow = &self.flows[packet.flow() as usize];
+    fn is_favoured(&mut self, hop: Hop, packet: Transit) -> bool {
+        let (link, number) = (hop.link as usize, packet.flow());
+        let flow = &self.flows[number as usize];
         let Stage::Arrival(position) = packet.stage() else { return false };
-        let Endpoints::Tcp(connection) = &flow.endpoints else { return false };
         let is_ack = position >= flow.forward_hops;
+        let began = self.dynamic.start_of(number);
+        let packets = FlowPackets { flow: number, began, are_acks: is_ack };
+        if let Some(is_short) = self.pools.count_flow(link, packets, packet.time(), packet.bytes())
+        {
+            return is_short;
+        }
+        let Endpoints::Tcp(connection) = &flow.endpoints else { return false };
         let (packet, _) = if is_ack { (packet, Time::ZERO) } else { self.pending.sent(packet) };
-        !is_ack && packet.packet(connection.receiver.next()).sequence < u64::from(window)
+        let window = u64::from(self.pools.first_window(hop.group));
+        !is_ack && packet.packet(connection.receiver.next()).sequence < window
     }
 
     /// A packet takes what it has been granted, unless the link has dropped it.
@@ -164,7 +171,12 @@ impl Simulation {
         let Simulation { links, pools, .. } = self;
         match outcome {
             LinkOutcome::Dropped(_) => {}
-            LinkOutcome::Held => pools.take(link, now, grant),
+            LinkOutcome::Held => {
+                pools.take(link, now, grant);
+                if self.any_link.expels {
+                    self.await_expulsion(link, now);
+                }
+            }
             LinkOutcome::Delivered(_) | LinkOutcome::Lost => {
                 let link_state = &links[link];
                 let start = now.saturating_add(link_state.last_wait());
@@ -184,7 +196,7 @@ impl Simulation {
             let Some(longest) = longest.filter(|longest| *longest != link) else {
                 return Err(DropReason::Pool);
             };
-            links[longest].push_out(now);
+            links[longest].push_out(now, DropReason::Pool);
             self.note_queue(longest, now);
             match self.pools.ask((link, hop.group), now, bytes, false) {
                 Err(DropReason::Pool) => {}
@@ -193,11 +205,33 @@ impl Simulation {
         }
     }
 
+    /// Notes when the pool of a link where a packet has taken memory drops a head.
+    #[cold]
+    fn await_expulsion(&mut self, link: usize, now: Time) {
+        if let Some((pool, at)) = self.pools.await_expulsion(link, now) {
+            self.timers.set(self.links.len() + pool, at);
+        }
+    }
+
+    /// A pool drops the head of a queue above its threshold, if it still can.
+    fn expel(&mut self, pool: usize, now: Time) {
+        let Simulation { links, pools, timers, .. } = self;
+        let timer = links.len() + pool;
+        match pools.expel(pool, now, |link| links[link].can_push_out()) {
+            Err(at) => timers.set(timer, at),
+            Ok(link) => {
+                let bytes = links[link].push_out(now, DropReason::Head).unwrap_or(0);
+                pools.read(pool, now, bytes);
+                self.note_queue(link, now);
+            }
+        }
+    }
+
     /// A link serves its next packet, unless its discipline has dropped all packets that waited.
     #[inline(never)]
     pub(super) fn serve(&mut self, link: usize) -> Option<Step> {
         let now = self.timers.earliest();
-        let link = if self.any_link.shares_line { self.choose(link) } else { link };
+        let link = if self.any_link.gives_way { self.choose(link)? } else { link };
         // A link that pauses may stop or resume instead. There is one call of `Link::serve`, for it to be
         // compiled into this function.
         let was_stopped = self.any_link.pauses && self.count_before_service(link, now);
@@ -222,10 +256,15 @@ impl Simulation {
         Some(Step { packet, outcome, exit: hop.exit, clocks_source: false })
     }
 
-    /// The link that sends when the line of `link` is free, which `link` is the first to want.
+    /// The link that sends when the line of `link` is free, which `link` is the first to want. `None` if
+    /// it is the turn of a pool, whose timers come behind those of links.
     #[inline(never)]
-    fn choose(&mut self, link: usize) -> usize {
-        self.lines.choose(link, &self.links)
+    fn choose(&mut self, link: usize) -> Option<usize> {
+        if let Some(pool) = link.checked_sub(self.links.len()) {
+            self.expel(pool, self.timers.earliest());
+            return None;
+        }
+        Some(self.lines.choose(link, &self.links))
     }
 
     /// Lets the other links of its line wait for a link that sends a packet.

@@ -61,7 +61,8 @@ pub struct Simulation {
     links: Vec<Link>,
     pools: Pools,
     admissions: FlowAdmissions,
-    /// By link, when it serves its next packet.
+    /// By link, when it serves its next packet; behind them, where pools drop heads of queues, by pool
+    /// when it does.
     timers: Tournament,
     lines: Lines,
     ingress_pools: IngressPools,
@@ -94,6 +95,10 @@ struct AnyLink {
     is_served: bool,
     /// It shares its line with others.
     shares_line: bool,
+    /// Its pool drops heads of queues in the background.
+    expels: bool,
+    /// One of both: what is due at a link may be done at another.
+    gives_way: bool,
     /// Its far end sends pause frames.
     pauses: bool,
     /// It records its arrivals. No flow is then on its fast path: the receiver's state tells the whole
@@ -127,13 +132,16 @@ impl Simulation {
         let links = links.map(|(spec, facts)| Link::new(spec, facts, network.measured()));
         let links: Vec<Link> = links.collect();
         let behind_pauses = network.behind_pauses();
+        let pools = network.empty_pools();
+        let shares_line = network.links.iter().any(|link| link.line.is_some());
+        let expels = pools.expel_any();
         let mut simulation = Simulation {
             pending: Pending::new(sizing::agenda(network).with_memory(network.memory_limit_bytes)),
             dynamic: DynamicFlows::new(network, &links),
             routes: Routes::new(network, |link| {
                 links[link].is_plain() && !links[link].has_pause() && !behind_pauses[link]
             }),
-            timers: Tournament::new(links.len()),
+            timers: Tournament::new(links.len() + if expels { network.pools.len() } else { 0 }),
             lines: Lines::new(&network.links, &facts),
             ingress_pools: IngressPools::new(
                 &network.ingress_pools,
@@ -142,12 +150,14 @@ impl Simulation {
             blocking: Blocking::new(network),
             any_link: AnyLink {
                 is_served: network.links.iter().any(LinkSpec::is_served),
-                shares_line: network.links.iter().any(|link| link.line.is_some()),
+                shares_line,
+                expels,
+                gives_way: shares_line || expels,
                 pauses: links.iter().any(Link::has_pause),
                 logs_arrivals: network.links.iter().any(|link| link.arrival_log.is_some()),
             },
             links,
-            pools: network.empty_pools(),
+            pools,
             admissions: FlowAdmissions::new(network, &facts),
             link_checkpoints: LinkCheckpoints::new(checkpoints),
             flows: flows.collect(),
@@ -273,7 +283,7 @@ impl Simulation {
                 self.begin_event(service)?;
                 let link = self.timers.first();
                 let step = self.serve(link);
-                if self.custom.disciplines {
+                if self.custom.disciplines && link < self.links.len() {
                     self.check_discipline(link, service)?;
                 }
                 let Some(step) = step else { continue };

@@ -18,6 +18,8 @@ use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::packet::ties::Ties;
+use tailroom_engine::pool::policy::PolicyConfig;
+use tailroom_engine::pool::policy::fab::FabParams;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::quantity::{PositiveDuration, Size};
 use tailroom_engine::results::{ArrivalLog, Results, Warning, WarningKind};
@@ -141,6 +143,17 @@ proptest! {
     #[test]
     fn engine_and_reference_agree_on_networks_with_pauses(
         network in random_networks::network_with_pauses()
+    ) {
+        assert_agreement(&network)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(config(100))]
+
+    #[test]
+    fn engine_and_reference_agree_on_pools_that_favour_short_flows_or_drop_heads(
+        network in random_networks::network_with_flows_and_heads()
     ) {
         assert_agreement(&network)?;
     }
@@ -342,6 +355,30 @@ fn random_networks_have_losses_timeouts_reductions_and_refusals() {
         let counts = [drops, losses, fast_repairs, timeouts, complete];
         assert!(count >= 10, "drops, losses, fast repairs, timeouts, completions: {counts:?}");
     }
+}
+
+/// Short flows are favoured, and heads dropped, in many random networks of these policies.
+#[test]
+fn random_networks_of_small_pools_have_short_flows_and_drops_of_heads() {
+    let mut runner = TestRunner::deterministic();
+    let (mut heads, mut short) = (0, 0);
+    for _ in 0..120 {
+        let tree = random_networks::network_with_flows_and_heads().new_tree(&mut runner);
+        let network = tree.expect("the strategy rejects no case").current();
+        let results = run(&network);
+        let links = |results: &Results| format!("{:?}", results.summary.links);
+        if let PolicyConfig::Fab(params) = &network.pools[0].policy {
+            let short_flow_alpha = params.alpha;
+            let params = with!(params.clone(), FabParams { short_flow_alpha });
+            let mut alike = network.clone();
+            alike.pools[0].policy = PolicyConfig::Fab(params);
+            short += u64::from(links(&run(&alike)) != links(&results));
+        } else {
+            let links = &results.summary.links.0;
+            heads += u64::from(links.iter().any(|(_, link)| link.drops_head_packets > 3));
+        }
+    }
+    assert!(heads >= 10 && short >= 10, "{heads} and {short} networks");
 }
 
 /// Equal flows without access links: each packet of a flow arrives together with a packet of every

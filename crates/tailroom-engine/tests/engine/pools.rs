@@ -70,7 +70,7 @@ fn saturated_queues_settle_at_the_dynamic_threshold() {
 }
 
 /// Packets that a link accepts before it refuses one for its threshold.
-fn accepted_before_a_drop(results: &Results, link: u32) -> f64 {
+pub(crate) fn accepted_before_a_drop(results: &Results, link: u32) -> f64 {
     let log = results.tables.arrival_log.as_ref().expect("it is recorded");
     let fates = log.link.iter().zip(&log.fate).filter(|(at, _)| **at == link);
     let accepted = fates.map(|(_, fate)| *fate).take_while(|fate| *fate != 7).count();
@@ -242,7 +242,7 @@ fn queues_of_ports_that_fill_in_turn_stop_where_those_of_a_spectrum_4_do() {
     }
 }
 
-const POLICIES: [&str; 9] = [
+const POLICIES: [&str; 13] = [
     "\"complete_sharing\"",
     "\"complete_partitioning\"",
     "{ kind = \"static_threshold\", threshold = \"3 kB\" }",
@@ -251,6 +251,10 @@ const POLICIES: [&str; 9] = [
     "{ kind = \"dynamic_threshold\", alpha = 2, port_alpha = 4 }",
     "{ kind = \"dynamic_threshold\", lower_alphas = [0.5] }",
     "{ kind = \"abm\", interval = \"10 ms\" }",
+    "\"fab\"",
+    "{ kind = \"fab\", alpha = 8, short_flow_alpha = 0.5 }",
+    "\"occamy\"",
+    "{ kind = \"occamy\", alpha = 0.5, memory_rate = \"1 Gbit/s\" }",
     "\"longest_queue_drop\"",
 ];
 
@@ -459,10 +463,25 @@ fn wrong_pools_are_refused_with_key_and_remedy() {
         BASE.replace("{ kind = \"dynamic_threshold\", alpha = 1 }", "\"complete_sharing\"");
     let sharing = sharing.replace("pool = \"asic\"", "pool = \"asic\"\nalpha = 2");
     assert_refused(&refusal(&sharing), "line 11, links.port.alpha", &["dynamic_threshold"]);
-    let pushing =
-        BASE.replace("{ kind = \"dynamic_threshold\", alpha = 1 }", "\"longest_queue_drop\"");
-    let pushing = pushing.replace("\"drop_tail\"", "\"fq_codel\"");
-    assert_refused(&refusal(&pushing), "line 10, links.port.pool", &["drop_tail"]);
+    let with = |policy: &str| BASE.replace("{ kind = \"dynamic_threshold\", alpha = 1 }", policy);
+    for policy in ["\"longest_queue_drop\"", "\"occamy\""] {
+        let dropping = with(policy).replace("\"drop_tail\"", "\"fq_codel\"");
+        assert_refused(&refusal(&dropping), "line 10, links.port.pool", &["drop_tail"]);
+    }
+    for (kind, key, value, remedy) in [
+        ("fab", "alpha", "0", "0"),
+        ("fab", "short_flow_alpha", "0", "0"),
+        ("fab", "short_flow_alpha", "1000001", "1000000"),
+        ("fab", "short_flow_size", "\"0 B\"", "positive"),
+        ("fab", "window", "\"0 s\"", "positive"),
+        ("fab", "interval", "\"1 s\"", "window"),
+        ("occamy", "alpha", "-1", "0"),
+        ("occamy", "memory_rate", "\"0 bit/s\"", "positive"),
+        ("occamy", "bucket", "\"0 B\"", "positive"),
+    ] {
+        let wrong = with(&format!("{{ kind = \"{kind}\", {key} = {value} }}"));
+        assert_refused(&refusal(&wrong), &format!("line 5, pools.asic.policy.{key}"), &[remedy]);
+    }
     let without = BASE.replace("pool = \"asic\"\n", "").replace(
         "[pools.asic]\nsize = \"16 kB\"\npolicy = { kind = \"dynamic_threshold\", alpha = 1 }\n",
         "",

@@ -15,9 +15,10 @@ use tailroom_engine::pool::policy::PolicyConfig;
 use tailroom_engine::pool::policy::complete_sharing::CompleteSharingParams;
 use tailroom_engine::pool::policy::dynamic_threshold::DynamicThresholdParams;
 use tailroom_engine::pool::policy::longest_queue_drop::LongestQueueDropParams;
+use tailroom_engine::pool::policy::occamy::OccamyParams;
 use tailroom_engine::pool::{PoolMember, PoolSpec};
 use tailroom_engine::quantity::limit::QueueLimit;
-use tailroom_engine::quantity::{PositiveDuration, Size};
+use tailroom_engine::quantity::{BitRate, PositiveDuration, Size};
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::step_mark::StepMarkParams;
 use tailroom_engine::simulation::Simulation;
@@ -155,6 +156,14 @@ fn wrong_pools_are_refused() {
     assert_wrong("pools[0].", &["pool"], |network| network.pools = vec![pool(9_000, sharing())]);
     let pushing = PolicyConfig::LongestQueueDrop(LongestQueueDropParams::default());
     assert_wrong("links[1].is_acted_on", &["true"], shared(pool(9_000, pushing), first));
+    let occamy = |memory_rate| {
+        let params = OccamyParams::default();
+        PolicyConfig::Occamy(with!(params, OccamyParams { memory_rate }))
+    };
+    assert_wrong("links[1].is_acted_on", &["true"], shared(pool(9_000, occamy(None)), first));
+    let no_rate = Some(BitRate::new(0));
+    let key = "pools[0].policy.memory_rate";
+    assert_wrong(key, &["1 bit/s"], shared(pool(9_000, occamy(no_rate)), first));
 }
 
 #[test]

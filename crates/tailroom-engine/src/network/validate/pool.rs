@@ -93,7 +93,7 @@ fn check_member(pools: &[PoolSpec], link: &LinkSpec) -> Result<(), BadParameter>
         let remedy = "remove it, or write `limits = \"queue\"` in the policy";
         return Err(BadParameter::new("reserved", problem, remedy));
     }
-    if parameters.pushes_out() && link.queue.is_scheduler() {
+    if parameters.drops_waiting() && link.queue.is_scheduler() {
         let problem = format!(
             "{policy}, the policy of pool \"{}\", drops packets that wait, and {} has queues of its own",
             pool.name,
@@ -103,7 +103,7 @@ fn check_member(pools: &[PoolSpec], link: &LinkSpec) -> Result<(), BadParameter>
                       arrival, such as \"drop_tail\"";
         return Err(BadParameter::new("pool", problem, remedy));
     }
-    if parameters.pushes_out() && !link.is_served() {
+    if parameters.drops_waiting() && !link.is_served() {
         let problem = format!("{policy} drops packets that wait, and the link fixes departures");
         return Err(BadParameter::new("is_acted_on", problem, "set it to true"));
     }

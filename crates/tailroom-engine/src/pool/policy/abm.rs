@@ -52,7 +52,7 @@ impl Parameters for AbmParams {
         Some(self.alpha)
     }
 
-    fn first_window_alpha(&self) -> Option<f64> {
+    fn favoured_alpha(&self) -> Option<f64> {
         self.first_window_alpha
     }
 

@@ -6,7 +6,7 @@
 //! file.
 
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
 /// A packet that asks for memory, and the pool as it finds it. All amounts are cells of the shared
 /// memory, which is the pool without the reserves of its queues.
@@ -24,7 +24,7 @@ pub struct Request {
     pub occupied: u64,
     /// The shared memory.
     pub size: u64,
-    /// Alpha of the queue, of the packet's loss priority or of first windows; 0 if the policy has none.
+    /// Alpha of the queue, of the packet's loss priority or of favoured packets; 0 if the policy has none.
     pub alpha: f64,
 }
 
@@ -59,6 +59,24 @@ pub struct QueueState {
     pub freed: u64,
 }
 
+/// Which flows are short, for a policy that favours their packets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShortFlows {
+    /// Those of which fewer bytes have reached the pool.
+    pub bytes: u64,
+    /// A flow of which nothing has reached the pool for longer is new.
+    pub window: Time,
+}
+
+/// What the memory of a pool can read, for a policy that drops heads of queues in the background.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ExpulsionSpec {
+    /// Rate at which it reads; `None` is that of the links together.
+    pub rate: Option<Rate>,
+    /// How much it can catch up with.
+    pub bucket_bytes: u64,
+}
+
 /// A rule that limits the queues of a pool.
 pub trait Policy {
     /// Whether the queue of an arriving packet may take more memory, if there is room. A packet that
@@ -83,8 +101,14 @@ pub trait Parameters: Ranges {
         &[]
     }
 
-    /// Alpha of the packets of first windows, if it is another.
-    fn first_window_alpha(&self) -> Option<f64> {
+    /// Alpha of the packets that the policy favours, if it is another: those of
+    /// [short flows](Self::short_flows), or else those of first windows.
+    fn favoured_alpha(&self) -> Option<f64> {
+        None
+    }
+
+    /// Which flows are short, if their packets are favoured.
+    fn short_flows(&self) -> Option<ShortFlows> {
         None
     }
 
@@ -104,9 +128,19 @@ pub trait Parameters: Ranges {
         None
     }
 
+    /// Whether the policy drops packets that wait.
+    fn drops_waiting(&self) -> bool {
+        self.pushes_out()
+    }
+
     /// Whether a full memory drops packets that wait, to make room for an arriving packet.
     fn pushes_out(&self) -> bool {
         false
+    }
+
+    /// What the memory can read, if heads of queues above their thresholds are dropped in the background.
+    fn expulsion(&self) -> Option<ExpulsionSpec> {
+        None
     }
 }
 
@@ -183,6 +217,10 @@ registry! {
     dynamic_threshold::DynamicThreshold(DynamicThresholdParams) = "dynamic_threshold",
     /// A priority may hold alpha times the free memory, which its congested queues divide.
     abm::Abm(AbmParams) = "abm",
+    /// As `dynamic_threshold`, with a large alpha for packets of flows that have sent little.
+    fab::Fab(FabParams) = "fab",
+    /// As `dynamic_threshold`, and heads of queues above their thresholds are dropped.
+    occamy::Occamy(OccamyParams) = "occamy",
     /// Every packet finds room; a full memory drops the last packet of the longest queue.
     longest_queue_drop::LongestQueueDrop(LongestQueueDropParams) = "longest_queue_drop",
 }
@@ -196,7 +234,9 @@ mod tests {
     use complete_partitioning::CompletePartitioningParams;
     use complete_sharing::CompleteSharingParams;
     use dynamic_threshold::DynamicThresholdParams;
+    use fab::FabParams;
     use longest_queue_drop::LongestQueueDropParams;
+    use occamy::OccamyParams;
     use static_threshold::StaticThresholdParams;
 
     #[test]
@@ -216,6 +256,8 @@ mod tests {
                 ..DynamicThresholdParams::default()
             }),
             PolicyConfig::Abm(AbmParams::new(0.7, Time::from_picoseconds(80_000_000))),
+            PolicyConfig::Fab(FabParams::default()),
+            PolicyConfig::Occamy(OccamyParams::default()),
             PolicyConfig::LongestQueueDrop(LongestQueueDropParams::default()),
         ] {
             let mut policy = AnyPolicy::new(&config, &info);

@@ -60,7 +60,7 @@ pub(in crate::scenario) fn resolve_link(
     let jitter = jitter.map_err(|bad| bad_parameter(&at.key("jitter"), bad))?;
     let sustained = link.shaper.map_or(rate, |shaper| shaper.packet_rate(load.packet_bytes()));
     let pool = resolve_member(inputs.file, pools, link, load, &at)?;
-    let pushes_out = |member: PoolMember| pools[member.pool].policy.parameters().pushes_out();
+    let drops_waiting = |member: PoolMember| pools[member.pool].policy.parameters().drops_waiting();
     let queue = resolve_queue(&link.queue, sustained, load, &at.key("queue"))?;
     if let Some(admission) = &link.admission {
         check_flow_admission(admission, sustained, &at)?;
@@ -86,7 +86,7 @@ pub(in crate::scenario) fn resolve_link(
         pool,
         packet_log: link.packet_log as usize,
         admission: link.admission,
-        is_acted_on: pool.is_some_and(pushes_out),
+        is_acted_on: pool.is_some_and(drops_waiting),
         arrival_dispersion: link.arrival_dispersion.map(PositiveDuration::time),
         arrival_log: link.arrival_log,
         bdp_bytes: load.bdp(sustained).map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),

@@ -23,6 +23,7 @@ pub(crate) mod poisson;
 pub(crate) mod random_cases;
 pub(crate) mod random_fabrics;
 pub(crate) mod random_networks;
+pub(crate) mod random_pools;
 pub(crate) mod random_transports;
 pub(crate) mod reference;
 pub(crate) mod refusals;

@@ -23,14 +23,6 @@ use tailroom_engine::link::spec::{DelayChange, FlowAdmissionSpec};
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
 use tailroom_engine::packet::ties::Ties;
-use tailroom_engine::pool::policy::PolicyConfig;
-use tailroom_engine::pool::policy::abm::AbmParams;
-use tailroom_engine::pool::policy::complete_partitioning::CompletePartitioningParams;
-use tailroom_engine::pool::policy::complete_sharing::CompleteSharingParams;
-use tailroom_engine::pool::policy::dynamic_threshold::{DynamicThresholdParams, Limits};
-use tailroom_engine::pool::policy::longest_queue_drop::LongestQueueDropParams;
-use tailroom_engine::pool::policy::static_threshold::StaticThresholdParams;
-use tailroom_engine::pool::{Frees, PoolMember, PoolSpec};
 use tailroom_engine::private_path::delays::SenderSide;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::quantity::{BitRate, Duration, PositiveDuration, Size};
@@ -52,6 +44,9 @@ use tailroom_engine::traffic::web::WebSpec;
 use tailroom_engine::traffic::{SourceSpec, class_of};
 use tailroom_engine::units::{Rate, Time};
 
+use crate::support::random_pools::{
+    member, policy_of_flows_and_heads, pool_with, prioritize, random_pool, share,
+};
 use crate::support::{controls, disciplines, networks, random_transports};
 
 /// Times that mostly lie on a grid of milliseconds, so that many of them are equal.
@@ -483,93 +478,6 @@ fn member_rtt() -> impl Strategy<Value = Time> {
     ]
 }
 
-/// A pool of any policy, which often binds.
-fn random_pool() -> impl Strategy<Value = PoolSpec> {
-    let alpha = select(vec![0.0625, 0.5, 1.0, 2.0, 8.0]);
-    let lower_alphas = select(vec![vec![], vec![], vec![0.25], vec![2.0, 0.1]]);
-    let limits = select(vec![Limits::Queue, Limits::Priority]);
-    let alpha = (alpha, option::of(select(vec![0.5, 4.0])), lower_alphas, limits).prop_map(
-        |(alpha, port_alpha, lower_alphas, limits)| {
-            PolicyConfig::DynamicThreshold(with!(
-                DynamicThresholdParams::default(),
-                DynamicThresholdParams { alpha, port_alpha, lower_alphas, limits }
-            ))
-        },
-    );
-    let interval = select(vec![1_u64, 10, 333]).prop_map(Time::from_milliseconds);
-    let first_window_alpha = option::of(select(vec![0.1, 1024.0]));
-    let abm = (select(vec![0.5, 4.0]), interval, first_window_alpha).prop_map(
-        |(alpha, interval, first_window_alpha)| {
-            let params = AbmParams::new(alpha, interval);
-            PolicyConfig::Abm(with!(params, AbmParams { first_window_alpha }))
-        },
-    );
-    let threshold = select(vec![1_500, 6_000, 30_000])
-        .prop_map(|bytes| StaticThresholdParams::new(Size::new(bytes)))
-        .prop_map(PolicyConfig::StaticThreshold);
-    let policy = prop_oneof![
-        3 => Just(PolicyConfig::CompleteSharing(CompleteSharingParams::default())),
-        1 => Just(PolicyConfig::CompletePartitioning(CompletePartitioningParams::default())),
-        1 => threshold,
-        4 => alpha,
-        3 => abm,
-        2 => Just(PolicyConfig::LongestQueueDrop(LongestQueueDropParams::default())),
-    ];
-    let size = select(vec![6_000, 10_000, 40_000, 300_000]);
-    (size, select(vec![1, 208, 1_500]), policy, any::<bool>()).prop_map(
-        |(size_bytes, cell_bytes, policy, is_at_start)| {
-            let frees = if is_at_start { Frees::AtStart } else { Frees::AtEnd };
-            with!(PoolSpec::new(size_bytes, policy), PoolSpec { cell_bytes, frees })
-        },
-    )
-}
-
-/// The place of a link in a pool: what it has reserved, of which three fit in the smallest pool in any
-/// cells, its alpha and its port.
-fn member() -> impl Strategy<Value = PoolMember> {
-    let reserved = select(vec![0, 0, 1_000, 1_500]);
-    let alpha = option::of(select(vec![0.25, 4.0]));
-    (reserved, alpha, option::of(0_u32..2)).prop_map(|(reserved_bytes, alpha, port)| {
-        with!(PoolMember::new(0), PoolMember { reserved_bytes, alpha, port })
-    })
-}
-
-/// Lets links share a pool.
-fn share(links: &mut [LinkSpec], pool: &PoolSpec, members: &[Option<PoolMember>]) -> Vec<PoolSpec> {
-    for (link, member) in links.iter_mut().zip(members) {
-        let Some(mut member) = *member else { continue };
-        let parameters = pool.policy.parameters();
-        if parameters.pushes_out() && link.queue.is_scheduler() {
-            continue;
-        }
-        member.alpha = member.alpha.filter(|_| parameters.alpha().is_some());
-        if parameters.look_interval().is_some() {
-            // All links of a priority have the same alpha.
-            member.priority = member.alpha.map(|alpha| (4.0 * alpha) as u32);
-        }
-        member.port = member.port.filter(|_| parameters.has_ports());
-        if parameters.counts_priorities() {
-            member.reserved_bytes = 0;
-        }
-        link.pool = Some(member);
-        link.is_acted_on |= parameters.pushes_out();
-    }
-    let is_shared = links.iter().any(|link| link.pool.is_some());
-    is_shared.then(|| pool.clone()).into_iter().collect()
-}
-
-/// Gives the groups that cross a pool loss priorities for which it has alphas.
-fn prioritize(network: &mut Network, pool: &PoolSpec) {
-    let priorities = 1 + pool.policy.parameters().lower_alphas().len() as u32;
-    let Network { links, groups, seed, .. } = network;
-    for (group, index) in groups.iter_mut().zip(0_u32..) {
-        let mut crossed = group.path.iter().chain(&group.reverse_path);
-        if crossed.any(|link| links[*link].pool.is_some()) {
-            group.loss_priority = seed.wrapping_shr(index) as u32 % priorities;
-        }
-    }
-}
-
 /// Pause frames that are frequent and whose headroom is too small for some links.
 fn pause() -> impl Strategy<Value = PauseSpec> {
     let xoff = select(vec![1_500_u32, 3_000, 9_000, 40_000]);
@@ -616,6 +524,24 @@ pub(crate) fn network_with_pauses() -> impl Strategy<Value = Network> {
         }
         let behind = network.behind_pauses();
         network.links.iter_mut().zip(behind).for_each(|(link, is)| link.is_acted_on |= is);
+        network
+    })
+}
+
+/// A network whose links share a small pool that favours short flows, or drops heads of queues, with
+/// disciplines that decide at arrival.
+pub(crate) fn network_with_flows_and_heads() -> impl Strategy<Value = Network> {
+    let pool = pool_with(policy_of_flows_and_heads(), vec![6_000, 10_000, 40_000]);
+    let members = prop::collection::vec(member().prop_map(Some), 3);
+    (network(), pool, members).prop_map(|(mut network, pool, members)| {
+        for link in &mut network.links {
+            link.pool = None;
+            if link.queue.is_scheduler() {
+                link.queue = networks::drop_tail(Limit::Packets(1_000));
+            }
+        }
+        network.groups.iter_mut().for_each(|group| group.loss_priority = 0);
+        network.pools = share(&mut network.links, &pool, &members);
         network
     })
 }

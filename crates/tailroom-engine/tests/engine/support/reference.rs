@@ -12,11 +12,13 @@
 mod admission;
 mod blocked;
 mod bottlenecked;
+mod expulsion;
 mod flows;
 mod heap;
 mod ingress;
 mod links;
 mod memory;
+mod short_flows;
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -207,6 +209,7 @@ impl<'a> Reference<'a> {
                 self.reach_link(now, flow, happening);
             }
             Happening::Service => self.serve(now, flow),
+            Happening::HeadDrop => self.drop_head(now, flow),
             Happening::FlowArrives => self.begin_flow(now),
         }
     }

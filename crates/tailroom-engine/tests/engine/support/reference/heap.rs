@@ -50,6 +50,8 @@ pub(super) enum Happening {
     AckAtLink(usize, StoredAck, Stamp),
     /// The scheduler of a shared link sends its next packet; no flow's, but the link's.
     Service,
+    /// A pool drops the head of a queue; no flow's, but the pool's.
+    HeadDrop,
     /// A dynamic flow arrives; it has no number yet.
     FlowArrives,
 }
@@ -64,6 +66,7 @@ enum Rank {
     FlowArrival,
     Access,
     Service,
+    HeadDrop,
     Link,
 }
 
@@ -76,6 +79,7 @@ impl Happening {
             Happening::SenderTimer | Happening::Emission(_) => Rank::SenderTimer,
             Happening::ReachAccess(_) => Rank::Access,
             Happening::Service => Rank::Service,
+            Happening::HeadDrop => Rank::HeadDrop,
             Happening::FlowArrives => Rank::FlowArrival,
             Happening::PacketAtLink(..) | Happening::AckAtLink(..) => Rank::Link,
         }

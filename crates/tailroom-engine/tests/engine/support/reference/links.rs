@@ -52,7 +52,7 @@ impl Reference<'_> {
         let first_window = group.tcp.as_ref().map_or(0, |tcp| u64::from(tcp.initial_window));
         let is_first = identity.content != Content::Ack && identity.sequence < first_window;
         let granted =
-            refusal.map_or_else(|| self.ask_for_memory(link, flow, &event, is_first), Err);
+            refusal.map_or_else(|| self.ask_for_memory(link, &event, identity, is_first), Err);
         let outcome = match granted {
             Ok(_) => self.links[link].offer(&mut event, class),
             Err(reason) => self.links[link].refuse(event, class, reason),
@@ -63,6 +63,9 @@ impl Reference<'_> {
             && !matches!(outcome, LinkOutcome::Dropped(_))
         {
             self.memory.take(link, self.groups[flow], &event, grant);
+            if let Some((pool, at)) = self.memory.await_expulsion(link, now) {
+                self.await_head_drop(pool, at);
+            }
         }
         if is_sent {
             self.memory.send(&event, now + waited, self.links[link].busy_until());
@@ -140,17 +143,41 @@ impl Reference<'_> {
     fn ask_for_memory(
         &mut self,
         link: usize,
-        flow: usize,
         packet: &Transit,
+        identity: Identity,
         is_first: bool,
     ) -> Result<Grant, DropReason> {
+        let flow = packet.flow() as usize;
+        let stream = (flow, identity.flow_start, identity.content == Content::Ack);
+        let is_short = self.memory.is_short(link, stream, packet);
+        let is_favoured = is_short.unwrap_or(is_first);
         loop {
-            match self.memory.ask((link, self.groups[flow]), packet, is_first, &self.links) {
+            match self.memory.ask((link, self.groups[flow]), packet, is_favoured, &self.links) {
                 Ok(answer) => return answer,
                 Err(longest) => {
-                    self.links[longest].push_out(packet.time());
+                    self.links[longest].push_out(packet.time(), DropReason::Pool);
                     self.after_scheduler(packet.time(), longest);
                 }
+            }
+        }
+    }
+
+    fn await_head_drop(&mut self, pool: usize, at: Time) {
+        if at < self.network.duration {
+            self.heap.push(at, pool, Happening::HeadDrop);
+        }
+    }
+
+    /// A pool drops the head of a queue above its threshold; comes in vain where it came before.
+    pub(super) fn drop_head(&mut self, now: Time, pool: usize) {
+        match self.memory.expel(pool, now, &self.links) {
+            Err(at) => self.await_head_drop(pool, at),
+            Ok(link) => {
+                let bytes =
+                    self.links[link].push_out(now, DropReason::Head).expect("a packet waits");
+                self.memory.read(pool, now, bytes);
+                self.after_scheduler(now, link);
+                self.await_head_drop(pool, now);
             }
         }
     }

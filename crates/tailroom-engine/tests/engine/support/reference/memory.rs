@@ -16,6 +16,9 @@ use tailroom_engine::pool::{Frees, Grant, PoolSpec, Pools};
 use tailroom_engine::queue::buffer::DropReason;
 use tailroom_engine::units::Time;
 
+use super::expulsion::Reading;
+use super::short_flows::Arrivals;
+
 /// A packet in memory.
 #[derive(Debug)]
 struct Stored {
@@ -34,6 +37,9 @@ pub(super) struct Memory<'a> {
     stored: BTreeMap<u32, Stored>,
     /// By pool, where its policy looks at its queues: what it found, by link.
     looks: Vec<Look>,
+    /// By pool, where its policy drops heads.
+    readings: Vec<Option<Reading>>,
+    arrivals: Arrivals,
 }
 
 /// What ABM found when it looked at the queues of a pool last.
@@ -65,7 +71,9 @@ impl Look {
 impl<'a> Memory<'a> {
     pub(super) fn new(network: &'a Network) -> Self {
         let looks = network.pools.iter().map(Look::new).collect();
-        Memory { network, pools: network.empty_pools(), stored: BTreeMap::new(), looks }
+        let readings = (0..network.pools.len()).map(|pool| Reading::new(network, pool)).collect();
+        let (stored, arrivals) = (BTreeMap::new(), Arrivals::default());
+        Memory { network, pools: network.empty_pools(), stored, looks, readings, arrivals }
     }
 
     fn pool_of(&self, link: usize) -> Option<&'a PoolSpec> {
@@ -189,7 +197,7 @@ impl<'a> Memory<'a> {
         &self,
         (link, group): (usize, usize),
         bytes: u32,
-        is_first: bool,
+        is_favoured: bool,
     ) -> Result<(), DropReason> {
         let Some(spec) = self.pool_of(link) else { return Ok(()) };
         let reserve = |link: usize| self.reserve(link);
@@ -227,8 +235,16 @@ impl<'a> Memory<'a> {
             }
             PolicyConfig::Abm(params) => {
                 let look = &self.looks[member.pool];
-                let first = params.first_window_alpha.filter(|_| is_first);
+                let first = params.first_window_alpha.filter(|_| is_favoured);
                 (queue as f64) < self.abm_threshold(link, first, params, look, free)
+            }
+            PolicyConfig::Fab(params) => {
+                let usual = member.alpha.unwrap_or(params.alpha);
+                let alpha = if is_favoured { params.short_flow_alpha } else { usual };
+                (queue as f64) < alpha * free as f64
+            }
+            PolicyConfig::Occamy(params) => {
+                (queue as f64) < member.alpha.unwrap_or(params.alpha) * free as f64
             }
             _ => true,
         };
@@ -244,14 +260,14 @@ impl<'a> Memory<'a> {
         &mut self,
         (link, group): (usize, usize),
         packet: &Transit,
-        is_first: bool,
+        is_favoured: bool,
         links: &[Link],
     ) -> Result<Result<Grant, DropReason>, usize> {
         let (now, bytes) = (packet.time(), packet.bytes());
         self.look_before(now + Time::from_picoseconds(1));
         self.free(now);
-        let answer = self.pools.ask((link, group as u32), now, bytes, is_first);
-        let decided = self.decide((link, group), bytes, is_first);
+        let answer = self.pools.ask((link, group as u32), now, bytes, is_favoured);
+        let decided = self.decide((link, group), bytes, is_favoured);
         assert_eq!(answer.map(|_| ()), decided, "link {link} at {now}");
         if answer != Err(DropReason::Pool) {
             return Ok(answer);
@@ -277,6 +293,75 @@ impl<'a> Memory<'a> {
         self.pools.take(link, packet.time(), grant);
     }
 
+    /// Whether the flow of an arriving packet is short, where the policy of the pool asks for that.
+    pub(super) fn is_short(
+        &mut self,
+        link: usize,
+        (flow, began, is_ack): (usize, Time, bool),
+        packet: &Transit,
+    ) -> Option<bool> {
+        let pool = self.network.links[link].pool?.pool;
+        let policy = &self.network.pools[pool].policy;
+        self.arrivals.note(policy, (pool, flow, began, is_ack), packet.time(), packet.bytes())
+    }
+
+    /// Whether a link holds more than its threshold, where the policy drops heads.
+    fn is_above(&self, link: usize) -> bool {
+        let spec = self.pool_of(link).expect("the link has a pool");
+        let PolicyConfig::Occamy(params) = &spec.policy else { return false };
+        let (queue, free) = self.shared(link);
+        let alpha = self.network.links[link].pool.and_then(|member| member.alpha);
+        queue as f64 > alpha.unwrap_or(params.alpha) * free as f64
+    }
+
+    /// After a packet has taken memory at a link: the pool that drops a head, and when.
+    pub(super) fn await_expulsion(&mut self, link: usize, now: Time) -> Option<(usize, Time)> {
+        let pool = self.network.links[link].pool?.pool;
+        let answer = self.pools.await_expulsion(link, now);
+        self.free(now);
+        let is_any_above = self.members(link).any(|one| self.is_above(one));
+        let reading = self.readings[pool].as_ref().filter(|_| is_any_above);
+        let awaited = reading.map(|reading| (pool, reading.ready_at(now)));
+        assert!(answer.is_none() || answer == awaited, "{answer:?} {awaited:?} at {now}");
+        awaited
+    }
+
+    /// The link whose head a pool drops now, or else when it will.
+    pub(super) fn expel(&mut self, pool: usize, now: Time, links: &[Link]) -> Result<usize, Time> {
+        self.free(now);
+        let can_drop = |link: usize| links[link].can_push_out();
+        let answer = self.pools.expel(pool, now, can_drop);
+        let is_member =
+            |link: &usize| self.network.links[*link].pool.is_some_and(|it| it.pool == pool);
+        let mut above: Vec<usize> = (0..links.len())
+            .filter(is_member)
+            .filter(|link| self.is_above(*link) && can_drop(*link))
+            .collect();
+        let reading = self.readings[pool].as_mut().expect("it drops heads");
+        // Those behind the last one come first.
+        above.sort_by_key(|link| (reading.last.is_some_and(|last| *link <= last), *link));
+        let decided = match above.first() {
+            None => Err(Time::NEVER),
+            Some(_) if reading.ready_at(now) > now => Err(reading.ready_at(now)),
+            Some(link) => Ok(*link),
+        };
+        assert_eq!(answer, decided, "pool {pool} at {now}");
+        reading.last = decided.ok().or(reading.last);
+        decided
+    }
+
+    /// A packet is read, to be dropped.
+    pub(super) fn read(&mut self, pool: usize, now: Time, bytes: u32) {
+        self.pools.read(pool, now, bytes);
+        self.note_read(pool, now, bytes);
+    }
+
+    fn note_read(&mut self, pool: usize, now: Time, bytes: u32) {
+        let cell = self.network.pools[pool].cell_bytes;
+        let bytes = u64::from(bytes.div_ceil(cell)) * u64::from(cell);
+        self.readings[pool].iter_mut().for_each(|reading| reading.read(now, bytes));
+    }
+
     /// A packet is sent from `start` to `end`.
     pub(super) fn send(&mut self, packet: &Transit, start: Time, end: Time) {
         let Some(stored) = self.stored.get_mut(&packet.slot()) else { return };
@@ -285,6 +370,9 @@ impl<'a> Memory<'a> {
         let is_at_start = spec.is_some_and(|spec| spec.frees == Frees::AtStart);
         stored.free_at = if is_at_start { start } else { end };
         self.pools.send((link, group), bytes, start, end);
+        if let Some(member) = self.network.links[link].pool {
+            self.note_read(member.pool, start, bytes);
+        }
     }
 
     /// A packet that was stored is dropped.
