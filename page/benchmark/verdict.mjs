@@ -1,13 +1,18 @@
 /**
  * Processor time until the page has a verdict on the home router, with the engine in this thread:
- * `make page && node page/benchmark/verdict.mjs`.
+ * `make page && node page/benchmark/verdict.mjs [utilization] [loss]`.
  */
 
 import { resolve } from "node:path";
 import { createServer } from "vite";
 
 const root = resolve(import.meta.dirname, "..");
-const server = await createServer({ root, server: { middlewareMode: true }, appType: "custom" });
+const server = await createServer({
+  root,
+  server: { middlewareMode: true },
+  appType: "custom",
+  logLevel: "error",
+});
 const load = (name) => server.ssrLoadModule(`/${name}.ts`);
 const { wasm } = await load("tests/engine_here");
 const { PRESETS } = await load("src/scenario/presets");
@@ -51,10 +56,12 @@ function verdict(targets) {
   }
 }
 
-const none = NO_TARGETS;
-for (const target of [{ utilization: 0.95 }, { loss: 0.01 }]) {
+const QUESTIONS = { utilization: 0.95, loss: 0.01 };
+const asked = process.argv.slice(2);
+for (const [name, bound] of Object.entries(QUESTIONS)) {
+  if (asked.length > 0 && !asked.includes(name)) continue;
   const before = process.cpuUsage();
-  const words = verdict(targetsOf({ ...none, ...target }));
+  const words = verdict(targetsOf({ ...NO_TARGETS, [name]: bound }));
   const { user, system } = process.cpuUsage(before);
   console.log(`${((user + system) / 1e6).toFixed(1)} s, ${words}`);
 }

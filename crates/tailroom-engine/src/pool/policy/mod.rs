@@ -70,6 +70,7 @@ pub struct ShortFlows {
 
 /// What the memory of a pool can read, for a policy that drops heads of queues in the background.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ExpulsionSpec {
     /// Rate at which it reads; `None` is that of the links together.
     pub rate: Option<Rate>,
