@@ -13,19 +13,17 @@ from matplotlib.figure import Figure
 from tailroom.plots import style
 from tailroom.plots.log_axis import label_logarithmic
 from tailroom_atlas.page import DOTS_PER_INCH
-from tailroom_atlas.switches import (
-    ANSWER_BYTES,
-    CONTROLS,
-    FAN_INS,
-    HOSTS,
-    MEASURED_S,
-    MEMORIES_MB,
-    QUERY_LOAD,
-    SEEDS,
-    WEB_LOAD,
-    Leaf,
-)
 
+HOSTS = 32
+ANSWER_BYTES = 64_000
+QUERY_LOAD, WEB_LOAD = 0.1, 0.4
+"""Shares of what the links to all hosts carry."""
+SEEDS = 2
+RATES_GBPS = (10, 25, 100, 400)
+FAN_INS = (8, 24)
+MEMORIES_MB = (4, 16, 64)
+ALPHAS = (0.5, 2.0, 8.0)
+CONTROLS = {"cubic": "CUBIC", "dctcp": "DCTCP", "dcqcn": "DCQCN, with pauses"}
 DATA = "switch.csv"
 PICTURE = "atlas_switch.png"
 DRAWN = (100, 24)
@@ -34,9 +32,9 @@ DRAWN = (100, 24)
 Row = dict[str, str]
 
 
-def rows_of(rows: Sequence[Row], leaf: Leaf) -> list[Row]:
-    """The rows of a switch and its traffic."""
-    wanted = str(leaf.rate_gbps), str(leaf.fan_in), leaf.control
+def rows_of(rows: Sequence[Row], leaf: tuple[int, int, str]) -> list[Row]:
+    """The rows of a rate in Gbit/s, a fan-in and a control."""
+    wanted = tuple(map(str, leaf))
     return [row for row in rows if (row["rate_gbps"], row["fan_in"], row["control"]) == wanted]
 
 
@@ -46,37 +44,40 @@ def best(rows: Sequence[Row], memory_mb: int) -> Row:
     return min(of_memory, key=lambda row: float(row["slowdown_p99"]))
 
 
-def page(rows: Sequence[Row], engine: str) -> Iterator[str]:
+def page(rows: Sequence[Row]) -> Iterator[str]:
     """The lines of the page."""
+    engines = ", ".join(dict.fromkeys(row["engine"] for row in rows))
     yield from (
         "# Atlas: how much memory for the ports of a switch?",
         "",
-        f"The {HOSTS} ports of a switch share a memory. Each host sends and receives web search flows, at "
-        f"{WEB_LOAD:.0%} of its link, and queries, at {QUERY_LOAD:.0%}: {FAN_INS[0]} or {FAN_INS[1]} hosts "
-        f"answer with {ANSWER_BYTES // 1000} kB each. The table has the time within which 99 of 100 "
-        "queries are answered, over the time in which the client's port alone would pass the answers, with "
-        "the alpha of 0.5, 2 and 8 that is best, in brackets: how much of the free memory a port may hold "
-        "([dynamic thresholds](../guide/shared-memory.md)). Under CUBIC and DCTCP, packets without memory are "
-        "dropped, and a host waits at least 5 ms for its timer. DCQCN has [pauses](../guide/lossless.md), "
-        "and alpha is that of the ingress.",
+        f"The {HOSTS} ports of a switch share a memory. Each host sends and receives web search "
+        f"flows, at {WEB_LOAD:.0%} of its link, and queries, at {QUERY_LOAD:.0%}: {FAN_INS[0]} or "
+        f"{FAN_INS[1]} hosts answer with {ANSWER_BYTES // 1000} kB each. The table has the time "
+        "within which 99 of 100 queries are answered, over the time in which the client's port "
+        "alone would pass the answers, and in brackets the best alpha of 0.5, 2 and 8: how much of "
+        "the free memory a port may hold ([dynamic thresholds](../guide/shared-memory.md)). Under "
+        "CUBIC and DCTCP, packets without memory are dropped, and a host waits at least 5 ms for "
+        "its timer. DCQCN has [pauses](../guide/lossless.md), and alpha is that of the ingress.",
         "",
         f"![99th percentile of the slowdown of queries over the memory, a line per alpha, at "
         f"{DRAWN[0]} Gbit/s and {DRAWN[1]} answers.](../images/{PICTURE})",
         "",
-        "| ports | answers | control | " + " | ".join(f"{memory} MB" for memory in MEMORIES_MB) + " |",
+        "| ports | answers | control | "
+        + " | ".join(f"{memory} MB" for memory in MEMORIES_MB)
+        + " |",
         "| --- | --- | --- |" + " --- |" * len(MEMORIES_MB),
     )
-    for rate in MEASURED_S:
+    for rate in RATES_GBPS:
         for fan_in in FAN_INS:
             for control, words in CONTROLS.items():
-                of_leaf = rows_of(rows, Leaf(rate, fan_in, control))
+                of_leaf = rows_of(rows, (rate, fan_in, control))
                 cells = [best(of_leaf, memory) for memory in MEMORIES_MB]
                 texts = [f"{float(cell['slowdown_p99']):.3g} ({cell['alpha']})" for cell in cells]
                 yield f"| {rate} Gbit/s | {fan_in} | {words} | {' | '.join(texts)} |"
     yield from (
         "",
-        f"Means of {SEEDS} runs each with tailroom {engine}; [{DATA}]({DATA}) has every alpha, and the loss "
-        "of the queries. `python -m tailroom_atlas.switches --store DIR` repeats them.",
+        f"Means of {SEEDS} runs each with tailroom {engines}; [{DATA}]({DATA}) has every alpha, "
+        "and the loss of queries. `python -m tailroom_atlas.switches --store DIR` repeats them.",
     )
 
 
@@ -85,7 +86,7 @@ def draw(rows: Sequence[Row]) -> Figure:
     figure = Figure(figsize=(10, 3.6), layout="constrained")
     panels = figure.subplots(1, len(CONTROLS), sharey=True)
     for axes, (control, words) in zip(panels, CONTROLS.items(), strict=True):
-        of_leaf = rows_of(rows, Leaf(*DRAWN, control))
+        of_leaf = rows_of(rows, (*DRAWN, control))
         alphas = dict.fromkeys(row["alpha"] for row in of_leaf)
         for alpha, line in zip(alphas, style.marked_line_styles(), strict=False):
             points = [row for row in of_leaf if row["alpha"] == alpha]
@@ -103,10 +104,26 @@ def draw(rows: Sequence[Row]) -> Figure:
     return figure
 
 
-def write(docs: Path, engine: str) -> None:
-    """Writes the page and its picture from the data next to the page."""
+def read(docs: Path) -> list[Row]:
+    """The data: a row per switch, traffic, memory and alpha."""
     with (docs / "atlas" / DATA).open(encoding="utf-8") as file:
-        rows = list(csv.DictReader(file))
-    text = "\n".join(page(rows, engine)) + "\n"
+        return list(csv.DictReader(file))
+
+
+def write(docs: Path) -> None:
+    """Writes the page and its picture from the data next to the page."""
+    rows = read(docs)
+    text = "\n".join(page(rows)) + "\n"
     (docs / "atlas" / "switch.md").write_text(text, encoding="utf-8")
     draw(rows).savefig(docs / "images" / PICTURE, dpi=DOTS_PER_INCH, metadata={"Software": None})
+
+
+def main() -> None:
+    """Writes the page and the picture anew."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--docs", type=Path, default=Path("docs"), help="docs directory")
+    write(parser.parse_args().docs)
+
+
+if __name__ == "__main__":
+    main()

@@ -2,36 +2,37 @@
 
 python -m tailroom_atlas.switches --store DIR [--docs DIR]
 
-Writes docs/atlas/switch.md, its picture and switch.csv, the data of both. A run that is in the store
-is not repeated.
+Simulates what is not in the store, and writes docs/atlas/switch.csv, the page and its picture. All
+runs take three quarters of an hour on one core.
 """
 
 import argparse
 import csv
-from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from matplotlib.figure import Figure
-
 import tailroom as tr
-from tailroom.plots import style
-from tailroom_atlas.page import DOTS_PER_INCH
+from tailroom_atlas import switch_page
+from tailroom_atlas.switch_page import (
+    ALPHAS,
+    ANSWER_BYTES,
+    CONTROLS,
+    FAN_INS,
+    HOSTS,
+    MEMORIES_MB,
+    QUERY_LOAD,
+    RATES_GBPS,
+    SEEDS,
+    WEB_LOAD,
+)
 
-HOSTS = 32
-ANSWER_BYTES = 64_000
-QUERY_LOAD, WEB_LOAD = 0.1, 0.4
-"""Shares of what the links to all hosts carry."""
-SEEDS = 2
-FAN_INS = (8, 24)
-MEMORIES_MB = (4, 16, 64)
-ALPHAS = (0.5, 2.0, 8.0)
-CONTROLS = {"cubic": "CUBIC", "dctcp": "DCTCP", "dcqcn": "DCQCN, with pauses"}
 MEASURED_S = {10: 0.2, 25: 0.08, 100: 0.02, 400: 0.01}
 """By rate in Gbit/s, the time that the statistics cover; half of it passes before."""
-DRAWN = (100, 24)
-"""Rate and fan-in of the picture."""
+DCTCP_PACKETS_PER_GBPS = 6.5
+"""Packets at which queues mark: 65 at 10 Gbit/s (Alizadeh et al. 2010, sec. 3.5)."""
+DCQCN_MARKS_KB_PER_GBPS = (5 / 40, 200 / 40)
+"""kB between which queues mark: 5 and 200 at 40 Gbit/s (Zhu et al. 2015, table 14)."""
 COMPLETION = "groups.queries.coflows.completion_time_s_p99"
 LOSS = "groups.queries.loss_fraction"
 
@@ -51,20 +52,33 @@ class Leaf:
         """The time in which a port passes the answers of a query."""
         return self.fan_in * ANSWER_BYTES * 8 / (self.rate_gbps * 1e9)
 
-    def scenario(self) -> dict[str, Any]:
+    def scenario(self) -> Any:
         """The scenario, with a memory and an alpha that a sweep replaces."""
         measured_s = MEASURED_S[self.rate_gbps]
         common: Row = {"from": "leaf", "congestion": self.control, "host": "data_center"}
         if self.control != "cubic":
             common["ecn"] = "accurate"
-        query = {"kind": "incast", "fan_in": self.fan_in, "size": f"{ANSWER_BYTES} B", "load": QUERY_LOAD}
+        query = {
+            "kind": "incast",
+            "fan_in": self.fan_in,
+            "size": f"{ANSWER_BYTES} B",
+            "load": QUERY_LOAD,
+        }
         size = {"kind": "published", "name": "web_search"}
         web = {"kind": "finite_flows", "size": size, "load": WEB_LOAD}
         return {
             "title": f"Leaf: {HOSTS} ports of {self.rate_gbps} Gbit/s, {self.control}",
             "duration": f"{1.5 * measured_s:.6g} s",
             "measure_from": f"{0.5 * measured_s:.6g} s",
-            "switches": {"leaf": {"hosts": HOSTS, "rate": f"{self.rate_gbps} Gbit/s", "delay": "1 us", "nic_queue": {"kind": "fair", "limit": "100 MB"}, **self._memory()}},
+            "switches": {
+                "leaf": {
+                    "hosts": HOSTS,
+                    "rate": f"{self.rate_gbps} Gbit/s",
+                    "delay": "1 us",
+                    "nic_queue": {"kind": "fair", "limit": "100 MB"},
+                    **self._memory(),
+                }
+            },
             "flows": {"queries": {"source": query, **common}, "web": {"source": web, **common}},
         }
 
@@ -73,12 +87,13 @@ class Leaf:
         memory = {"size": "16 MB"}
         if self.control != "dcqcn":
             policy = {"kind": "dynamic_threshold", "alpha": 1}
-            # 65 packets at 10 Gbit/s, as in the paper on DCTCP, and in proportion to the rate.
-            marks = {"kind": "step_mark", "threshold": f"{6.5 * self.rate_gbps:.0f} packets"}
+            packets = round(DCTCP_PACKETS_PER_GBPS * self.rate_gbps)
+            marks = {"kind": "step_mark", "threshold": f"{packets} packets"}
             queue = marks if self.control == "dctcp" else {"kind": "drop_tail"}
             return {"queue": queue, "pool": {**memory, "policy": policy}}
-        # The thresholds of the paper on DCQCN at 40 Gbit/s, in proportion to the rate.
-        low, high = (f"{max(3, kb * self.rate_gbps / 40):g} kB" for kb in (5, 200))
+        # A threshold holds at least two packets.
+        marks_kb = (max(3, share * self.rate_gbps) for share in DCQCN_MARKS_KB_PER_GBPS)
+        low, high = (f"{kb:g} kB" for kb in marks_kb)
         return {
             "queue": {"kind": "wred", "limit": "64 MB", "k_min": low, "k_max": high, "p_max": 0.01},
             "pause": {"xoff": "1248 B", "xon": "1248 B", "headroom": f"{20 + self.rate_gbps} kB"},
@@ -105,8 +120,9 @@ class Leaf:
                 "control": self.control,
                 "memory_mb": memory,
                 "alpha": value,
-                "slowdown_p99": completion.mean / self.alone_s,
-                "loss_fraction": loss.mean,
+                "slowdown_p99": f"{completion.mean / self.alone_s:.4g}",
+                "loss_fraction": f"{loss.mean:.3g}",
+                "engine": swept.runs["engine_build"][0].as_py(),
             }
             for (memory, value), completion, loss in zip(settings, *means, strict=True)
         ]
@@ -116,7 +132,26 @@ def leaves() -> list[Leaf]:
     """Every switch of the chapter."""
     return [
         Leaf(rate, fan_in, control)
-        for rate in MEASURED_S
+        for rate in RATES_GBPS
         for fan_in in FAN_INS
         for control in CONTROLS
     ]
+
+
+def main() -> None:
+    """Simulates, and writes data, page and picture."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--store", type=Path, required=True, help="store for the runs")
+    parser.add_argument("--docs", type=Path, default=Path("docs"), help="docs directory")
+    arguments = parser.parse_args()
+    rows = [row for leaf in leaves() for row in leaf.rows(arguments.store)]
+    place = arguments.docs / "atlas" / switch_page.DATA
+    with place.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    switch_page.write(arguments.docs)
+
+
+if __name__ == "__main__":
+    main()
