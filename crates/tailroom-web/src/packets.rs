@@ -183,7 +183,9 @@ impl Line {
                 } else {
                     self.are_marked.front_mut()
                 };
-                marked.into_iter().for_each(|is_marked| *is_marked = true);
+                if let Some(is_marked) = marked {
+                    *is_marked = true;
+                }
             }
             LogEvent::Drop => {
                 let dropped = self.are_marked.iter().rposition(|is_marked| !is_marked);
