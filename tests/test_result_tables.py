@@ -106,7 +106,7 @@ def test_labels_are_the_names_of_the_scenario(recorded: tr.Result) -> None:
     assert recorded.arrival_log["link"].unique().to_pylist() == ["bottleneck", "back"]
     assert recorded.packet_log is not None
     events = set(recorded.packet_log["event"].to_pylist())
-    assert events <= {"arrival", "departure", "drop"}
+    assert events <= {"arrival", "departure", "drop", "mark"}
     assert {"arrival", "departure"} <= events
 
 

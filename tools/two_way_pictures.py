@@ -71,7 +71,7 @@ def _sojourns(result: tr.Result, link: str) -> tuple[Floats, Floats]:
     arrivals: dict[str, list[float]] = {}
     leaves: dict[str, list[tuple[float, bool]]] = {}
     for time_s, event, name in zip(times, events, names, strict=True):
-        if name.startswith(acknowledged):
+        if name.startswith(acknowledged) or event == "mark":
             continue
         if event == "arrival":
             arrivals.setdefault(name, []).append(time_s)

@@ -7,7 +7,7 @@ import {
   type Summary,
   type Watched,
 } from "../src/engine/engine";
-import { layout } from "../src/packets/drawing";
+import { layout, momentText, spanText } from "../src/packets/drawing";
 import { countsOf, departures, eachPresent, fatesOf, longestGap } from "../src/packets/fates";
 import { subjectOf } from "../src/packets/span";
 import { stripOf } from "../src/packets/strip";
@@ -39,6 +39,7 @@ function watch(text: string, from: number, to: number): Watched {
   return {
     ...(JSON.parse(packets.about()) as Watched),
     present: packets.present(),
+    presentMarks: packets.present_marks(),
     times: packets.times(),
     events: packets.events(),
     flows: packets.flows(),
@@ -106,21 +107,99 @@ test("the first loss of the measured part is a quarter into the span, or the fir
   const from = `${SAMPLED}measure_from = "2 s"\n`;
   for (const text of [from + scenario("drop_tail"), from + MARKING]) {
     const subject = subjectIn(text);
-    const { fates, marks } = stripOf(watch(text, 0, 6), subject);
-    const first = Math.min(...[...fates.dropTimes, ...marks].filter((time) => time > 2));
+    const { fates } = stripOf(watch(text, 0, 6), subject);
+    const signals = [...fates.dropTimes, ...fates.markTimes];
+    const first = Math.min(...signals.filter((time) => time > 2));
     const { beginS, toS } = subject.span;
     const early = beginS + (toS - beginS) / 4 - first;
-    // The loss is before the sample that shows it, 10 ms at most; the begin has four digits.
+    // The loss or mark is before the sample that shows it, 10 ms at most; the begin has four digits.
     expect(early).toBeGreaterThanOrEqual(-0.001);
     expect(early).toBeLessThanOrEqual(0.011);
   }
 });
 
-test("marks of a whole run are those of its summary", () => {
-  const strip = stripOf(watch(SAMPLED + MARKING, 0, 6), subjectIn(SAMPLED + MARKING));
-  const { marks_packets: marks } = summaryOf(MARKING).links["bottleneck"] ?? {};
-  expect(strip.marked).toBe(marks);
+/** At arrival, at arrival with drops, and when a packet leaves. */
+const MARKING_KINDS: [kind: string, text: string][] = [
+  ["step_mark", MARKING],
+  ["pie", marking("pie")],
+  ["codel", marking("codel")],
+  ["fq_codel", marking("fq_codel")],
+];
+
+function marking(kind: string): string {
+  const text = scenario(kind).replace("20 packets", "100 packets");
+  return text.replace('"reno"', '"reno"\necn = "classic"');
+}
+
+test.each(MARKING_KINDS)("marks of a whole run are those of its summary: %s", (kind, text) => {
+  const watched = watch(text, 0, 6);
+  const { marks_packets: marks } = summaryOf(text).links["bottleneck"] ?? {};
   expect(marks).toBeGreaterThan(0);
+  const fates = fatesOf(watched, kind);
+  expect(countsOf(watched).marks).toBe(marks);
+  expect(fates.markTimes.length).toBe(marks);
+  // Each mark is that of another packet, which is at the link and whose flow can be marked.
+  const marked = [...fates.marked.keys()].filter(
+    (packet) => (fates.marked[packet] ?? 0) < Infinity,
+  );
+  expect(marked.length).toBe(marks);
+  for (const packet of marked) {
+    const time = fates.marked[packet] ?? 0;
+    expect(time).toBeGreaterThanOrEqual(fates.arrival[packet] ?? 0);
+    expect(time).toBeLessThan(fates.end[packet] ?? 0);
+    expect(watched.names.flows[fates.flow[packet] ?? -1]).toMatch(/^reno/);
+  }
+});
+
+test("a threshold marks the packets that find it reached", () => {
+  const fates = fatesOf(watch(MARKING, 0, 6), "step_mark");
+  const voice = 3;
+  let found = 0;
+  for (let packet = 0; packet < fates.flow.length; packet++) {
+    const time = fates.arrival[packet] ?? 0;
+    if (fates.flow[packet] === voice) continue;
+    let before = 0;
+    eachPresent(fates, time, (other) => (before += Number(other < packet)));
+    // Of the packets at the link one is in transmission; with its last bit it leaves.
+    if (before <= 5) expect(fates.marked[packet]).toBe(Infinity);
+    if (before > 6 && fates.marked[packet] === time) found++;
+  }
+  expect(found).toBeGreaterThan(20);
+});
+
+test.each(MARKING_KINDS)(
+  "a span begins with the marks that the whole run has at that time: %s",
+  (kind, text) => {
+    const whole = fatesOf(watch(text, 0, 5), kind);
+    let most = 0;
+    for (const from of [1.0003, 2.0001, 3.7, 4.2]) {
+      const { present, presentMarks } = watch(text, from, 5);
+      const found: string[] = [];
+      present.forEach((flow, place) => found.push(`${flow} ${presentMarks[place]}`));
+      const expected: string[] = [];
+      eachPresent(whole, from - 1e-9, (packet) => {
+        const isMarked = (whole.marked[packet] ?? 0) < from;
+        expected.push(`${whole.flow[packet]} ${Number(isMarked)}`);
+      });
+      expect(found.sort()).toEqual(expected.sort());
+      most = Math.max(most, present.length);
+    }
+    expect(most).toBeGreaterThan(2);
+  },
+);
+
+test("words count marks where packets are marked, and only there", () => {
+  const [marked, dropped] = [MARKING, scenario("drop_tail")].map((text) =>
+    stripOf(watch(SAMPLED + text, 0, 6), subjectIn(SAMPLED + text)),
+  );
+  if (!marked || !dropped) throw new Error("no strips");
+  const [first = 0] = marked.fates.markTimes;
+  const together = marked.fates.markTimes.filter((time) => time === first).length;
+  expect(momentText(marked, first - 1e-9)).toMatch(/ 0 marked so far$/);
+  expect(momentText(marked, first).endsWith(` ${together} marked so far`)).toBe(true);
+  expect(momentText(dropped, dropped.lengthS)).toMatch(/ dropped so far$/);
+  expect(spanText(marked, "bottleneck")).toContain("the short ones marks");
+  expect(spanText(dropped, "bottleneck")).not.toContain("short");
 });
 
 test("packets of drop tail wait no longer than its limit, and depart in order", () => {

@@ -1,5 +1,7 @@
 //! The packets of a few seconds of a run at one link, for a picture in motion.
 
+use std::collections::VecDeque;
+
 use serde_json::json;
 use tailroom_engine::link::probe::{LogEntry, LogEvent};
 use tailroom_engine::units::Time;
@@ -22,8 +24,17 @@ pub struct Packets {
     from: Time,
     to: Time,
     /// By flow, its packets at the link at `from`.
-    present: Vec<i64>,
+    present: Vec<Line>,
     entries: Vec<LogEntry>,
+}
+
+/// The packets of one flow at the link.
+#[derive(Debug, Default)]
+struct Line {
+    /// Whether each packet is marked, in the order of arrival.
+    are_marked: VecDeque<bool>,
+    /// When the last of them arrived.
+    latest: Time,
 }
 
 #[wasm_bindgen]
@@ -81,11 +92,15 @@ impl Packets {
     pub fn present(&self) -> Vec<u32> {
         let flows = self.present.iter().enumerate();
         flows
-            .flat_map(|(flow, packets)| {
-                let packets = usize::try_from(*packets).unwrap_or(0);
-                std::iter::repeat_n(self.label(flow as u32), packets)
+            .flat_map(|(flow, line)| {
+                std::iter::repeat_n(self.label(flow as u32), line.are_marked.len())
             })
             .collect()
+    }
+
+    /// For each packet of [`Packets::present`], in its order, 1 if the link has marked the packet, or 0.
+    pub fn present_marks(&self) -> Vec<u8> {
+        self.present.iter().flat_map(|line| &line.are_marked).copied().map(u8::from).collect()
     }
 
     /// Times of the events, in seconds after the span begins, in order; [`Packets::events`] and
@@ -94,7 +109,7 @@ impl Packets {
         self.kept().map(|entry| entry.time.since(self.from).seconds()).collect()
     }
 
-    /// The events: 0 for an arrival, 1 for a departure, 2 for a drop.
+    /// The events: 0 for an arrival, 1 for a departure, 2 for a drop, 3 for a mark.
     pub fn events(&self) -> Vec<u8> {
         self.kept().map(|entry| entry.event as u8).collect()
     }
@@ -123,7 +138,7 @@ impl Packets {
         Ok(Packets { run, link, from, to, present, entries })
     }
 
-    /// Keeps the events of the span, and counts those before it.
+    /// Keeps the events of the span, and follows the packets before it.
     fn take_log(&mut self) {
         for entry in self.run.simulation.take_packet_log(self.link) {
             if entry.time >= self.from {
@@ -132,9 +147,9 @@ impl Packets {
             }
             let flow = entry.flow as usize;
             if self.present.len() <= flow {
-                self.present.resize(flow + 1, 0);
+                self.present.resize_with(flow + 1, Line::default);
             }
-            self.present[flow] += if entry.event == LogEvent::Arrival { 1 } else { -1 };
+            self.present[flow].take(entry);
         }
     }
 
@@ -148,5 +163,38 @@ impl Packets {
             return flow;
         }
         permanent + self.run.simulation.group_number(flow) as u32
+    }
+}
+
+impl Line {
+    /// Takes in an event of the flow. Packets of a flow leave in the order of their arrival. The packet that
+    /// is dropped is not marked, unless all are: disciplines that mark at arrival drop the packet that
+    /// arrives, and others mark only the packet that leaves.
+    fn take(&mut self, entry: LogEntry) {
+        match entry.event {
+            LogEvent::Arrival => {
+                self.are_marked.push_back(false);
+                self.latest = entry.time;
+            }
+            LogEvent::Mark => {
+                let has_arrived = self.latest == entry.time;
+                let marked = if has_arrived {
+                    self.are_marked.back_mut()
+                } else {
+                    self.are_marked.front_mut()
+                };
+                if let Some(is_marked) = marked {
+                    *is_marked = true;
+                }
+            }
+            LogEvent::Drop => {
+                let dropped = self.are_marked.iter().rposition(|is_marked| !is_marked);
+                let last = self.are_marked.len().saturating_sub(1);
+                self.are_marked.remove(dropped.unwrap_or(last));
+            }
+            _ => {
+                self.are_marked.pop_front();
+            }
+        }
     }
 }

@@ -148,8 +148,10 @@ export interface Watched {
   series: Series | null;
   /** Flows of the packets that are at the link when the span begins. */
   present: Uint32Array;
+  /** By packet that is there, 1 if the link has marked it, or 0. */
+  presentMarks: Uint8Array;
   /** Events in order of time: seconds after the span begins; 0 for an arrival, 1 for a departure, 2
-   * for a drop; the flow. */
+   * for a drop, 3 for a mark; the flow. */
   times: Float64Array;
   events: Uint8Array;
   flows: Uint32Array;

@@ -51,6 +51,7 @@ declare module "#wasm/tailroom_web.js" {
     sort(): void;
     about(): string;
     present(): Uint32Array;
+    present_marks(): Uint8Array;
     times(): Float64Array;
     events(): Uint8Array;
     flows(): Uint32Array;

@@ -86,8 +86,9 @@ async function watch(id: number, question: Question, span: Span): Promise<void> 
     }
     packets.sort();
     const value = {
-      ...(JSON.parse(packets.about()) as Omit<Watched, "present" | "times" | "events" | "flows">),
+      ...(JSON.parse(packets.about()) as Pick<Watched, "from_s" | "to_s" | "names" | "series">),
       present: packets.present(),
+      presentMarks: packets.present_marks(),
       times: packets.times(),
       events: packets.events(),
       flows: packets.flows(),

@@ -1,7 +1,8 @@
 /** Draws a strip: the packets at the link at one time, and the span below them.
  *
- * A frame costs little, so that phones show 60 of them per second: it writes a pixel per packet, which the
- * browser enlarges, draws the drops that fall, and moves the cursor. The rest is drawn once.
+ * A frame costs little, so that phones show 60 of them per second: it writes a pixel per packet, or three
+ * where packets are marked, which the browser enlarges, draws the drops that fall, and moves the cursor. The
+ * rest is drawn once.
  */
 
 import { make } from "../dom";
@@ -13,10 +14,14 @@ import { colourOfFlow, styleAt, type Strip } from "./strip";
 /** Largest side of a packet, and the side from which packets have a gap between them, in pixels. */
 const LARGEST = 14;
 const WITH_GAP = 4;
+/** The part of a packet that a bar fills is one of so many. */
+const BAR_PARTS = 3;
 const QUEUE_HEIGHT = 150;
 /** Height into which dropped packets fall. */
 const FALL_HEIGHT = 40;
 const LANE = 16;
+/** Height of a tick; that of a mark has half of it. */
+const TICK = LANE - 4;
 const WINDOWS_HEIGHT = 110;
 const SPAN_HEIGHT = 2 * LANE + WINDOWS_HEIGHT + 22;
 const LEFT = 12;
@@ -54,6 +59,11 @@ export class StripDrawing {
     host.replaceChildren(gate, this.#waiting.element, this.#falling.canvas, over);
   }
 
+  /** Whether a packet that is marked has a bar. */
+  get hasBars(): boolean {
+    return this.#waiting.hasBars;
+  }
+
   draw(moment: Moment): void {
     this.#waiting.draw(moment.time);
     this.#falling.draw(moment);
@@ -62,15 +72,20 @@ export class StripDrawing {
 
   /** Drops, marks, gaps and windows over the whole span. */
   #drawSpan(context: Drawing): void {
-    const { fates, marks, calls, windows, who, beginS, lengthS } = this.#strip;
-    const ticks = (times: number[], y: number, colour: string): void => {
+    const { fates, calls, windows, who, beginS, lengthS } = this.#strip;
+    const ticks = (times: number[], y: number, height: number, colour: string): void => {
+      context.strokeStyle = colour;
+      context.lineWidth = 1;
+      context.beginPath();
       for (const time of times) {
-        line(context, colour, 1, [this.#x(time), y], [this.#x(time), y + LANE - 4]);
+        context.moveTo(this.#x(time), y);
+        context.lineTo(this.#x(time), y + height);
       }
+      context.stroke();
     };
-    ticks(fates.dropTimes, 0, this.#theme.text);
-    ticks(marks, 0, this.#theme.answer);
-    if (who !== "") ticks(calls, LANE, this.#theme.limit);
+    ticks(fates.markTimes, TICK / 2, TICK / 2, this.#theme.answer);
+    ticks(fates.dropTimes, 0, TICK, this.#theme.text);
+    if (who !== "") ticks(calls, LANE, TICK, this.#theme.limit);
     const low = 2 * LANE + WINDOWS_HEIGHT;
     line(context, this.#theme.grid, 1, [LEFT, low], [this.#width, low]);
     const most = windows.reduce((high, curve) => Math.max(high, ...curve.values), 1);
@@ -109,14 +124,20 @@ class Waiting {
   readonly #pixels: Uint32Array;
   /** By flow. */
   readonly #colours: Uint32Array;
+  /** Pixels above each other of a packet, of which the lowest is the bar of a packet that is marked. */
+  readonly #parts: number;
+  readonly #bar: number;
   readonly #context: Drawing | null;
 
   constructor(strip: Strip, theme: Theme, side: number, rows: number) {
     this.#fates = strip.fates;
     const columns = Math.max(1, Math.ceil((strip.counts.most + 1) / rows));
-    const canvas = make("canvas", { width: String(columns), height: String(rows) });
+    this.#parts = hasBars(strip, side) ? BAR_PARTS : 1;
+    this.#bar = pixelOf(theme.text);
+    const height = rows * this.#parts;
+    const canvas = make("canvas", { width: String(columns), height: String(height) });
     this.#context = canvas.getContext("2d");
-    this.#image = new ImageData(columns, rows);
+    this.#image = new ImageData(columns, height);
     this.#pixels = new Uint32Array(this.#image.data.buffer);
     this.#colours = new Uint32Array(1 + (strip.seen.at(-1) ?? 0));
     strip.seen.forEach((flow, place) => {
@@ -134,17 +155,25 @@ class Waiting {
     this.element.append(gaps);
   }
 
+  get hasBars(): boolean {
+    return this.#parts > 1;
+  }
+
   draw(time: number): void {
-    const { flow, arrival, end, latestEnd } = this.#fates;
-    const [pixels, colours] = [this.#pixels, this.#colours];
+    const { flow, arrival, end, latestEnd, marked } = this.#fates;
+    const [pixels, colours, parts] = [this.#pixels, this.#colours, this.#parts];
     const { width: columns, height: rows } = this.#image;
     pixels.fill(0);
     const last = placeAbove(arrival, time);
     let [row, column] = [0, 0];
     for (let packet = placeAbove(latestEnd, time); packet < last; packet++) {
       if ((end[packet] ?? 0) <= time) continue;
-      pixels[row * columns + column] = colours[flow[packet] ?? 0] ?? 0;
-      if (++row < rows) continue;
+      const colour = colours[flow[packet] ?? 0] ?? 0;
+      for (const next = row + parts; row < next; row++) pixels[row * columns + column] = colour;
+      if (parts > 1 && (marked[packet] ?? Infinity) <= time) {
+        pixels[(row - 1) * columns + column] = this.#bar;
+      }
+      if (row < rows) continue;
       row = 0;
       column++;
     }
@@ -220,6 +249,12 @@ function canvasOf(
   return [canvas, context];
 }
 
+/** Whether marked packets have a bar: where some are marked, and packets are large enough. */
+function hasBars({ fates, counts }: Strip, side: number): boolean {
+  const isMarked = (time: number): boolean => time < Infinity;
+  return side >= BAR_PARTS && (counts.marks > 0 || fates.marked.some(isMarked));
+}
+
 /** Side of a packet and packets above each other, so that all find room. */
 export function layout(most: number, width: number, height: number): [side: number, rows: number] {
   for (let side = LARGEST; side > 1; side--) {
@@ -261,19 +296,22 @@ export function momentText({ fates, names, beginS, seen }: Strip, time: number):
     .sort((a, b) => b[1] - a[1])
     .slice(0, 4)
     .map(([flow, count]) => `${names[flow] ?? "?"} ${plain(count)}`);
-  const dropped = placeAbove(fates.dropTimes, time);
+  const dropped = plain(placeAbove(fates.dropTimes, time));
+  const marked = plain(placeAbove(fates.markTimes, time));
+  const soFar =
+    fates.markTimes.length > 0 ? `${dropped} dropped, ${marked} marked` : `${dropped} dropped`;
   const whose = parts.length > 0 ? ` (${parts.join(", ")})` : "";
-  return `At ${(beginS + time).toFixed(4)} s: ${plain(total)} at the link${whose}; ${plain(dropped)} dropped so far`;
+  return `At ${(beginS + time).toFixed(4)} s: ${plain(total)} at the link${whose}; ${soFar} so far`;
 }
 
 /** What is seen in the whole span, in words. */
 export function spanText(strip: Strip, link: string): string {
-  const { counts, beginS, lengthS, marked, gapS, who } = strip;
+  const { counts, beginS, lengthS, gapS, who } = strip;
   const gap = gapS === null ? "" : ` The longest gap of ${who} is ${duration(gapS)}.`;
   return (
     `${plain(counts.arrivals, 6)} packets arrive at ${link} from ${plain(beginS, 5)} s to ` +
     `${plain(beginS + lengthS, 5)} s; ${plain(counts.departures, 6)} depart, ${plain(counts.drops, 6)} are dropped, ` +
-    `${plain(marked, 6)} are marked. At most ${plain(counts.most, 6)} are at the link at the same time.${gap} ` +
-    `The upper ticks are drops${marked > 0 ? ", in green marks" : ""}${who === "" ? "" : `, the lower ones departures of ${who}`}.`
+    `${plain(counts.marks, 6)} are marked. At most ${plain(counts.most, 6)} are at the link at the same time.${gap} ` +
+    `The upper ticks are drops${counts.marks > 0 ? ", the short ones marks" : ""}${who === "" ? "" : `, the lower ones departures of ${who}`}.`
   );
 }

@@ -2,7 +2,7 @@
 
 import type { Watched } from "../engine/engine";
 
-const [ARRIVAL, , DROP] = [0, 1, 2];
+const [ARRIVAL, , DROP, MARK] = [0, 1, 2, 3];
 
 /** Packets in the order in which they arrived; times in seconds after the span begins. */
 export interface Fates {
@@ -13,11 +13,15 @@ export interface Fates {
   /** When the packet departs or is dropped; infinite if that is after the span. */
   end: Float64Array;
   isDropped: Uint8Array;
+  /** When the link marks the packet: negative if that is before the span, infinite if not in it. */
+  marked: Float64Array;
   /** The latest end of all packets up to this one. */
   latestEnd: Float64Array;
   /** Packets that are dropped, in the order of the drops, and the times of the drops. */
   drops: number[];
   dropTimes: number[];
+  /** Times of the marks in the span, in order. */
+  markTimes: number[];
 }
 
 /** Disciplines that drop the packet that waits longest when a packet finds no room. */
@@ -25,8 +29,11 @@ const DROP_OLDEST = new Set(["drop_head", "fq_codel"]);
 
 /** Follows each packet. Packets of a flow depart in order. A drop at the time of an arrival is the
  * packet that arrives, except where the discipline drops the oldest; any other drop is the packet of
- * its flow that waits longest. Of `random_drop` the log does not say which packet of the flow it was. */
-export function fatesOf({ present, times, events, flows }: Watched, discipline: string): Fates {
+ * its flow that waits longest. Of `random_drop` the log does not say which packet of the flow it was.
+ * A mark at the time of an arrival is that of the packet that arrives; any other mark, of the packet of
+ * its flow whose transmission begins. */
+export function fatesOf(watched: Watched, discipline: string): Fates {
+  const { present, presentMarks, times, events, flows } = watched;
   const arrivals = events.reduce((count, event) => count + Number(event === ARRIVAL), 0);
   const size = present.length + arrivals;
   const fates: Fates = {
@@ -34,9 +41,11 @@ export function fatesOf({ present, times, events, flows }: Watched, discipline: 
     arrival: new Float64Array(size),
     end: new Float64Array(size).fill(Infinity),
     isDropped: new Uint8Array(size),
+    marked: new Float64Array(size).fill(Infinity),
     latestEnd: new Float64Array(size),
     drops: [],
     dropTimes: [],
+    markTimes: [],
   };
   const waiting = new Map<number, Line>();
   let next = 0;
@@ -48,6 +57,9 @@ export function fatesOf({ present, times, events, flows }: Watched, discipline: 
     waiting.set(flow, line);
   };
   for (const flow of present) arrive(flow, -1);
+  presentMarks.forEach((isMarked, packet) => {
+    if (isMarked === 1) fates.marked[packet] = -1;
+  });
   for (let place = 0; place < events.length; place++) {
     const [time, flow, event] = [times[place] ?? 0, flows[place] ?? 0, events[place]];
     if (event === ARRIVAL) {
@@ -55,8 +67,13 @@ export function fatesOf({ present, times, events, flows }: Watched, discipline: 
       continue;
     }
     const line = waiting.get(flow);
-    const isNewest =
-      event === DROP && !DROP_OLDEST.has(discipline) && fates.arrival[line?.last ?? -1] === time;
+    const hasArrived = fates.arrival[line?.last ?? -1] === time;
+    if (event === MARK) {
+      fates.marked[(hasArrived ? line?.last : line?.first) ?? -1] = time;
+      fates.markTimes.push(time);
+      continue;
+    }
+    const isNewest = event === DROP && !DROP_OLDEST.has(discipline) && hasArrived;
     const packet = isNewest ? line?.leaveLast() : line?.leaveFirst();
     if (packet === undefined) continue;
     fates.end[packet] = time;
@@ -77,6 +94,10 @@ export function fatesOf({ present, times, events, flows }: Watched, discipline: 
 class Line {
   readonly #packets: number[] = [];
   #first = 0;
+
+  get first(): number | undefined {
+    return this.#packets[this.#first];
+  }
 
   get last(): number | undefined {
     return this.#packets.length > this.#first ? this.#packets.at(-1) : undefined;
@@ -128,23 +149,25 @@ export interface Counts {
   arrivals: number;
   departures: number;
   drops: number;
+  marks: number;
   /** Most packets at the link at the same time. */
   most: number;
 }
 
 export function countsOf({ present, events }: Watched): Counts {
-  const counts = { arrivals: 0, departures: 0, drops: 0, most: present.length };
+  const counts = { arrivals: 0, departures: 0, drops: 0, marks: 0, most: present.length };
   let here = present.length;
   // The number falls only by departures and drops, and a packet that is dropped as it arrives is gone
   // before the next departure.
   for (const event of events) {
     if (event === ARRIVAL) counts.arrivals++;
     else if (event === DROP) counts.drops++;
+    else if (event === MARK) counts.marks++;
     else {
       counts.departures++;
       counts.most = Math.max(counts.most, here);
     }
-    here += event === ARRIVAL ? 1 : -1;
+    if (event !== MARK) here += event === ARRIVAL ? 1 : -1;
   }
   counts.most = Math.max(counts.most, here);
   return counts;

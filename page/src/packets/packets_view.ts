@@ -24,6 +24,9 @@ const MOST_NAMES = 12;
 /** Hears of the moment that is shown: simulated seconds, and what stands at each link. */
 type OnMoment = (timeS: number, levels: Map<string, Level>) => void;
 
+/** Back or on. */
+type Way = -1 | 1;
+
 export class PacketsView {
   readonly #engine: Engine;
   readonly #onMoment: OnMoment;
@@ -47,8 +50,8 @@ export class PacketsView {
     "Watch packets",
   );
   readonly #play = make("button", { type: "button", click: () => this.#toggle() }, "Play");
-  readonly #before = make("button", { type: "button", click: () => this.#step(-1) }, "Loss before");
-  readonly #after = make("button", { type: "button", click: () => this.#step(1) }, "Next loss");
+  readonly #losses = steps("Loss before", "Next loss", (way) => this.#step("dropTimes", way));
+  readonly #marks = steps("Mark before", "Next mark", (way) => this.#step("markTimes", way));
   readonly #slower = make(
     "select",
     {},
@@ -68,7 +71,7 @@ export class PacketsView {
     this.#engine = engine;
     this.#onMoment = onMoment;
     this.#slower.value = "30";
-    const buttons = [this.#play, this.#before, this.#after, labelled("Speed", this.#slower)];
+    const buttons = [this.#play, ...this.#losses, ...this.#marks, labelled("Speed", this.#slower)];
     const controls = make("div", { class: "row" }, ...buttons);
     this.#stage = make(
       "div",
@@ -136,7 +139,8 @@ export class PacketsView {
     const text = spanText(strip, link);
     this.#words.textContent = text;
     announce(text);
-    for (const button of [this.#before, this.#after]) button.disabled = strip.counts.drops === 0;
+    for (const button of this.#losses) button.disabled = strip.counts.drops === 0;
+    for (const button of this.#marks) button.hidden = strip.counts.marks === 0;
     this.#showLegend(strip);
     this.#seek(0);
     if (!isStill()) this.#toggle();
@@ -151,6 +155,11 @@ export class PacketsView {
     });
     const more = strip.seen.length - names.length;
     if (more > 0) names.push(make("li", {}, `and ${more} more, in the same colours`));
+    if (this.#drawing?.hasBars) {
+      const swatch = make("span", { class: "swatch marked", "aria-hidden": "true" });
+      swatch.style.borderColor = theme.text;
+      names.push(make("li", {}, swatch, "marked (ECN)"));
+    }
     this.#legend.replaceChildren(...names);
   }
 
@@ -185,14 +194,12 @@ export class PacketsView {
     this.#draw();
   }
 
-  /** Goes to the next loss, or to the one before, and stops there. */
-  #step(direction: 1 | -1): void {
-    const drops = this.#strip?.fates.dropTimes ?? [];
-    const loss =
-      direction > 0
-        ? drops[placeAbove(drops, this.#time)]
-        : drops.findLast((time) => time < this.#time);
-    if (loss !== undefined) this.#seek(loss);
+  /** Goes to the next of these times, or to the one before, and stops there. */
+  #step(which: "dropTimes" | "markTimes", way: Way): void {
+    const times = this.#strip?.fates[which] ?? [];
+    const found =
+      way > 0 ? times[placeAbove(times, this.#time)] : times.findLast((time) => time < this.#time);
+    if (found !== undefined) this.#seek(found);
   }
 
   #seek(time: number): void {
@@ -235,6 +242,13 @@ export class PacketsView {
       this.#place.setAttribute("aria-valuetext", text);
     }
   }
+}
+
+/** Buttons that go to the moment before and to the next one. */
+function steps(before: string, next: string, go: (way: Way) => void): HTMLButtonElement[] {
+  const button = (way: Way, name: string): HTMLButtonElement =>
+    make("button", { type: "button", click: () => go(way) }, name);
+  return [button(-1, before), button(1, next)];
 }
 
 function themeNow(): Theme {

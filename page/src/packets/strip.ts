@@ -37,9 +37,6 @@ export interface Strip {
   seen: number[];
   windows: Curve[];
   links: LinkSamples;
-  /** Times of samples since whose predecessor packets were marked. */
-  marks: number[];
-  marked: number;
   /** Departures of the packets of the group that is watched. */
   calls: number[];
   gapS: number | null;
@@ -53,7 +50,6 @@ export function stripOf(watched: Watched, { span: { link }, discipline, who }: S
   const isOfWho = (name: string): boolean => name === who || name.startsWith(`${who}.`);
   const wanted = names.flatMap((name, flow) => (who !== "" && isOfWho(name) ? [flow] : []));
   const calls = departures(fates, new Set(wanted));
-  const marks = marksOf(watched, link);
   return {
     link,
     beginS: watched.from_s,
@@ -64,26 +60,10 @@ export function stripOf(watched: Watched, { span: { link }, discipline, who }: S
     seen: [...new Set(fates.flow)].sort((a, b) => a - b),
     windows: windowsOf(watched),
     links: samplesOf(watched),
-    marks: marks.map(([time]) => time),
-    marked: marks.reduce((sum, [, marked]) => sum + marked, 0),
     calls,
     gapS: longestGap(calls),
     who,
   };
-}
-
-function marksOf(
-  { series, from_s, to_s }: Watched,
-  link: string,
-): [time: number, marked: number][] {
-  if (!series) return [];
-  const at = series.names.links.indexOf(link);
-  const { link: links, time_s: times, marks_packets: marks } = series.link_series;
-  return marks.flatMap((marked, row) => {
-    const time = times[row] ?? 0;
-    const isHere = links[row] === at && time > from_s && time <= to_s;
-    return isHere && (marked ?? 0) > 0 ? [[time - from_s, marked ?? 0]] : [];
-  });
 }
 
 function windowsOf({ series, from_s, to_s }: Watched): Curve[] {

@@ -516,6 +516,58 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     expect(complaints).toEqual([]);
   });
 
+  test("marked packets have a bar, which the legend explains, and are stepped through", async () => {
+    const page = await visit(served.address);
+    await page.emulateMedia({ reducedMotion: "reduce" });
+    const part = page.locator("#packets");
+    const watch = async (text: string): Promise<void> => {
+      await write(page, text);
+      await expectSame(page, text);
+      await part.getByRole("button", { name: "Watch packets" }).press("Enter");
+      await part.getByText(/packets arrive at bottleneck/).waitFor();
+    };
+    const next = part.getByRole("button", { name: "Next mark" });
+    const legend = part.getByText("marked (ECN)");
+    const marking = TWO_RENO.replace(
+      'kind = "drop_tail"',
+      'kind = "step_mark", threshold = "5 packets"',
+    );
+    await watch(marking.replace(/congestion = .*/, '$&\necn = "classic"'));
+    await legend.waitFor();
+    // The lowest third of a packet in the colour of the text, of which there is none before the first mark.
+    const bars = (): Promise<number> =>
+      part.locator(".waiting canvas").evaluate((canvas: HTMLCanvasElement) => {
+        const drawn = canvas.getContext("2d")?.getImageData(0, 0, canvas.width, canvas.height);
+        const data = drawn?.data ?? [];
+        let count = 0;
+        for (let at = 0; at < data.length; at += 4) {
+          if (data[at] === 0x1c && data[at + 1] === 0x1c && data[at + 3] === 255) count++;
+        }
+        return count;
+      });
+    const moment = (): Promise<string | null> => part.getByRole("img").getAttribute("aria-label");
+    const marked = async (): Promise<number> =>
+      Number(/(\d+) marked so far$/.exec((await moment()) ?? "")?.[1]);
+    expect(await marked()).toBe(0);
+    const counts: number[] = [];
+    for (const name of ["Next mark", "Next mark", "Mark before"]) {
+      await part.getByRole("button", { name }).press("Enter");
+      counts.push(await marked());
+      expect(await bars()).toBeGreaterThanOrEqual(1);
+    }
+    expect(counts[0]).toBeGreaterThan(0);
+    expect(counts[1]).toBeGreaterThan(counts[0] ?? 0);
+    expect(counts[2]).toBe(counts[0]);
+    const picture = process.env["TAILROOM_PICTURE"];
+    if (picture !== undefined) await part.screenshot({ path: picture });
+    expect(await seriousFindings(page)).toEqual([]);
+    await watch(TWO_RENO);
+    expect(await next.isVisible()).toBe(false);
+    expect(await legend.count()).toBe(0);
+    expect(await bars()).toBe(0);
+    expect(complaints).toEqual([]);
+  });
+
   test("a story asks, runs and compares, by keyboard, and says what the command line says", async () => {
     const page = await visitStory(`${served.address}#story=bufferbloat`);
     const told = page.locator("#story");

@@ -873,8 +873,8 @@ class Link(TypedDict):
     loses no opportunity. The path is relative to the scenario file. `rate` is then left out,
     and bdp and limits in milliseconds use the mean rate of the trace."""
     packet_log: NotRequired[int]
-    """Number of arrivals, departures and drops at this link that the packet log keeps, from the
-    start of the run, such as 10000; 0 keeps none. Default: 0."""
+    """Number of arrivals, departures, drops and marks at this link that the packet log keeps,
+    from the start of the run, such as 10000; 0 keeps none. Default: 0."""
     arrival_dispersion: NotRequired[PositiveDuration]
     """Measure the burstiness of arrivals: the index of dispersion of the number of packets that
     arrive in intervals of this length, of twice this length, and so on. Off unless given."""

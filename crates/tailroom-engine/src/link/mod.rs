@@ -149,8 +149,11 @@ impl Link {
             return;
         };
         let serialization = transmitter.serializer.nominal_time(packet.bytes());
-        probe.on_arrival(&packet, queue.packets(), serialization);
+        probe.count_arrival(packet.time(), packet.flow(), queue.packets(), serialization);
         probe.on_class_arrival(class);
+        if probe.watches_packets() {
+            return enqueue_watched(queue, probe, packet);
+        }
         queue.enqueue(packet);
     }
 
@@ -205,10 +208,13 @@ impl Link {
         match verdict {
             Verdict::Accept => {}
             Verdict::Mark => {
-                probe.count_marks(u64::from(packet.ecn() != Ecn::Ce));
+                let marks = u64::from(packet.ecn() != Ecn::Ce);
                 packet.set_congestion_experienced();
-                if !IS_PLAIN {
-                    probe.on_pass(*packet);
+                if IS_PLAIN || !probe.watches_packets() {
+                    probe.count_marks(marks);
+                } else {
+                    probe.watch_marks(now, flow, marks);
+                    probe.watch_pass(*packet);
                 }
             }
             Verdict::Drop(reason) => {
@@ -297,13 +303,17 @@ impl Link {
         let departure = transmitter.send::<false>(now, packet.bytes());
         let waited = now - packet.time();
         transmitter.last_wait = waited;
+        if probe.watches_packets() {
+            // A discipline marks no packet in a service but the one that leaves.
+            probe.watch_marks(now, packet.flow(), queue.buffer.take_marks());
+            probe.watch_pass(packet.copied());
+        }
         probe.on_accepted(packet.flow(), packet.bytes(), now, departure);
         // A packet on a link that stands still for good has no delay.
         if departure < Time::NEVER {
             let class = if probe.tells_classes() { class_of(packet.copied()) } else { 0 };
             probe.count_wait(now, waited, class);
         }
-        probe.on_pass(packet);
         let (free_at, resumes_at) = transmitter.next_start();
         queue.set_next_start(free_at, resumes_at);
         Some((packet, propagate(transmitter, probe, now)))
@@ -416,7 +426,7 @@ impl Link {
         self.count_marks();
         self.probe.end(now, self.queue.packets(), packets, bytes, idle);
         self.pause.iter_mut().for_each(|pause| pause.end_measuring(now));
-        self.queue.held().for_each(|packet| self.probe.on_pass(packet));
+        self.queue.held().for_each(|packet| self.probe.watch_pass(packet));
     }
 
     /// Records a sample of the time series at `now`.
@@ -510,6 +520,16 @@ fn propagate(transmitter: &mut Transmitter, probe: &mut LinkProbe, start: Time) 
         }
         outcome => outcome,
     }
+}
+
+/// Takes in a packet that will be served, where packets are recorded one by one. A discipline marks no
+/// waiting packet when another arrives, and the marks of earlier events have been counted.
+#[cold]
+fn enqueue_watched(queue: &mut ServedQueue, probe: &mut LinkProbe, packet: Transit) {
+    let (now, flow) = (packet.time(), packet.flow());
+    probe.watch_arrival(packet.copied(), queue.packets());
+    queue.enqueue(packet);
+    probe.watch_marks(now, flow, queue.buffer.take_marks());
 }
 
 /// A call of its own: for tail drop, the event then need not lie in memory.

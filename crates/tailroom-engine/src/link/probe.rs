@@ -84,6 +84,8 @@ pub enum LogEvent {
     Departure = 1,
     /// The discipline dropped the packet.
     Drop = 2,
+    /// The discipline marked the packet: after its arrival, or when its transmission begins.
+    Mark = 3,
 }
 
 /// One line of the packet log.
@@ -206,7 +208,7 @@ pub struct LinkProbe {
     pub dispersion: Option<Box<IndexOfDispersion>>,
     /// Arrivals one by one, where they are asked for.
     pub arrivals: Option<Box<Arrivals>>,
-    /// Whether arrivals and drops go to the log, to `dispersion` or to `arrivals`.
+    /// Whether packets go to the log, to `dispersion` or to `arrivals`.
     watches_packets: bool,
 }
 
@@ -373,10 +375,21 @@ impl LinkProbe {
     }
 
     /// Records that a packet leaves the queue with its present ECN field.
-    #[inline]
-    pub(crate) fn on_pass(&mut self, packet: Transit) {
+    #[cold]
+    pub(crate) fn watch_pass(&mut self, packet: Transit) {
         if let Some(arrivals) = &mut self.arrivals {
-            arrivals.on_pass(packet.copied());
+            arrivals.on_pass(packet);
+        }
+    }
+
+    /// Counts `marks` of one packet at `now`, 0 or 1, where packets are
+    /// [watched](LinkProbe::watches_packets).
+    #[cold]
+    pub(crate) fn watch_marks(&mut self, now: Time, flow: u32, marks: u64) {
+        debug_assert!(marks <= 1, "{marks} packets marked in one event");
+        self.count_marks(marks);
+        if marks > 0 {
+            self.record(now, flow, LogEvent::Mark);
         }
     }
 
@@ -436,8 +449,9 @@ impl LinkProbe {
         self.window
     }
 
+    /// What [`LinkProbe::on_arrival`] records where packets are watched.
     #[cold]
-    fn watch_arrival(&mut self, packet: Transit, queue: u64) {
+    pub(crate) fn watch_arrival(&mut self, packet: Transit, queue: u64) {
         self.record(packet.time(), packet.flow(), LogEvent::Arrival);
         if let Some(dispersion) = &mut self.dispersion {
             dispersion.on_arrival(packet.time());

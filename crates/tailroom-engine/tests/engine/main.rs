@@ -39,6 +39,7 @@ mod loss_patterns;
 mod lossless_switches;
 mod objects;
 mod ordering;
+mod packet_log;
 mod pauses;
 mod percentiles;
 mod phase_effects;

@@ -138,9 +138,9 @@ fn words_stand_for_the_codes_of_the_engine() {
             labels => panic!("{} has no words: {labels:?}", column.name),
         }
     };
-    let events = [LogEvent::Arrival, LogEvent::Departure, LogEvent::Drop];
+    let events = [LogEvent::Arrival, LogEvent::Departure, LogEvent::Drop, LogEvent::Mark];
     let words = events.map(|event| word("packet_log", "event", event as u8));
-    assert_eq!(words, ["arrival", "departure", "drop"]);
+    assert_eq!(words, ["arrival", "departure", "drop", "mark"]);
     let fates =
         [Outcome::Accepted, Outcome::Marked, Outcome::Overflow, Outcome::Early, Outcome::Head];
     let words = fates.map(|fate| word("arrival_log", "fate", fate as u8));

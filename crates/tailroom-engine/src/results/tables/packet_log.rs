@@ -1,9 +1,9 @@
-//! Arrivals, departures and drops of packets.
+//! Arrivals, departures, drops and marks of packets.
 
 use super::{FinishedRun, Labels, table};
 
 /// Words for [`crate::link::probe::LogEvent`], in the order of its codes.
-const EVENTS: Labels = Labels::Words(&["arrival", "departure", "drop"]);
+const EVENTS: Labels = Labels::Words(&["arrival", "departure", "drop", "mark"]);
 
 table! {
     /// Packet log: one row per event, link by link in order of time. Recorded at the links with a
@@ -15,7 +15,8 @@ table! {
         pub link: Vec<u32> as Labels::Links,
         /// Name of the flow; of a flow that arrives and departs, the name of its group.
         pub flow: Vec<u32> as Labels::FlowsAndGroups,
-        /// `arrival` at the buffer, `departure` of the last bit, or `drop`.
+        /// `arrival` at the buffer, `departure` of the last bit, `drop`, or `mark` by this link: of a
+        /// packet that has just arrived, or whose transmission begins.
         pub event: Vec<u8> as EVENTS,
     }
 }

@@ -270,8 +270,8 @@ pub(in crate::scenario) struct LinkConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub(in crate::scenario) trace: Option<String>,
-    /// Number of arrivals, departures and drops at this link that the packet log keeps, from the
-    /// start of the run, such as 10000; 0 keeps none.
+    /// Number of arrivals, departures, drops and marks at this link that the packet log keeps, from
+    /// the start of the run, such as 10000; 0 keeps none.
     #[serde(default)]
     #[schemars(range(max = 1_000_000_000))]
     pub(in crate::scenario) packet_log: u64,
