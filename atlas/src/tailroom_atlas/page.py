@@ -105,7 +105,8 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
         f"links: {atlas.curves.num_rows:,} buffers with {sum(atlas.curves['runs'].to_pylist()):,} "
         f"runs. {unanswered} cells have no answer for any of the three. "
         "[The guide](../guide/atlas.md) says what follows from them, and how to ask for a link "
-        "between them.",
+        "between them. [Switches](switch.md), whose ports share memory, have a page of their "
+        "own.",
         "",
         *_ages(answers),
         "```text",
