@@ -62,8 +62,9 @@ def page(rows: Sequence[Row]) -> Iterator[str]:
         "has the time within which 99 of 100 queries are answered, over the time in which the "
         "client's port alone would pass the answers, and in brackets the best alpha of 0.5, 2 "
         "and 8: how much of the free memory a port may hold "
-        "([dynamic thresholds](../guide/shared-memory.md)). Under CUBIC and DCTCP, packets without memory are dropped, and a host waits at least 5 ms for "
-        "its timer. DCQCN has [pauses](../guide/lossless.md), and alpha is that of the ingress. "
+        "([dynamic thresholds](../guide/shared-memory.md)). Under CUBIC and DCTCP, packets "
+        "without memory are dropped, and a host waits at least 5 ms for its timer. DCQCN has "
+        "[pauses](../guide/lossless.md), and alpha is that of the ingress. "
         "Queries that are not answered by the end of a run do not count, up to a quarter of them "
         "with little memory, so that the largest values are too small.",
         "",

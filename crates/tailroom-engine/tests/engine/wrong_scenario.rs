@@ -47,7 +47,7 @@ fn a_value_of_the_wrong_type_is_told_what_the_key_means() {
     assert_refused(
         &with("packet_log = true"),
         "line 8, links.bottleneck.packet_log",
-        &["a whole number: number of arrivals, departures and drops at this link"],
+        &["a whole number: number of arrivals, departures, drops and marks at this link"],
     );
     assert_refused(
         &with("arrival_log = true"),
