@@ -15,6 +15,7 @@ from tailroom.arguments import SEED
 from tailroom.errors import ArgumentError, ScenarioError
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.custom_disciplines import Disciplines
+from tailroom.scenario.custom_sources import Sources
 from tailroom.scenario.one_control_each import OneEach
 from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.toml_values import plain
@@ -58,6 +59,7 @@ class Simulation:
         series_samples: int | None = None,
         congestion: Congestion | None = None,
         disciplines: Disciplines | None = None,
+        sources: Sources | None = None,
         allow_code: bool = False,
         allow_files: bool = False,
     ) -> None:
@@ -77,6 +79,7 @@ class Simulation:
             congestion: Congestion controls by the name of their group of flows. A flow can be
                 acted on under `"stepped"`.
             disciplines: Queue disciplines of your own by the name of their link.
+            sources: Sources of your own by the name of their group of flows.
             allow_code: Load the code in Python that the scenario file names.
             allow_files: Read the files that the scenario file names outside its directory.
 
@@ -86,7 +89,7 @@ class Simulation:
             ScenarioError: The scenario is wrong.
         """
         with allowing(code=allow_code, files=allow_files):
-            self._scenario = Scenario.of(scenario, set, congestion, disciplines)
+            self._scenario = Scenario.of(scenario, set, congestion, disciplines, sources)
         SEED.check("seed", seed)
         self._seed = seed
         self._every = _with_unit(plain("every", every), "s")
