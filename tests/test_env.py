@@ -1,6 +1,8 @@
 """The environment of Gymnasium."""
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -123,6 +125,49 @@ def test_several_environments_run_side_by_side_and_begin_again(scenario: Path, m
         alone = [env.reset(seed=5 + place)[0], *(env.step(ratio)[0] for _ in range(20))]
         alone += [env.reset()[0], *(env.step(ratio)[0] for _ in range(4))]
         assert np.array_equal(np.stack(alone), np.stack([one[place] for one in seen]))
+
+
+def test_rewards_and_observations_have_names_or_are_functions(scenario: Path) -> None:
+    def lost_least(throughput_pps: float, latency_s: float, loss: float) -> float:
+        return -loss
+
+    def waiting(steps: Sequence[tr.Seen]) -> list[int]:
+        return [step.links["b"].queue_packets for step in steps] or [0, 0]
+
+    env = AuroraEnv(scenario, flow="learner", reward=lost_least, observation=waiting)
+    named = AuroraEnv(scenario, flow="learner", reward="aurora", observation="aurora")
+    first, _ = env.reset(seed=1, options={"rate_pps": 500})
+    named.reset(seed=1, options={"rate_pps": 500})
+    assert first.tolist() == [0, 0]
+    for _ in range(20):
+        observation, reward, _, _, told = env.step(np.zeros(1, np.float32))
+        aurora, paper, _, _, same = named.step(np.zeros(1, np.float32))
+    assert told == same
+    assert told["loss"] > 0
+    assert (reward, paper) == (
+        -told["loss"],
+        aurora_reward(told["throughput_pps"], told["latency_s"], told["loss"]),
+    )
+    # At twice the rate of the link its buffer of 5 packets is full, or one packet has just left.
+    assert observation in env.observation_space
+    assert min(observation) >= 4
+    assert aurora.shape == (30,)
+
+
+@pytest.mark.parametrize("argument", ["reward", "observation"])
+@pytest.mark.parametrize("value", ["power", 3])
+def test_what_is_no_reward_or_observation_is_refused(
+    scenario: Path, argument: str, value: Any
+) -> None:
+    with pytest.raises(tr.ArgumentError, match=rf"{argument}: .*{value}.* aurora, or"):
+        gymnasium.make("tailroom/Aurora-v0", scenario=scenario, flow="learner", **{argument: value})
+
+
+def test_an_observation_of_changing_shape_is_refused(scenario: Path) -> None:
+    env = AuroraEnv(scenario, flow="learner", observation=lambda steps: [0.0] * len(steps))
+    env.reset(seed=1)
+    with pytest.raises(tr.ArgumentError, match="observation: its shape"):
+        env.step(np.zeros(1, np.float32))
 
 
 def test_wrong_arguments_are_named(scenario: Path) -> None:

@@ -44,3 +44,14 @@ def test_a_short_training_improves_on_weights_of_zero(example: ModuleType) -> No
     )
     # 2.09 is the 97.5 % quantile of Student's t with 19 degrees of freedom.
     assert more.mean() > 2.09 * more.std(ddof=1) / np.sqrt(len(more))
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::UserWarning")
+def test_the_trained_control_earns_more_than_cubic(example: ModuleType) -> None:
+    """The training of the program. Paired, over seeds of no training."""
+    env = example.environment()
+    learned, cubic = example.compare(env, example.train(env), range(1000, 1040))
+    more = learned - cubic
+    # 2.02 is the 97.5 % quantile of Student's t with 39 degrees of freedom.
+    assert more.mean() > 2.02 * more.std(ddof=1) / np.sqrt(len(more))

@@ -140,6 +140,30 @@ def test_a_trace_has_each_packet_that_the_flow_sent_once(
         assert len({*offsets}) == own.sequence.nunique()
 
 
+def test_metrics_outside_the_time_are_left_out_and_begin_with_those_that_hold(
+    tailroom: Tailroom, scenario: Path, tmp_path: Path
+) -> None:
+    chosen = ("--only-flows", "near", "--from", "1.01 s", "--to", "2 s")
+    assert tailroom("run", scenario, "--qlog", tmp_path / "whole").status == 0
+    assert tailroom("run", scenario, "--qlog", tmp_path / "part", *chosen).status == 0
+    whole, part = (
+        [
+            (event["time"], event["data"])
+            for event in records(tmp_path / name / "near.sqlog")[1:]
+            if event["name"] == "quic:recovery_metrics_updated"
+        ]
+        for name in ("whole", "part")
+    )
+    held: dict[str, float] = {}
+    for time_ms, data in whole:
+        if time_ms <= 1010:
+            held |= data
+    assert held.keys() == {"congestion_window", "ssthresh", "smoothed_rtt"}
+    inside = [(time_ms, data) for time_ms, data in whole if 1010 < time_ms <= 2000]
+    assert len(inside) > 5
+    assert part == [(1010, held), *inside]
+
+
 def test_the_windows_are_those_of_the_series(scenario: Path, tmp_path: Path) -> None:
     result = tr.run(scenario, series_samples=100)
     result.save_qlog(tmp_path, flows=["near"])

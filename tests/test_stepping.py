@@ -112,7 +112,8 @@ def test_a_copy_goes_on_as_the_run_and_apart_from_it(scenario: Path) -> None:
 @pytest.mark.parametrize(
     ("act", "words"),
     [
-        ({"link": "edge", "rate": 1e6}, ["links.edge", "acted on"]),
+        ({"link": "edge", "rate": 1e6}, ["links.edge", 'tr.Simulation(..., acts_on=["edge"])']),
+        ({"link": "edge", "limit": 5}, ["links.edge", 'tr.Simulation(..., acts_on=["edge"])']),
         ({"link": "bottleneck", "rate": 0}, ["links.bottleneck.rate", "positive"]),
         ({"link": "bottleneck", "rate": "5 miles"}, ["links.bottleneck.rate", "unit"]),
         ({"link": "bottleneck", "target": "1 s"}, ["links.bottleneck.queue.target", "interval"]),
@@ -166,3 +167,48 @@ def test_numbers_of_numpy_are_numbers(scenario: Path) -> None:
         run.act(flow="learner", window=np.float32(7), pacing_rate=np.int64(2_000_000))
         (action,) = run.actions.actions
         assert action.values == {"window": 7.0, "pacing_rate": "2000000 bit/s"}
+
+
+class Raises:
+    """Fails at the first ACK in congestion avoidance."""
+
+    def on_ack(self, event: tr.AckEvent) -> float:
+        raise ValueError("no such thing")
+
+    def on_congestion(self, event: tr.CongestionEvent) -> float:
+        return event.cwnd_packets / 2
+
+
+def failing(scenario: Path) -> tr.Simulation:
+    return tr.Simulation(scenario, every="1 s", congestion={"tcp": Raises})
+
+
+def test_a_run_that_failed_fails_again_with_the_same_cause(scenario: Path) -> None:
+    for first in (list, tr.Simulation.result):
+        with failing(scenario) as run:
+            with pytest.raises(tr.ControlError) as raised:
+                first(run)
+            assert str(raised.value.__cause__) == "no such thing"
+            for use in (run.step, run.result):
+                with pytest.raises(tr.ControlError, match="on_ack raised") as again:
+                    use()
+                assert again.value.__cause__ is raised.value.__cause__
+
+
+def test_what_is_seen_can_be_printed_and_compared(scenario: Path) -> None:
+    def seen(seed: int) -> tr.Seen:
+        with tr.Simulation(scenario, every="2 s", seed=seed) as run:
+            step = run.step()
+        assert step is not None
+        return step
+
+    one, same, other = seen(1), seen(1), seen(2)
+    assert one == same != other
+    flow, link = one.flows["tcp.0"], one.links["edge"]
+    assert flow == same.flows["tcp.0"] != other.flows["tcp.0"]
+    assert link == same.links["edge"] != one.links["bottleneck"]
+    assert f"SeenFlow(cwnd_packets={flow.cwnd_packets!r}, srtt_s={flow.srtt_s!r}, " in repr(flow)
+    assert repr(link).endswith(
+        f", queue_delay_s_mean={link.queue_delay_s_mean!r}, rate_bps=100000000)"
+    )
+    assert repr(one).startswith("Seen(time_s=2.0, links={'bottleneck': SeenLink(queue_packets=")

@@ -351,6 +351,16 @@ class OtherGauges(Accepts):
         return {f"load_{self.number}": 1.0}
 
 
+class NoNumber(Accepts):
+    def gauges(self):
+        return {"good": 1.0, "load": float("nan")}
+
+
+class Endless(Accepts):
+    def gauges(self):
+        return {"load": float("-inf")}
+
+
 class NoInterval(Accepts):
     def on_timer(self, queue):
         pass
@@ -444,6 +454,8 @@ REFUSED = {
     "AnswersTimer": ("on_timer", "nothing"),
     "TextGauges": ("gauges", "numbers"),
     "OtherGauges": ("gauges", "never change"),
+    "NoNumber": ("gauges", "NaN for load", "finite"),
+    "Endless": ("gauges", "-inf for load", "finite"),
     "NoInterval": ("on_timer", "timer_interval_s"),
     "Hurries": ("on_timer", "1e-06"),
     "NoArrival": ("on_arrival", "accept"),

@@ -1,6 +1,7 @@
 """Sources in Python: the same traffic, the same run; and nothing goes wrong quietly."""
 
 import copy
+import functools
 import itertools
 import math
 from pathlib import Path
@@ -187,6 +188,34 @@ def test_a_class_stands_in_a_scenario_that_is_built_in_python(small: Path) -> No
     # A mean of 1,000 packets/s for 2 s; six standard deviations.
     arrivals = tr.run(scenario).links["bottleneck"]["arrivals_packets"]
     assert abs(arrivals - 2000) < 6 * math.sqrt(2000)
+
+
+def test_a_class_is_given_for_a_group_as_an_argument(small: Path) -> None:
+    """The argument replaces the class alone, also where the scenario names none yet."""
+    named = custom_packets("tests.test_user_source:Clock", gap_s=0.003)
+    unnamed = copy.deepcopy(named)
+    source = cast("dict[str, Any]", unnamed["flows.cross"])["source"]
+    del source["source"], source["parameters"]
+    by_name = tr.run(small, set=named)
+    rule = functools.partial(Clock, gap_s=0.003)
+    assert tr.run(small, set=unnamed, sources={"cross": rule}) == by_name
+    assert tr.run(small, set=named, sources={"cross": Clock}) == by_name
+    read = tr.Scenario.read(small, set=unnamed, sources={"cross": rule})
+    assert tr.run(read) == by_name
+    with tr.Simulation(small, every="1 s", set=unnamed, sources={"cross": rule}) as run:
+        assert run.result().flows == by_name.flows
+
+
+def test_wrong_groups_and_classes_of_sources_are_refused(small: Path) -> None:
+    with pytest.raises(tr.ScenarioError, match="did you mean `reno`"):
+        tr.run(small, sources={"ren": Clock})
+    with pytest.raises(tr.ScenarioError, match=r"sources: reno: .*flows\.reno\.source"):
+        tr.run(small, sources={"reno": cast("Any", "cbr")})
+    with pytest.raises(tr.ArgumentError, match='"camera": MySource'):
+        tr.run(small, sources=cast("Any", Clock))
+    in_set = custom_packets(cast("Any", Clock))
+    with pytest.raises(tr.ScenarioError, match=r"the class in the argument `sources`$"):
+        tr.run(small, set=in_set)
 
 
 MODULE = """\

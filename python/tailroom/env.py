@@ -13,8 +13,8 @@ published code.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias
 
 from tailroom.errors import ArgumentError
 from tailroom.libraries import named_if_missing
@@ -24,7 +24,7 @@ from tailroom.simulation.stepping import Simulation
 with named_if_missing():
     import gymnasium
     import numpy as np
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
 from tailroom._engine import Seen, SeenFlow, quantity
 
@@ -41,8 +41,14 @@ MOST_SEND_RATIO = 1000.0
 WINDOW = 5000
 """The window, in packets: it limits no flow (the published code's `MAX_CWND`)."""
 
-Reward = Callable[[float, float, float], float]
+RewardFunction: TypeAlias = Callable[[float, float, float], float]
 """A reward from throughput in packets/s, latency in seconds, and the fraction of packets lost."""
+Reward: TypeAlias = str | RewardFunction
+"""A reward by its name in `REWARDS`, or a function."""
+ObservationFunction: TypeAlias = Callable[[Sequence[Seen]], ArrayLike]
+"""An observation, of one shape, from the steps of an interval; there are none before the first."""
+Observation: TypeAlias = str | ObservationFunction
+"""An observation by its name (`"aurora"`), or a function."""
 
 
 def aurora_reward(throughput_pps: float, latency_s: float, loss: float) -> float:
@@ -56,16 +62,60 @@ def aurora_reward(throughput_pps: float, latency_s: float, loss: float) -> float
     return REWARD_SCALE * (10.0 * throughput_pps - 1000.0 * latency_s - 2000.0 * loss)
 
 
+REWARDS: dict[str, RewardFunction] = {"aurora": aurora_reward}
+"""The rewards that have a name."""
+
+
+def reward_function(reward: Reward) -> RewardFunction:
+    """Returns the function that a reward stands for.
+
+    Args:
+        reward: A name, or a function.
+
+    Raises:
+        ArgumentError: There is no reward of this name, or it is neither a name nor a function.
+    """
+    if callable(reward):
+        return reward
+    if reward in REWARDS:
+        return REWARDS[reward]
+    raise ArgumentError(
+        f"reward: there is no {reward!r}; choose one of {', '.join(REWARDS)}, or give a function "
+        "of throughput (packets/s), latency (s) and loss"
+    )
+
+
+def observation_function(observation: Observation) -> ObservationFunction | None:
+    """Returns the function that an observation stands for; `None` for that of Aurora.
+
+    Args:
+        observation: A name, or a function.
+
+    Raises:
+        ArgumentError: There is no observation of this name, or it is neither a name nor a function.
+    """
+    if callable(observation):
+        return observation
+    if observation == "aurora":
+        return None
+    raise ArgumentError(
+        f"observation: there is no {observation!r}; choose aurora, or give a function of the steps "
+        "of an interval"
+    )
+
+
 class Learner:
     """What an agent does and sees: it changes the pacing rate of one flow once per interval."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is an option of the environments
         self,
         scenario: Scenario,
         flow: str,
         interval_s: float,
+        *,
         reward: Reward,
-        rates_pps: tuple[float, float],
+        rates_pps: tuple[float, float] = RATES_PPS,
+        observation: Observation = "aurora",
     ) -> None:
         """Reads the packet size of the flow.
 
@@ -75,16 +125,20 @@ class Learner:
             interval_s: Length of an interval in seconds.
             reward: The reward of an interval.
             rates_pps: Lowest and highest rate, in packets/s.
+            observation: The observation after an interval.
 
         Raises:
-            ArgumentError: There is no such flow.
+            ArgumentError: There is no such flow, reward or observation.
             ScenarioError: The scenario is wrong.
         """
         groups = scenario.resolved["flows"]
         if flow not in groups:
             raise ArgumentError(f"flow: there is no {flow!r}; choose one of {', '.join(groups)}")
         self._packet_bits = 8.0 * quantity("size", groups[flow]["packet_size"])
-        self._flow, self._interval_s, self._reward = flow, interval_s, reward
+        self._flow, self._interval_s = flow, interval_s
+        self._reward = reward_function(reward)
+        self._own_observation = observation_function(observation)
+        self._seen: Sequence[Seen] = ()
         self._rates_pps = rates_pps
         self._rate_pps = 0.0
         self._lowest_s = 0.0
@@ -94,6 +148,9 @@ class Learner:
         self.observation_space = gymnasium.spaces.Box(
             np.tile(low, HISTORY).astype(np.float32), np.tile(high, HISTORY).astype(np.float32)
         )
+        if self._own_observation:
+            shape = np.shape(self._own_observation(()))
+            self.observation_space = gymnasium.spaces.Box(-np.inf, np.inf, shape, np.float32)
         self.action_space = gymnasium.spaces.Box(-1e12, 1e12, (1,), np.float32)
 
     def begin(self, run: Simulation, rate_pps: float) -> None:
@@ -105,6 +162,7 @@ class Learner:
         """
         self._hold(run, rate_pps)
         self._lowest_s = 0.0
+        self._seen = ()
         self._history.extend([(0.0, 1.0, 1.0)] * HISTORY)
 
     def act(self, run: Simulation, action: NDArray[np.float32]) -> None:
@@ -124,6 +182,7 @@ class Learner:
         Args:
             seen: The steps of the interval.
         """
+        self._seen = seen
         halves = [step.flows[self._flow] for step in seen]
         sent = sum(half.sent_packets for half in halves)
         acked = sum(half.delivered_packets for half in halves)
@@ -143,7 +202,19 @@ class Learner:
         return self._reward(throughput_pps, latency_s, loss), told
 
     def observation(self) -> NDArray[np.float32]:
-        """Returns the observation after the last interval."""
+        """Returns the observation after the last interval.
+
+        Raises:
+            ArgumentError: A function of the caller's returned an observation of another shape.
+        """
+        if self._own_observation:
+            own = np.asarray(self._own_observation(self._seen), np.float32)
+            if own.shape != self.observation_space.shape:
+                raise ArgumentError(
+                    f"observation: its shape is {own.shape} after an interval, and "
+                    f"{self.observation_space.shape} before the first; return one shape"
+                )
+            return own
         seen = np.array(self._history, np.float32).reshape(-1)
         return np.clip(seen, self.observation_space.low, self.observation_space.high)
 
@@ -185,24 +256,25 @@ def next_interval(run: Simulation) -> list[Seen]:
 class AuroraEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
     """An agent that changes the pacing rate of one flow once per interval.
 
-    An observation has 30 numbers: of each of the last 10 intervals, the oldest first, the latency
-    gradient (mean RTT of the second half less that of the first, over the length of the interval),
-    the latency ratio (mean RTT over the lowest mean of an interval so far), and the send ratio
-    (packets sent over packets acknowledged). An action `a` multiplies the rate by 1 + 0.025 a, or
-    divides it by 1 - 0.025 a if it is negative. An episode is truncated at the end of the scenario;
-    it never terminates. Unlike in the published code, intervals are equally long, and a packet
-    counts as lost when a queue or a wire loses it.
+    Unless `observation` is a function, an observation has 30 numbers: of each of the last 10
+    intervals, the oldest first, the latency gradient (mean RTT of the second half less that of the
+    first, over the length of the interval), the latency ratio (mean RTT over the lowest mean of an
+    interval so far), and the send ratio (packets sent over packets acknowledged). An action `a`
+    multiplies the rate by 1 + 0.025 a, or divides it by 1 - 0.025 a if it is negative. An episode
+    is truncated at the end of the scenario; it never terminates. Unlike in the published code,
+    intervals are equally long, and a packet counts as lost when a queue or a wire loses it.
     """
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012 - as Gymnasium declares it
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - each is an option of the environment
         self,
         scenario: ScenarioLike,
         *,
         flow: str,
         interval: str | float = "100 ms",
-        reward: Reward = aurora_reward,
+        reward: Reward = "aurora",
+        observation: Observation = "aurora",
         rates_pps: tuple[float, float] = RATES_PPS,
     ) -> None:
         """Opens no simulation yet: `reset` does.
@@ -211,17 +283,29 @@ class AuroraEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
             scenario: The scenario; the flow is alone in its group, with `congestion = "stepped"`.
             flow: Name of the flow.
             interval: Length of an interval, with its unit, or in seconds.
-            reward: The reward of an interval.
+            reward: The reward of an interval: `"aurora"`, or a function of throughput in
+                packets/s, latency in seconds, and the fraction of packets lost.
+            observation: What the agent sees: `"aurora"`, or a function of the steps of the last
+                interval: two, one if the scenario ends after the first, or none before the first
+                interval. It returns numbers of one shape.
             rates_pps: Lowest and highest rate, in packets/s.
 
         Raises:
-            ArgumentError: There is no such flow, or an argument is out of range.
+            ArgumentError: There is no such flow, reward or observation, or an argument is out of
+                range.
             ScenarioError: The scenario is wrong.
         """
         self._scenario = Scenario.of(scenario)
         self._interval_s = seconds_of_interval(interval)
         self._rates_pps = rates_pps
-        self._learner = Learner(self._scenario, flow, self._interval_s, reward, rates_pps)
+        self._learner = Learner(
+            self._scenario,
+            flow,
+            self._interval_s,
+            reward=reward,
+            rates_pps=rates_pps,
+            observation=observation,
+        )
         self._run: Simulation | None = None
         self.observation_space = self._learner.observation_space
         self.action_space = self._learner.action_space

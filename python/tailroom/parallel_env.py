@@ -39,7 +39,7 @@ class ParallelAuroraEnv(ParallelEnv[str, NDArray[np.float32], NDArray[np.float32
         *,
         flows: Sequence[str],
         interval: str | float = "100 ms",
-        reward: env.Reward = env.aurora_reward,
+        reward: env.Reward = "aurora",
     ) -> None:
         """Opens no simulation yet: `reset` does.
 
@@ -47,16 +47,19 @@ class ParallelAuroraEnv(ParallelEnv[str, NDArray[np.float32], NDArray[np.float32
             scenario: The scenario; each flow is alone in its group, with `congestion = "stepped"`.
             flows: Names of the flows.
             interval: Length of an interval, with its unit, or in seconds.
-            reward: The reward of an interval for an agent.
+            reward: The reward of an interval for an agent: `"aurora"`, or a function, as of
+                `tailroom.env.AuroraEnv`.
 
         Raises:
-            ArgumentError: There is no such flow, or an argument is out of range.
+            ArgumentError: There is no such flow or reward, or an argument is out of range.
             ScenarioError: The scenario is wrong.
         """
         self._scenario = Scenario.of(scenario)
         self._interval_s = env.seconds_of_interval(interval)
-        given = (self._interval_s, reward, env.RATES_PPS)
-        self._learners = {flow: env.Learner(self._scenario, flow, *given) for flow in flows}
+        self._learners = {
+            flow: env.Learner(self._scenario, flow, self._interval_s, reward=reward)
+            for flow in flows
+        }
         self.possible_agents = list(self._learners)
         self.agents: list[str] = []
         self._random = np.random.default_rng()

@@ -424,6 +424,11 @@ impl OwnDiscipline {
             ));
             return Ok(Vec::new());
         }
+        if let Some((name, value)) = read.iter().find(|(_, value)| !value.is_finite()) {
+            self.failures
+                .refuse(format!("gauges returned {value} for {name}; a gauge is a finite number"));
+            return Ok(Vec::new());
+        }
         Ok(names.iter().map(|name| (*name, read[*name])).collect())
     }
 

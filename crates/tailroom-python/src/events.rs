@@ -1,6 +1,7 @@
 //! The events that congestion controls written in Python receive. An event converts a field when
 //! the field is read; it never changes, so that a control may keep it.
 
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use tailroom_engine::congestion::rate_based::{
     BeginEvent, LostPacketEvent, RateSampleEvent, Repair, RestartEvent,
@@ -32,11 +33,30 @@ macro_rules! event_class {
                 let $event = &self.0;
                 $value
             })+
+
+            #[allow(clippy::float_cmp, reason = "equal values, not close ones")]
+            fn __eq__(&self, other: &Self) -> bool {
+                true $(&& self.$attribute() == other.$attribute())+
+            }
+
+            fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+                let values = [$(
+                    (stringify!($attribute), self.$attribute().into_bound_py_any(py)?),
+                )+];
+                $crate::events::shown_as_call($name, &values)
+            }
         }
     };
 }
 
 pub(crate) use event_class;
+
+/// An object as the call that would make it: `SeenLink(queue_packets=3, ...)`.
+pub(crate) fn shown_as_call(class: &str, values: &[(&str, Bound<'_, PyAny>)]) -> PyResult<String> {
+    let shown: PyResult<Vec<_>> =
+        values.iter().map(|(name, value)| Ok(format!("{name}={}", value.repr()?))).collect();
+    Ok(format!("{class}({})", shown?.join(", ")))
+}
 
 event_class! {
     /// An ACK of new data outside recovery.

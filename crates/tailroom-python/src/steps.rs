@@ -3,6 +3,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyString};
 use serde_json::Value;
@@ -16,7 +17,7 @@ use tailroom_engine::simulation::stepping::{Action, Seen, SeenFlow, SeenLink};
 use tailroom_engine::units::{Rate, Time};
 
 use crate::error::{self, ArgumentError, Failure};
-use crate::events::event_class;
+use crate::events::{event_class, shown_as_call};
 use crate::own_code::PythonCode;
 use crate::run::{self, EVENTS_PER_LOOK, Observer};
 
@@ -78,6 +79,17 @@ impl PySteps {
     fn act(&self, py: Python<'_>, action: Action) -> PyResult<()> {
         self.with(py, |run| run.act(action).map_err(|bad| refusal(&bad)))
     }
+
+    /// Refuses a link on which nothing can act, with the remedy in the words of Python.
+    fn check_acted_on(&self, run: &Simulation, link: usize) -> Result<(), Failure> {
+        if run.can_act_on(link) {
+            return Ok(());
+        }
+        let name = &self.names.links[link].text;
+        let problem = "the departure of each packet is known when it arrives";
+        let remedy = format!("open the run with tr.Simulation(..., acts_on=[\"{name}\"])");
+        Err(refusal(&BadParameter::new(format!("links.{name}"), problem, remedy)))
+    }
 }
 
 #[pymethods]
@@ -126,13 +138,18 @@ impl PySteps {
     /// Sets the rate of a link, as text with its unit.
     fn set_rate(&self, py: Python<'_>, link: usize, rate: &str) -> PyResult<()> {
         let rate = Self::read_rate(&format!("links.{}.rate", self.names.links[link].text), rate)?;
-        self.act(py, Action::Rate { link, rate: Rate::from_bits_per_second(rate) })
+        self.with(py, |run| {
+            self.check_acted_on(run, link)?;
+            let rate = Rate::from_bits_per_second(rate);
+            run.act(Action::Rate { link, rate }).map_err(|bad| refusal(&bad))
+        })
     }
 
     /// Sets parameters of the discipline of a link, as a JSON object.
     fn set_queue(&self, py: Python<'_>, link: usize, parameters: &str) -> PyResult<()> {
         let place = format!("links.{}.queue", self.names.links[link].text);
         self.with(py, |run| {
+            self.check_acted_on(run, link)?;
             let queue = run.queue_config(link).ok_or_else(is_over)?;
             let fixed = queue.fixed_keys();
             let wrong = |key: &str, problem: String, remedy: &str| {
@@ -261,6 +278,24 @@ impl PySeen {
             flows.set_item(&name.key, PySeenFlow::new(flow.clone()))?;
         }
         Ok(flows)
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        let same = |ours: &[Name], others: &[Name]| {
+            ours.iter().map(|name| &name.text).eq(others.iter().map(|name| &name.text))
+        };
+        self.seen == other.seen
+            && same(&self.names.links, &other.names.links)
+            && same(&self.names.flows, &other.names.flows)
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let values = [
+            ("time_s", self.time_s().into_bound_py_any(py)?),
+            ("links", self.links(py)?.into_any()),
+            ("flows", self.flows(py)?.into_any()),
+        ];
+        shown_as_call("Seen", &values)
     }
 }
 

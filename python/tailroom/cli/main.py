@@ -102,8 +102,8 @@ app = LazyGroup(
     params=root_options(),
     help="How much buffer a link needs, and what each choice costs.",
     epilog="Exit status: 0 done, 1 the run failed, or headroom --check or vectors check found a "
-    "fault, 2 the input is wrong, 3 a congestion control of your own raised an exception, 4 no "
-    "buffer that size tried meets every target, 130 interrupted.",
+    "fault, 2 the input is wrong, 3 code of your own (a control, a discipline, a source) raised "
+    "an exception, 4 no buffer that size tried meets every target, 130 interrupted.",
     no_args_is_help=True,
 )
 

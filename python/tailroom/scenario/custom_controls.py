@@ -21,7 +21,12 @@ from typing import Any, Protocol, TypeAlias, cast
 from tailroom._engine import AckEvent, BeginEvent, CongestionEvent, ControlOutput, RateSampleEvent
 from tailroom.errors import ControlError, ScenarioError
 from tailroom.scenario.custom_disciplines import RuleFactory, RuleMaker, missing_method
-from tailroom.scenario.custom_sources import SourceFactory, SourceMaker, missing_source_method
+from tailroom.scenario.custom_sources import (
+    SourceFactory,
+    SourceMaker,
+    Sources,
+    missing_source_method,
+)
 from tailroom.scenario.trust import EVERYTHING, Trust
 
 
@@ -155,6 +160,18 @@ class OwnControls:
         name, parameters = self._register(source["source"])
         given = {"parameters": parameters} if parameters else {}
         return {**source, "source": name, **given}
+
+    def give_sources(self, sources: Sources) -> dict[str, object]:
+        """Registers the classes of groups of flows; returns the keys of the scenario with values.
+
+        Args:
+            sources: The classes, or other callables, by group.
+        """
+        values: dict[str, object] = {}
+        for group, source in sources.items():
+            given = self.give_source({"source": source})
+            values.update({f"flows.{group}.source.{key}": value for key, value in given.items()})
+        return values
 
     def _register(self, code: Factory) -> tuple[str, dict[str, Any]]:
         """Registers a callable; returns its name and the parameters that a scenario can hold."""

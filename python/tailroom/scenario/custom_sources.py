@@ -42,6 +42,9 @@ class FlowSource(Protocol):
 SourceFactory: TypeAlias = Callable[..., PacketSource | FlowSource]
 """A class that makes a source; it is called once per flow, or group of flows, and run."""
 
+Sources: TypeAlias = Mapping[str, SourceFactory]
+"""The source of groups of flows by the name of the group."""
+
 _METHODS = {
     "next_packet": "has no method next_packet(self), which returns time and size of a packet",
     "next_flow": "has no method next_flow(self), which returns a tailroom.FlowRequest",

@@ -23,9 +23,11 @@ from tailroom.scenario.classes_by_name import with_names_of_classes
 from tailroom.scenario.control_arguments import controls_by_group
 from tailroom.scenario.custom_controls import Congestion, OwnControls
 from tailroom.scenario.custom_disciplines import Disciplines
+from tailroom.scenario.custom_sources import Sources
 from tailroom.scenario.discipline_arguments import limits_of
 from tailroom.scenario.named_values import MOST_NAMED
 from tailroom.scenario.shipped_scenarios import did_you_mean, shipped_scenario
+from tailroom.scenario.source_arguments import check_sources
 from tailroom.scenario.toml_values import inline, plain
 from tailroom.scenario.trust import EVERYTHING, Trust, allowing, trust_in_files
 
@@ -84,6 +86,7 @@ class Scenario:
         set: Mapping[str, object] | None = None,  # noqa: A002
         congestion: Congestion | None = None,
         disciplines: Disciplines | None = None,
+        sources: Sources | None = None,
         allow_code: bool = False,
         allow_files: bool = False,
     ) -> "Scenario":
@@ -95,6 +98,7 @@ class Scenario:
             set: Values that replace those of the scenario, by dotted key.
             congestion: Congestion controls by group, or the control of the only group.
             disciplines: Queue disciplines of your own by link.
+            sources: Sources of your own by group.
             allow_code: Whether the scenario file may name code in Python.
             allow_files: Whether the scenario file may name files outside its directory.
 
@@ -103,7 +107,7 @@ class Scenario:
             ScenarioError: The file cannot be read, or a key or a value is wrong.
         """
         with allowing(code=allow_code, files=allow_files):
-            read = cls.of(scenario, set, congestion, disciplines)
+            read = cls.of(scenario, set, congestion, disciplines, sources)
         _ = read.handle
         return read
 
@@ -128,6 +132,7 @@ class Scenario:
         overrides: Mapping[str, object] | None = None,
         congestion: Congestion | None = None,
         disciplines: Disciplines | None = None,
+        sources: Sources | None = None,
     ) -> "Scenario":
         """Returns the scenario that an argument stands for; the engine reads it when it is used.
 
@@ -136,11 +141,13 @@ class Scenario:
             overrides: Values that replace those of the scenario, by dotted key.
             congestion: Congestion controls by group, or the control of the only group.
             disciplines: Queue disciplines of your own by link.
+            sources: Sources of your own by group.
 
         Raises:
             ArgumentError: `overrides` is not a mapping.
             ScenarioError: The file cannot be read, a value cannot be written as TOML, a value of
-                `congestion` is not a congestion control, or one of `disciplines` is not callable.
+                `congestion` is not a congestion control, or one of `disciplines` or `sources` is
+                not callable.
         """
         check_mapping("set", overrides, '{"links.bottleneck.queue.limit": "625 packets"}')
         source = _opened(scenario)
@@ -148,7 +155,8 @@ class Scenario:
         with source.named_in_errors():
             by_group = controls_by_group(congestion, lambda: replaced._read().groups)
             limits = limits_of(disciplines, lambda: replaced._read().resolved["links"])
-        if not by_group and not disciplines:
+            check_sources(sources, replaced._named_groups)
+        if not by_group and not disciplines and not sources:
             return replaced
         source = source.trusting(list(by_group.values()))
         controls = dataclasses.replace(source.controls, given=dict(source.controls.given))
@@ -160,8 +168,18 @@ class Scenario:
             f"links.{link}.queue": controls.give_discipline(rule, limits[link])
             for link, rule in (disciplines or {}).items()
         }
+        packets = controls.give_sources(sources or {})
         own = source.changed(controls=controls)
-        return own.with_({**given, **(overrides or {})}).with_(queues)
+        return own.with_({**given, **(overrides or {})}).with_({**queues, **packets})
+
+    def _named_groups(self) -> list[str]:
+        """Names of the groups of flows, also if the class of a source is still missing."""
+        try:
+            flows = tomllib.loads(self.text).get("flows", {})
+        except tomllib.TOMLDecodeError:
+            return list(self._read().groups)  # which says where the text is wrong
+        replaced = [key.split(".")[1] for key, _ in self.overrides if key.startswith("flows.")]
+        return list(dict.fromkeys([*flows, *replaced]))
 
     @classmethod
     def stored(cls, text: str, place: str = "the stored scenario") -> "Scenario":

@@ -11,6 +11,15 @@ from typing import Any
 from tailroom.errors import ScenarioError
 from tailroom.scenario.custom_controls import is_control
 
+_ARGUMENTS = {
+    "congestion": "`congestion`",
+    "control": "`congestion`",
+    "queue": "`disciplines`",
+    "discipline": "`disciplines`",
+    "source": "`sources`",
+}
+"""The argument that takes the class, by the last part of the key that does not."""
+
 
 def plain(place: str, value: object) -> Any:
     """Returns a value in the types that TOML has.
@@ -75,6 +84,6 @@ def _is_python(place: str, value: object) -> str:
     )
     return (
         f"{place}: {name} is a Python object, and a value of a scenario is text, a number, a "
-        f"boolean, a list or a table; {how}, or give the class in the argument `congestion` or "
-        "`disciplines`"
+        f"boolean, a list or a table; {how}, or give the class in the argument "
+        f"{_ARGUMENTS.get(place.rpartition('.')[2], '`congestion`, `disciplines` or `sources`')}"
     )

@@ -1,9 +1,9 @@
 """What a scenario file may name outside itself.
 
 A scenario file may come from somebody else. Reading it is harmless unless it names Python code or
-other files. By default it names neither: controls and disciplines in Python are not loaded, and
-files have to be below the scenario's directory. What the caller writes (`--set`, `--vary`, an
-argument in Python) is the caller's own, and so is a scenario built in Python.
+other files. By default it names neither: code in Python (controls, disciplines, sources) is not
+loaded, and files have to be below the scenario's directory. What the caller writes (`--set`,
+`--vary`, an argument in Python) is the caller's own, and so is a scenario built in Python.
 """
 
 import os
@@ -27,7 +27,7 @@ class Trust:
     """What a scenario may name."""
 
     code: bool = False
-    """Whether it may name controls in Python."""
+    """Whether it may name code in Python."""
     files: bool = False
     """Whether it may name files outside its directory."""
     named: frozenset[str] = frozenset()
@@ -86,7 +86,7 @@ def allowing(*, code: bool = False, files: bool = False) -> Iterator[None]:
     """Lets the scenario files that are read in the block name code or files.
 
     Args:
-        code: Whether they may name controls in Python.
+        code: Whether they may name code in Python.
         files: Whether they may name files outside their directories.
     """
     before = _allowed.get(_NOTHING)

@@ -11,6 +11,7 @@ from tailroom import _engine
 from tailroom.arguments import SEED, SERIES_SAMPLES
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.custom_disciplines import Disciplines
+from tailroom.scenario.custom_sources import Sources
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.one_control_each import OneEach
 from tailroom.scenario.scenario import Scenario, ScenarioLike
@@ -39,6 +40,7 @@ def run(  # noqa: PLR0913 - each is one option of a run
     series_samples: int | None = None,
     congestion: Congestion | None = None,
     disciplines: Disciplines | None = None,
+    sources: Sources | None = None,
     allow_code: bool = False,
     allow_files: bool = False,
 ) -> Result:
@@ -66,8 +68,11 @@ def run(  # noqa: PLR0913 - each is one option of a run
         disciplines: Queue disciplines of your own by the name of their link: a class (see
             `QueueRule`), or a function that makes a discipline. The link keeps the size of its
             buffer.
-        allow_code: Load the code in Python that the scenario file names; the code that arguments
-            name is always loaded.
+        sources: Sources of your own by the name of their group of flows: a class (see
+            `PacketSource` and `FlowSource`), or a function that makes a source. The kind of the
+            source in the scenario is `custom_packets` or `custom_flows`; its rates stay.
+        allow_code: Load the code in Python that the scenario file names (controls, disciplines,
+            sources); the code that arguments name is always loaded.
         allow_files: Read the files that the scenario file names outside its directory.
 
     Returns:
@@ -75,15 +80,15 @@ def run(  # noqa: PLR0913 - each is one option of a run
 
     Raises:
         ArgumentError: An argument has the wrong type, or is out of range.
-        ScenarioError: The scenario is wrong, or a control or a discipline returned an invalid
-            value; the message names the place and the remedy.
-        ControlError: A control or a discipline of your own raised an exception, which is the
-            `__cause__`.
+        ScenarioError: The scenario is wrong, or code of your own returned an invalid value;
+            the message names the place and the remedy.
+        ControlError: Code of your own (a control, a discipline, a source) raised an exception,
+            which is the `__cause__`.
         RunError: The run failed, for example for lack of memory.
         KeyboardInterrupt: The user pressed Ctrl-C; the run stops at once.
     """
     with allowing(code=allow_code, files=allow_files):
-        read = Scenario.of(scenario, set, congestion, disciplines)
+        read = Scenario.of(scenario, set, congestion, disciplines, sources)
     told = told_as_progress(progress)
     result = simulate(read, seed=seed, progress=told, series_samples=series_samples)
     warn(result.summary["warnings"])

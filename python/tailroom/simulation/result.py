@@ -224,7 +224,8 @@ class Result(AnyResult, ResultTables):
         """Writes traces of the senders in qlog, a file `FLOW.sqlog` per flow.
 
         A trace has the window, ssthresh and smoothed RTT at the instants of `flow_series`, and the
-        packets of `arrival_log` if it was recorded at the first link of the flow.
+        packets of `arrival_log` if it was recorded at the first link of the flow. If an
+        `arrival_log` was recorded on its path, the trace is of that time.
 
         Args:
             directory: An empty directory.

@@ -8,6 +8,7 @@ import tomllib
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from tailroom._engine import quantity
 from tailroom.errors import ArgumentError
 from tailroom.export import qlog
 from tailroom.simulation import packet_capture
@@ -34,7 +35,7 @@ def write(
     directory: Path,
     flows: Sequence[str] = (),
 ) -> None:
-    """Writes a file per flow under congestion control.
+    """Writes a file per flow under congestion control; see `write_flow`.
 
     Args:
         series: Rows of the table `flow_series`.
@@ -62,6 +63,9 @@ def write_flow(  # noqa: PLR0913 - the tables of a run, and a choice
 ) -> None:
     """Writes the trace of one flow: its packets at the first link of its path, and its metrics.
 
+    If a link of the path has an `arrival_log`, metrics outside its time are left out; those that
+    hold at its beginning are written there.
+
     Args:
         series: Rows of the table `flow_series`.
         arrivals: Rows of the table `arrival_log`, if there are any.
@@ -78,9 +82,11 @@ def write_flow(  # noqa: PLR0913 - the tables of a run, and a choice
     groups = packet_capture.groups_of(scenario)
     group_name = name if name in groups else packet_capture.group_of(name)
     group = groups[group_name]
-    events = [_metrics(series.filter(pc.field("flow") == name), group)]
+    document = tomllib.loads(scenario)
+    links = document["flows"][group_name].get("path", [])
+    span = _recorded_span([document["links"][link] for link in links])
+    events = [_metrics(series.filter(pc.field("flow") == name), group, *span)]
     if arrivals is not None:
-        links = tomllib.loads(scenario)["flows"][group_name].get("path", [])
         is_data = (pc.field("flow") == name) & (pc.field("content") != "ack")
         is_first = pc.field("link").isin(links[:1])
         events.append(_packets(arrivals.filter(is_data & is_first), group))
@@ -122,7 +128,38 @@ def _packets(arrivals: pa.Table, group: Group) -> Iterator[Timed]:
             number += 1
 
 
-def _metrics(series: pa.Table, group: Group) -> Iterator[Timed]:
+def _recorded_span(links: Sequence[dict[str, Any]]) -> tuple[float, float]:
+    """When the first of these links begins to record arrivals, and the last one ends, in seconds.
+
+    All times, if none records them.
+    """
+    logs = [link["arrival_log"] for link in links if "arrival_log" in link]
+    if not logs:
+        return -math.inf, math.inf
+    return (
+        min(quantity("duration", log["from"]) for log in logs),
+        max(quantity("duration", log["to"]) for log in logs),
+    )
+
+
+def _metrics(series: pa.Table, group: Group, start_s: float, end_s: float) -> Iterator[Timed]:
+    """The metrics of a flow from start to end: those at the start, and where they change."""
+    held: dict[str, float] = {}
+    is_before = True
+    for time_s, event, changed in _changes(series, group):
+        if is_before and time_s > start_s:
+            is_before = False
+            if held:
+                yield start_s, event, held
+        if is_before:
+            held |= changed
+        elif time_s <= end_s:
+            yield time_s, event, changed
+    if is_before and held:
+        yield start_s, qlog.METRICS_UPDATED, held
+
+
+def _changes(series: pa.Table, group: Group) -> Iterator[Timed]:
     """The metrics of a flow, where they change."""
     payload = group.payload_bytes(group.packet_bytes)
     before: dict[str, float] = {}

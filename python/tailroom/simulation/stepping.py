@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from tailroom._engine import Seen, Steps
 from tailroom.arguments import SEED
-from tailroom.errors import ArgumentError, ScenarioError
+from tailroom.errors import ArgumentError, ControlError, ScenarioError
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.custom_disciplines import Disciplines
+from tailroom.scenario.custom_sources import Sources
 from tailroom.scenario.one_control_each import OneEach
 from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.toml_values import plain
@@ -58,6 +59,7 @@ class Simulation:
         series_samples: int | None = None,
         congestion: Congestion | None = None,
         disciplines: Disciplines | None = None,
+        sources: Sources | None = None,
         allow_code: bool = False,
         allow_files: bool = False,
     ) -> None:
@@ -77,6 +79,7 @@ class Simulation:
             congestion: Congestion controls by the name of their group of flows. A flow can be
                 acted on under `"stepped"`.
             disciplines: Queue disciplines of your own by the name of their link.
+            sources: Sources of your own by the name of their group of flows.
             allow_code: Load the code in Python that the scenario file names.
             allow_files: Read the files that the scenario file names outside its directory.
 
@@ -86,12 +89,14 @@ class Simulation:
             ScenarioError: The scenario is wrong.
         """
         with allowing(code=allow_code, files=allow_files):
-            self._scenario = Scenario.of(scenario, set, congestion, disciplines)
+            self._scenario = Scenario.of(scenario, set, congestion, disciplines, sources)
         SEED.check("seed", seed)
         self._seed = seed
         self._every = _with_unit(plain("every", every), "s")
         self._acts_on = (acts_on,) if isinstance(acts_on, str) else tuple(acts_on)
         self._controls = OneEach(self._scenario.controls.find)
+        self._failure: ControlError | None = None
+        """Why the run ended early: raised again by each later step."""
         self._wall_s = 0.0
         self._units: dict[tuple[str, str], str] = {}
         self._steps_taken = 0
@@ -162,14 +167,19 @@ class Simulation:
 
         Raises:
             ArgumentError: The simulation is closed.
-            ControlError: A control or a discipline of your own raised an exception.
+            ControlError: Code of your own (a control, a discipline, a source) raised an exception.
             RunError: The run failed, for example for lack of memory.
         """
         run = self._run or self._open
+        if self._failure is not None:
+            raise self._failure
         started = time.perf_counter()
         # Not `named_in_errors`: it would take longer than a step of a few packets.
         try:
             seen = run.step()
+        except ControlError as error:
+            self._failure = error
+            raise
         except ScenarioError as error:
             raise self._scenario.named_in(error) from None
         self._wall_s += time.perf_counter() - started
@@ -266,13 +276,19 @@ class Simulation:
 
         Raises:
             ArgumentError: The simulation is closed.
-            ControlError: A control or a discipline of your own raised an exception.
+            ControlError: Code of your own (a control, a discipline, a source) raised an exception.
             RunError: The run failed, for example for lack of memory.
         """
         run = self._open
+        if self._failure is not None:
+            raise self._failure
         started = time.perf_counter()
         with self._scenario.named_in_errors():
-            answer = run.finish()
+            try:
+                answer = run.finish()
+            except ControlError as error:
+                self._failure = error
+                raise
         self._wall_s += time.perf_counter() - started
         self._run = None
         shared = self._controls.shared
@@ -310,7 +326,7 @@ class Simulation:
 
         Raises:
             ArgumentError: The simulation is closed.
-            ControlError: A control or a discipline of your own raised an exception.
+            ControlError: Code of your own (a control, a discipline, a source) raised an exception.
             RunError: The run failed, for example for lack of memory.
         """
         self._open  # noqa: B018 - a closed run has no state to copy

@@ -191,8 +191,8 @@ def predict(  # noqa: PLR0913 - keyword arguments
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
             them.
-        allow_code: Load the controls in Python that the scenario file names; those that arguments
-            name are always loaded.
+        allow_code: Load the code in Python that the scenario file names (controls, disciplines,
+            sources); the code that arguments name is always loaded.
         allow_files: Read the files that the scenario file names outside its directory.
 
     Raises:
@@ -347,8 +347,8 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
         seeds: Number of simulations per value, with consecutive seeds, to compare the models with;
             0 for none.
         progress: Called with a `RunProgress` after each simulation.
-        allow_code: Load the controls in Python that the scenario file names; those that arguments
-            name are always loaded.
+        allow_code: Load the code in Python that the scenario file names (controls, disciplines,
+            sources); the code that arguments name is always loaded.
         allow_files: Read the files that the scenario file names outside its directory.
 
     Raises:

@@ -6,8 +6,8 @@
 //! outside keeps the ACKs of later steps until the caller has decided
 //! ([`stepped`](crate::tcp::sender)). A link that is acted on is served.
 
-use super::Simulation;
 use super::error::RunError;
+use super::{Link, Simulation};
 use crate::congestion::ControlParameters;
 use crate::congestion::stepped::SteppedParams;
 use crate::flow::Endpoints;
@@ -302,6 +302,11 @@ impl Simulation {
         self.steps.as_ref()?.disciplines.get(link).map(|(_, config)| config)
     }
 
+    /// Whether [`act`](Self::act) can change a link; not if there is no such link.
+    pub fn can_act_on(&self, link: usize) -> bool {
+        self.links.get(link).is_some_and(Link::can_be_acted_on)
+    }
+
     /// Changes a link or a flow between two steps.
     ///
     /// # Errors
@@ -354,7 +359,7 @@ impl Simulation {
             return Err(BadParameter::new("links", format!("there is no link {link}"), remedy));
         };
         let place = format!("links.{}", spec.name);
-        if self.links[link].can_be_acted_on() {
+        if self.can_act_on(link) {
             return Ok(place);
         }
         let problem = "the departure of each packet is known when it arrives";

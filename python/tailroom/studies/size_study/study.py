@@ -154,8 +154,8 @@ def size(  # noqa: PLR0913 - keyword arguments
             `executor` takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
         progress: Called with a `SizeProgress` after each run, and when a stage begins.
-        allow_code: Load the controls in Python that the scenario file names; those that arguments
-            name are always loaded.
+        allow_code: Load the code in Python that the scenario file names (controls, disciplines,
+            sources); the code that arguments name is always loaded.
         allow_files: Read the files that the scenario file names outside its directory.
         atlas: Whether the atlas may determine the initial bracket.
         most_loss: Largest loss fraction of the link at the answer, above 0 and below 1, if no

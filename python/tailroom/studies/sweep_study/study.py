@@ -361,8 +361,8 @@ def sweep(  # noqa: PLR0913 - keyword arguments
             The latter two stay open. If left out, the runs use the cores of this machine.
         max_runs: Maximum number of runs; a larger sweep is rejected.
         progress: Called with a `RunProgress` after each run.
-        allow_code: Load the controls in Python that the scenario file names; those that arguments
-            name are always loaded.
+        allow_code: Load the code in Python that the scenario file names (controls, disciplines,
+            sources); the code that arguments name is always loaded.
         allow_files: Read the files that the scenario file names outside its directory.
 
     Raises:
