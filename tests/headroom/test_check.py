@@ -332,6 +332,24 @@ def test_what_the_command_writes_for_sonic_is_read_again(tmp_path: Path, asic: s
         assert (read.size_bytes, table.faults) == (result.size_bytes, ())
 
 
+def test_a_pool_is_written_for_a_shared_headroom_alone() -> None:
+    """64 ports x 2 priorities x 83,968 B."""
+    from tailroom.pfc_headroom.formats import left_out, openconfig, sonic_profile  # noqa: PLC0415
+
+    shared = tr.headroom("100G", "300m", table="sn5640", ports=64)
+    written = json.loads(sonic_profile(shared))
+    assert written["BUFFER_POOL"] == {
+        "ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "xoff": "10747904"}
+    }
+    assert "which includes xoff" in str(left_out(shared, "sonic"))
+    assert "83,968 B is left out" in str(left_out(shared, "openconfig"))
+    assert "83968" not in openconfig(shared)
+    assert "--ports" in str(left_out(tr.headroom("100G", "300m", table="sn5640"), "sonic"))
+    private = tr.headroom("100G", "300m", table="sn5600", ports=64)
+    assert "BUFFER_POOL" not in json.loads(sonic_profile(private))
+    assert left_out(private, "sonic") is left_out(private, "openconfig") is None
+
+
 @pytest.mark.parametrize(
     ("text", "place", "expected"),
     [

@@ -71,6 +71,13 @@ def show_simulated(found: "SimulatedHeadroom", console: Console) -> None:
         f"{found.shorter_drops_packets} with a headroom of a frame less",
         soft_wrap=True,
     )
+    console.print(
+        f"The formula omits the rest of the frame that crosses the threshold, up to "
+        f"{found.crossing_bytes:,} B, which the warning of a scenario counts: drops with a "
+        f"threshold a byte above whole frames: {found.crossing_drops_packets}, and "
+        f"{found.covered_drops_packets} with {found.wire_bytes + found.crossing_bytes:,} B",
+        soft_wrap=True,
+    )
 
 
 def _terms(title: str, terms: Iterable[Term], total: int, total_name: str) -> NumberTable:
