@@ -370,7 +370,7 @@ def test_a_pool_is_written_for_a_shared_headroom_alone() -> None:
         (
             '{"BUFFER_PROFILE": {\n"pg_lossless_10000_5m_profile": {"size": "1", "xon": "1"}}}',
             ":2",
-            "xoff is `missing`",
+            "pg_lossless_10000_5m_profile: xoff is `missing`; expected a whole number of bytes",
         ),
         ("", "", "speed cable size xon xoff threshold"),
         (" \n\n", "", "speed cable size xon xoff threshold"),

@@ -118,8 +118,8 @@ def _lookup_row(file: str, line: int, cells: list[str]) -> HeadroomRow:
     )
 
 
-def _row(file: str, line: int, given: dict[str, str]) -> HeadroomRow:
-    place = f"{file}:{line}"
+def _row(file: str, line: int, given: dict[str, str], profile: str = "") -> HeadroomRow:
+    place = f"{file}:{line}: {profile}" if profile else f"{file}:{line}"
     metres = _CABLE.fullmatch(given["cable"])
     if not metres:
         raise HeadroomTableError(
@@ -174,10 +174,12 @@ def _profiles(file: str, text: str) -> ReadTable:
         given = {key: str(profile.get(key, "missing")) for key in ("size", "xon", "xoff")}
         given["speed"], given["cable"] = named["speed"], named["cable"]
         offset = profile.get("xon_offset")
-        stated = None if offset is None else _whole(f"{file}:{line}", "xon_offset", str(offset))
+        stated = (
+            None if offset is None else _whole(f"{file}:{line}: {name}", "xon_offset", str(offset))
+        )
         rows.append(
             replace(
-                _row(file, line, given),
+                _row(file, line, given, name),
                 xon_offset_bytes=stated,
                 has_static_threshold="static_th" in profile,
                 variant=named["variant"] or "",
