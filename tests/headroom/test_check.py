@@ -216,6 +216,92 @@ def test_a_sound_table_has_no_findings(tmp_path: Path) -> None:
     assert (table.profile.name, table.reproduced) == ("sn5640", 12)
 
 
+@pytest.mark.parametrize(
+    ("speed_mbps", "cable", "text"),
+    [
+        (100_000, "0m", "cable 0m; expected 1m to 120km"),
+        (100_000, "120001m", "cable 120001m; expected 1m to 120km"),
+        (0, "5m", "0 Mbit/s; expected 10 to 1,600,000 Mbit/s"),
+        (3_200_000, "5m", "3,200,000 Mbit/s; expected 10 to 1,600,000 Mbit/s"),
+    ],
+)
+def test_a_speed_or_a_cable_out_of_range_is_found(
+    tmp_path: Path, speed_mbps: int, cable: str, text: str
+) -> None:
+    check = tr.check_headroom([written(tmp_path, row(speed_mbps, cable, 10**12))])
+    assert [(fault.kind, fault.text) for fault in check.faults] == [("out_of_range", text)]
+    assert not check.contradicting
+
+
+@pytest.mark.parametrize(
+    ("xoff", "found"),
+    [
+        # 1.6T, 5 m: cable 10,000 B, and a frame of 9,216 B.
+        (19_215, ["below_cable_and_frame"]),
+        (19_216, []),
+    ],
+)
+def test_without_a_known_response_cable_and_frame_are_the_bound(
+    tmp_path: Path, xoff: int, found: list[str]
+) -> None:
+    text = row(1_600_000, "5m", xoff) + row(100_000, "40m", 50_000)
+    check = tr.check_headroom([written(tmp_path, text)])
+    assert [fault.kind for fault in check.faults if fault.row.line == 1] == found
+    assert [row.line for row in check.tables[0].without_response] == [1]
+
+
+def test_a_speed_that_is_none_of_ethernets_is_compared_too(tmp_path: Path) -> None:
+    """Mellanox-SN2201 has rows at 100 Mbit/s, which no source of responses has."""
+    text = row(100, "5m", 9216)
+    check = tr.check_headroom([written(tmp_path, text)])
+    assert check.faults[0].text == "cable 1 B + frame 9,216 B = 9,217 B"
+
+
+def test_two_rows_of_one_speed_and_cable_are_found(tmp_path: Path) -> None:
+    text = row(100_000, "40m", 50_000) + row(100_000, "40m", 50_000) + row(100_000, "40m", 49_999)
+    check = tr.check_headroom([written(tmp_path, text)])
+    assert kinds(check) == [(3, "two_values")]
+    assert check.faults[0].text == "line 1 has size 19,456 B, xon 19,456 B, xoff 50,000 B"
+    assert not check.contradicting
+    amounts = {"size": "19456", "xon": "19456"}
+    profiles = {
+        "pg_lossless_100000_40m_profile": {**amounts, "xoff": "50000"},
+        "pg_lossless_100000_40m_mtu1500_profile": {**amounts, "xoff": "45000"},
+    }
+    path = written(tmp_path, json.dumps({"BUFFER_PROFILE": profiles}), "config_db.json")
+    assert not tr.check_headroom([path]).faults
+
+
+def test_an_xon_above_the_size_is_found_unless_more_may_be_in_use(tmp_path: Path) -> None:
+    """AS7116 has a static threshold, and Trident 2's tables an xon_offset, above a small size."""
+    rows = [
+        "100000 40m 19456 19457 49152 0",
+        "100000 40m 3584 78400 132160 82880",
+        "100000 40m 1248 2288 177632 0 2288",
+    ]
+    found = [
+        [fault.kind for fault in tr.check_headroom([written(tmp_path, one)]).faults] for one in rows
+    ]
+    assert found == [["xon_above_size"], [], []]
+    assert not tr.check_headroom([written(tmp_path, rows[0])]).contradicting
+    profile = {"size": "1248", "xon": "2288", "xoff": "177632"}
+    kinds_of_json = []
+    for more in ({"dynamic_th": "0"}, {"static_th": "82880"}, {"xon_offset": "2288"}):
+        profiles = {"pg_lossless_100000_40m_profile": {**profile, **more}}
+        path = written(tmp_path, json.dumps({"BUFFER_PROFILE": profiles}), "config_db.json")
+        kinds_of_json.append([fault.kind for fault in tr.check_headroom([path]).faults])
+    assert kinds_of_json == [["xon_above_size"], [], []]
+
+
+def test_where_amounts_are_in_sonics_unit_the_message_says_so(tmp_path: Path) -> None:
+    path = written(tmp_path, row(100_000, "5m", 50 * 1024 + 192))
+    [fault] = tr.check_headroom([path], asic="spectrum-4").faults
+    assert (fault.kind, fault.text) == (
+        "not_whole_cells",
+        "SONiC's unit of 1,024 B (NVIDIA Spectrum-4)",
+    )
+
+
 def test_profiles_of_config_db_are_read(tmp_path: Path) -> None:
     profiles = {
         "ingress_lossy_profile": {"pool": "ingress_lossless_pool", "size": "0", "dynamic_th": "3"},
@@ -225,7 +311,10 @@ def test_profiles_of_config_db_are_read(tmp_path: Path) -> None:
     groups = {"Ethernet0|3-4": {"profile": "pg_lossless_100000_300m_profile"}}
     text = json.dumps({"BUFFER_PG": groups, "BUFFER_PROFILE": profiles}, indent=2)
     check = tr.check_headroom([written(tmp_path, text, "config_db.json")])
-    assert [row.xoff_bytes for row in check.tables[0].rows] == [49_152, 30_000]
+    [table] = check.tables
+    assert [row.xoff_bytes for row in table.rows] == [49_152, 30_000]
+    assert table.other_profiles == ("ingress_lossy_profile",)
+    assert check.as_dict()["files"][0]["other_profiles"] == ["ingress_lossy_profile"]
     line = text[: text.rindex("pg_lossless_100000_300m_profile")].count("\n") + 1
     assert kinds(check) == [(line, "less_at_longer_cable"), (line, "below_response")]
 
@@ -241,6 +330,24 @@ def test_what_the_command_writes_for_sonic_is_read_again(tmp_path: Path, asic: s
         assert (read.speed_mbps, read.cable) == (400_000, "2000m")
         assert (read.xoff_bytes, read.xon_bytes) == (result.xoff_bytes, result.xon_bytes)
         assert (read.size_bytes, table.faults) == (result.size_bytes, ())
+
+
+def test_a_pool_is_written_for_a_shared_headroom_alone() -> None:
+    """64 ports x 2 priorities x 83,968 B."""
+    from tailroom.pfc_headroom.formats import left_out, openconfig, sonic_profile  # noqa: PLC0415
+
+    shared = tr.headroom("100G", "300m", table="sn5640", ports=64)
+    written = json.loads(sonic_profile(shared))
+    assert written["BUFFER_POOL"] == {
+        "ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "xoff": "10747904"}
+    }
+    assert "which includes xoff" in str(left_out(shared, "sonic"))
+    assert "83,968 B is left out" in str(left_out(shared, "openconfig"))
+    assert "83968" not in openconfig(shared)
+    assert "--ports" in str(left_out(tr.headroom("100G", "300m", table="sn5640"), "sonic"))
+    private = tr.headroom("100G", "300m", table="sn5600", ports=64)
+    assert "BUFFER_POOL" not in json.loads(sonic_profile(private))
+    assert left_out(private, "sonic") is left_out(private, "openconfig") is None
 
 
 @pytest.mark.parametrize(
@@ -260,6 +367,13 @@ def test_what_the_command_writes_for_sonic_is_read_again(tmp_path: Path, asic: s
             ":2",
             "size is `missing`",
         ),
+        (
+            '{"BUFFER_PROFILE": {\n"pg_lossless_10000_5m_profile": {"size": "1", "xon": "1"}}}',
+            ":2",
+            "pg_lossless_10000_5m_profile: xoff is `missing`; expected a whole number of bytes",
+        ),
+        ("", "", "speed cable size xon xoff threshold"),
+        (" \n\n", "", "speed cable size xon xoff threshold"),
     ],
 )
 def test_a_damaged_table_is_refused_with_line_and_expectation(

@@ -16,6 +16,12 @@ def test_people_see_terms_with_sources_configurations_and_faults(
     printed: Printed, tmp_path: Path
 ) -> None:
     written(tmp_path, row(100_000, "40m", 49_152)).rename(tmp_path / "sound.ini")
+    written(tmp_path, row(1_600_000, "40m", 100_000)).rename(tmp_path / "fast.ini")
+    profiles = {
+        name: {"size": "0"} for name in ("egress_lossless_profile", "ingress_lossy_profile")
+    }
+    profiles["pg_lossless_100000_40m_profile"] = {"size": "1", "xon": "1", "xoff": "49152"}
+    written(tmp_path, json.dumps({"BUFFER_PROFILE": profiles}), "config_db.json")
     written(tmp_path, SN5600_C224O8)
     printed("headroom")
 
@@ -25,6 +31,8 @@ def test_json_has_the_amounts_and_the_terms(tailroom: Tailroom) -> None:
     assert (answer["xon_bytes"], answer["xoff_bytes"]) == (19_456, 225_280)
     assert answer["size_bytes"] == 19_456 + 225_280
     assert answer["pool_bytes"] == 128 * 225_280
+    assert answer["xon_cells"] == -(-19_456 // 192)
+    assert answer["pool_cells"] == -(-128 * 225_280 // 192)
     assert sum(term["bytes"] for term in answer["terms"]) == pytest.approx(225_280)
     assert {"term", "bytes", "formula", "source"} == answer["terms"][0].keys()
 

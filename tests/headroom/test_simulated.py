@@ -7,6 +7,7 @@ import pytest
 
 import tailroom as tr
 from tailroom.pfc_headroom.speeds import SPEEDS
+from tailroom.studies.headroom_run import _scenario
 from tests.conftest import Tailroom
 
 PORTS = [
@@ -31,6 +32,28 @@ def test_the_formula_holds_to_a_frame(speed: str, cable: str) -> None:
     assert found.shorter_drops_packets == 1
 
 
+@pytest.mark.parametrize(("speed", "cable"), PORTS)
+def test_a_frame_that_crosses_the_threshold_needs_its_rest_too(speed: str, cable: str) -> None:
+    """Annex O omits the rest, up to a frame less a byte, of which a frame is dropped."""
+    found = tr.simulate_headroom(tr.headroom(speed, cable))
+    assert found.crossing_bytes == found.frame_bytes - 1
+    assert found.covered_drops_packets == 0
+    assert found.crossing_drops_packets == 1
+
+
+def test_the_warning_of_a_scenario_counts_what_the_formula_omits() -> None:
+    """100G, 300 m: 96,632 B by the formula, 105,867 B by the warning."""
+    answer = tr.headroom("100G", "300m")
+    found = tr.simulate_headroom(answer)
+    assert found.wire_bytes == answer.xoff_bytes == 96_632
+    assert found.wire_bytes + found.crossing_bytes == 105_867
+    warned = [
+        tr.run(_scenario(answer, found.frame_bytes, size, 10 * found.frame_bytes)).warnings
+        for size in (96_632, 105_866, 105_867)
+    ]
+    assert ["105867 B arrive" in " ".join(map(str, some)) for some in warned] == [True, True, False]
+
+
 @pytest.mark.parametrize(
     "formula", [{"table": "sn5600"}, {"table": "msn2700"}, {"asic": "tomahawk-5"}]
 )
@@ -40,6 +63,8 @@ def test_other_formulas_hold_without_their_memory_terms(formula: dict[str, str])
     assert found.wire_bytes < answer.xoff_bytes
     assert 0 <= found.wire_bytes - found.peak_bytes < found.frame_bytes
     assert (found.drops_packets, found.shorter_drops_packets) == (0, 1)
+    assert found.crossing_drops_packets <= 1
+    assert found.covered_drops_packets == 0
 
 
 def test_the_command_shows_what_was_simulated(tailroom: Tailroom) -> None:
@@ -49,6 +74,8 @@ def test_the_command_shows_what_was_simulated(tailroom: Tailroom) -> None:
     answer = json.loads(tailroom(*port, "--json").output)["simulated"]
     assert f"Simulated: {answer['peak_bytes']:,} B" in ended.output
     assert "1 with a headroom of a frame less" in ended.output
+    assert answer["crossing_drops_packets"] == 1
+    assert "a byte above whole frames: 1, and 0 with 105,867 B" in ended.output
 
 
 def test_a_pause_without_a_response_time_has_that_of_the_formula() -> None:

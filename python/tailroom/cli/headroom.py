@@ -1,6 +1,7 @@
 """`tailroom headroom`: the PFC headroom of a port, and tables of headrooms checked."""
 
 import json as json_text
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +14,7 @@ from tailroom.cli import failures
 from tailroom.cli.headroom_report import show, show_check, show_simulated
 from tailroom.cli.options import Json
 from tailroom.cli.signature import options_of
-from tailroom.pfc_headroom.formats import FORMATS
+from tailroom.pfc_headroom.formats import FORMATS, left_out
 
 if TYPE_CHECKING:
     from tailroom.pfc_headroom.check import HeadroomCheck
@@ -62,8 +63,9 @@ def headroom_command(  # noqa: PLR0913 - each is one option
         typer.Option(
             "--format",
             metavar="NAME",
-            help="Print configuration instead: sonic (a row of pg_profile_lookup.ini and a "
-            "BUFFER_PROFILE) or openconfig.",
+            help="Print configuration instead: sonic (a row of pg_profile_lookup.ini, a "
+            "BUFFER_PROFILE, and with --ports and a shared headroom a BUFFER_POOL) or openconfig "
+            "(without a shared headroom).",
             callback=_check_format,
         ),
     ] = None,
@@ -72,7 +74,7 @@ def headroom_command(  # noqa: PLR0913 - each is one option
         typer.Option(
             "--simulate",
             help="Simulate the worst case: how much of the headroom is occupied, and what is "
-            "dropped if it is a frame smaller.",
+            "dropped if it is a frame smaller, or if a frame crosses the threshold.",
         ),
     ] = False,
     json: Json = False,
@@ -118,6 +120,9 @@ def _print(
         print(json_text.dumps({**answer.as_dict(), **parts}, indent=2))
     elif format_name:
         print(FORMATS[format_name](answer), end="")
+        note = left_out(answer, format_name)
+        if note:
+            print(f"note: {note}", file=sys.stderr)
     else:
         show(answer, Console(highlight=False))
         if simulated is not None:

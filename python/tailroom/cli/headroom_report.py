@@ -11,8 +11,11 @@ from tailroom.cli.terminal_text import escape
 from tailroom.pfc_headroom.check import CheckedTable, HeadroomCheck, explaining
 from tailroom.pfc_headroom.faults import KINDS, Fault
 from tailroom.pfc_headroom.result import Headroom
-from tailroom.pfc_headroom.tables import HeadroomRow
+from tailroom.pfc_headroom.tables import PROFILE_NAME, HeadroomRow
 from tailroom.pfc_headroom.terms import Term
+
+MOST_NAMES = 3
+"""Names of profiles that a message has."""
 
 if TYPE_CHECKING:
     from tailroom.studies.headroom_run import SimulatedHeadroom
@@ -25,7 +28,7 @@ def show(answer: Headroom, console: Console) -> None:
         answer: The headroom.
         console: Where to print it.
     """
-    profile, cell = answer.profile, answer.profile.cell_bytes
+    profile = answer.profile
     console.print(
         f"PFC headroom of a lossless priority at [bold]{answer.speed}[/bold], {answer.cable}: "
         f"{escape(profile.name)} ({escape(profile.words)})",
@@ -33,21 +36,25 @@ def show(answer: Headroom, console: Console) -> None:
     )
     console.print(_terms("Terms", answer.terms, answer.xoff_bytes, "xoff: the headroom"))
     _show_sources(answer.terms, console)
-    cells = f" = {answer.xoff_cells:,} cells of {cell} B" if cell else ""
-    console.print(f"\n[bold]xoff {answer.xoff_bytes:,} B[/bold]{cells}")
+    of = f" of {profile.cell_bytes} B" if profile.cell_bytes else ""
+    xoff_cells = _cells(answer.xoff_cells)
+    console.print(f"\n[bold]xoff {answer.xoff_bytes:,} B[/bold]{xoff_cells}{of}")
     offset = answer.xon_offset_bytes
     below = "" if offset is None else f", or {offset:,} B below the threshold (xon_offset)"
-    console.print(f"xon  {answer.xon_bytes:,} B{below}")
-    cells = f" = {answer.size_cells:,} cells" if cell else ""
+    console.print(f"xon  {answer.xon_bytes:,} B{_cells(answer.xon_cells)}{below}")
     shared = ", as ports share the headroom" if answer.is_shared else ""
-    console.print(f"size {answer.size_bytes:,} B{cells}{shared}")
+    console.print(f"size {answer.size_bytes:,} B{_cells(answer.size_cells)}{shared}")
     if answer.pool_bytes is not None:
         over = f" / {answer.oversubscription:g}" if answer.oversubscription > 1 else ""
         console.print(
-            f"pool {answer.pool_bytes:,} B of headroom for {answer.ports:,} ports x "
-            f"{answer.priorities} priorities{over}"
+            f"pool {answer.pool_bytes:,} B{_cells(answer.pool_cells)} of headroom for "
+            f"{answer.ports:,} ports x {answer.priorities} priorities{over}"
         )
     console.print(f"\nAssumed: {escape(' '.join(answer.assumptions))}", soft_wrap=True)
+
+
+def _cells(number: int | None) -> str:
+    return "" if number is None else f" = {number:,} cells"
 
 
 def show_simulated(found: "SimulatedHeadroom", console: Console) -> None:
@@ -62,6 +69,13 @@ def show_simulated(found: "SimulatedHeadroom", console: Console) -> None:
         f"{found.wire_bytes:,} B in the formula without cells and margins; "
         f"{found.drops_packets} frames of {found.frame_bytes:,} B were dropped, and "
         f"{found.shorter_drops_packets} with a headroom of a frame less",
+        soft_wrap=True,
+    )
+    console.print(
+        f"The formula omits the rest of the frame that crosses the threshold, up to "
+        f"{found.crossing_bytes:,} B, which the warning of a scenario counts: drops with a "
+        f"threshold a byte above whole frames: {found.crossing_drops_packets}, and "
+        f"{found.covered_drops_packets} with {found.wire_bytes + found.crossing_bytes:,} B",
         soft_wrap=True,
     )
 
@@ -104,7 +118,21 @@ def show_check(answer: HeadroomCheck, console: Console, *, explain: bool) -> Non
             _show_table(table, explained, console)
         if not table.rows:
             console.print(f"{escape(table.file)}: has no rows", soft_wrap=True)
+        _show_other_profiles(table, console)
     _show_numbers(answer, console)
+
+
+def _show_other_profiles(table: CheckedTable, console: Console) -> None:
+    """Prints how many profiles were not checked, and why."""
+    others = table.other_profiles
+    if others:
+        more = ", ..." if len(others) > MOST_NAMES else ""
+        console.print(
+            f"{escape(table.file)}: {len(others)} of {len(others) + len(table.rows)} profiles not "
+            f"checked, as their names are not {PROFILE_NAME}: "
+            f"{escape(', '.join(others[:MOST_NAMES]))}{more}",
+            soft_wrap=True,
+        )
 
 
 def _show_table(table: CheckedTable, explained: list[HeadroomRow], console: Console) -> None:
@@ -175,6 +203,14 @@ def _show_numbers(answer: HeadroomCheck, console: Console) -> None:
     for kind, words in KINDS.items():
         if numbers[kind]:
             console.print(f"  {numbers[kind]:5,}  {words}")
+    unstated = [row for table in answer.tables for row in table.without_response]
+    if unstated:
+        speeds = ", ".join(f"{mbps:,}" for mbps in sorted({row.speed_mbps for row in unstated}))
+        console.print(
+            f"{len(unstated):,} of {rows:,} rows compared with cable plus a frame only: no source "
+            f"states the response at {speeds} Mbit/s",
+            soft_wrap=True,
+        )
     odd = answer.contradicting
     if odd:
         files = len({row.file for row in odd})

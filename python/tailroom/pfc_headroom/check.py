@@ -14,7 +14,7 @@ from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
 from tailroom.pfc_headroom.arrow_table import only_table
 from tailroom.pfc_headroom.calculate import link_question
-from tailroom.pfc_headroom.faults import CONTRADICTIONS, Fault, faults_of
+from tailroom.pfc_headroom.faults import CONTRADICTIONS, Fault, faults_of, has_known_response
 from tailroom.pfc_headroom.profiles import STANDARD, TABLES, Profile, asic_of_path, read_profile
 from tailroom.pfc_headroom.speeds import speed_of
 from tailroom.pfc_headroom.tables import HeadroomRow, read_table
@@ -42,6 +42,13 @@ class CheckedTable:
     """Number of rows that the profile gives to the byte."""
     faults: tuple[Fault, ...]
     """What is wrong."""
+    other_profiles: tuple[str, ...] = ()
+    """Names of profiles that were not checked, as they have no speed and cable."""
+
+    @property
+    def without_response(self) -> tuple[HeadroomRow, ...]:
+        """Rows compared with cable plus a frame, as no source states the response."""
+        return tuple(row for row in self.rows if not has_known_response(row))
 
     def expected(self, row: HeadroomRow) -> tuple[Term, ...]:
         """Returns the terms of a row by the profile; none if the speed has no known response.
@@ -114,6 +121,8 @@ class HeadroomCheck:
                     "asic": table.asic.name if table.asic else None,
                     "profile": table.profile.name,
                     "reproduced": table.reproduced,
+                    "rows_without_response": len(table.without_response),
+                    "other_profiles": list(table.other_profiles),
                 }
                 for table in self.tables
             ],
@@ -138,7 +147,9 @@ def check_headroom(
 
     A row is wrong if its xoff is less than that at a shorter cable or at a lower speed, is below
     the cable both ways plus the longest response of a peer, with or without a frame, or is no
-    multiple of the chip's cell.
+    multiple of the chip's cell; if another row has its speed and cable but other values, if its
+    xon is above its size, or if its speed or cable is out of range (10 Mbit/s to 1.6T, 1 m to
+    120 km). Where no source states the response, xoff is compared with cable plus a frame.
 
     Args:
         files: Paths of the files.
@@ -149,7 +160,7 @@ def check_headroom(
 
     Raises:
         ArgumentError: The chip or the table is not known, or there is no file.
-        HeadroomTableError: A file cannot be read, or is damaged.
+        HeadroomTableError: A file cannot be read, is empty, or is damaged.
     """
     if not files:
         raise ArgumentError("files: there is none; give a pg_profile_lookup.ini")
@@ -162,10 +173,12 @@ def check_headroom(
 def _checked(
     file: str | PathLike[str], asic: Profile | None, published: Profile | None
 ) -> CheckedTable:
-    rows, chip = read_table(file), asic or asic_of_path(str(Path(file).absolute()))
+    read, chip = read_table(file), asic or asic_of_path(str(Path(file).absolute()))
+    rows = read.rows
     profile = published or _fitting(rows) or chip or STANDARD
     found = tuple(faults_of(rows, chip))
-    return CheckedTable(str(file), rows, chip, profile, _reproduced(profile, rows), found)
+    reproduced = _reproduced(profile, rows)
+    return CheckedTable(str(file), rows, chip, profile, reproduced, found, read.other_profiles)
 
 
 def _fitting(rows: Sequence[HeadroomRow]) -> Profile | None:

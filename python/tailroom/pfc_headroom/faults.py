@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil
 
-from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
 from tailroom.pfc_headroom.calculate import link_question
+from tailroom.pfc_headroom.lengths import LEAST_M, MOST_M
 from tailroom.pfc_headroom.profiles import ASICS, KIB, STANDARD, Profile
-from tailroom.pfc_headroom.speeds import speed_of
+from tailroom.pfc_headroom.speeds import Speed, speed_of
 from tailroom.pfc_headroom.tables import HeadroomRow
 from tailroom.pfc_headroom.terms import cable_term, response_term
 
@@ -18,14 +18,20 @@ KINDS = {
     "less_at_higher_speed": "less than at a lower speed and the same cable",
     "below_response": "below cable plus response",
     "below_frame": "below cable plus response plus a frame",
-    "not_whole_cells": "not a multiple of the chip's cell",
+    "below_cable_and_frame": "below cable plus a frame (no source states the response)",
+    "not_whole_cells": "not a multiple of the chip's cell or of SONiC's unit",
     "other_chip": "a multiple of another chip's cell",
+    "two_values": "not the values of another row of the same speed and cable",
+    "xon_above_size": "xon above size, without an xon_offset",
+    "out_of_range": "a speed or cable out of range",
 }
 """What can be wrong, by kind of fault."""
 CONTRADICTIONS = ("less_at_longer_cable", "less_at_higher_speed", "below_response")
 """Kinds of faults that contradict other rows, or what arrives without any frame."""
 OTHER_CELLS = sorted({asic.granularity_bytes for asic in ASICS} - {KIB})
 """Cells whose multiples tell a chip; multiples of 1 KiB tell only of SONiC's scripts."""
+LEAST_MBPS, MOST_MBPS = 10, 1_600_000
+"""Speeds of Ethernet in Mbit/s."""
 FEWEST_FOREIGN = 2
 """Different amounts that must be multiples of another chip's cell."""
 
@@ -53,6 +59,8 @@ def faults_of(rows: Sequence[HeadroomRow], asic: Profile | None) -> Iterator[Fau
     foreign = None if asic is None else _foreign_cell(rows, asic)
     for row in rows:
         yield from _against_neighbours(row, rows)
+        yield from _against_same_link(row, rows)
+        yield from _against_itself(row)
         yield from _against_standard(row)
         found = None if asic is None else _against_cells(row, asic, foreign)
         if found:
@@ -83,18 +91,61 @@ def _against_neighbours(row: HeadroomRow, rows: Iterable[HeadroomRow]) -> Iterat
             yield Fault(row, kind, text)
 
 
+def _against_same_link(row: HeadroomRow, rows: Iterable[HeadroomRow]) -> Iterator[Fault]:
+    """Compares a row with the first of the same speed and cable."""
+    link = (row.speed_mbps, row.cable_m, row.variant)
+    first = next(
+        other for other in rows if (other.speed_mbps, other.cable_m, other.variant) == link
+    )
+    amounts = (first.size_bytes, first.xon_bytes, first.xoff_bytes)
+    if amounts != (row.size_bytes, row.xon_bytes, row.xoff_bytes):
+        named = zip(("size", "xon", "xoff"), amounts, strict=True)
+        text = ", ".join(f"{name} {amount:,} B" for name, amount in named)
+        yield Fault(row, "two_values", f"line {first.line} has {text}")
+
+
+def _against_itself(row: HeadroomRow) -> Iterator[Fault]:
+    """Checks speed and cable, and xon against size.
+
+    With an xon_offset or a static threshold, more than the size may be in use when the peer
+    resumes.
+    """
+    if row.cable_m < LEAST_M or row.cable_m > MOST_M:
+        text = f"cable {row.cable}; expected {LEAST_M}m to {MOST_M // 1000}km"
+        yield Fault(row, "out_of_range", text)
+    if not LEAST_MBPS <= row.speed_mbps <= MOST_MBPS:
+        text = f"{row.speed_mbps:,} Mbit/s; expected {LEAST_MBPS} to {MOST_MBPS:,} Mbit/s"
+        yield Fault(row, "out_of_range", text)
+    is_alone = row.xon_offset_bytes is None and not row.has_static_threshold
+    if is_alone and row.xon_bytes > row.size_bytes:
+        text = f"xon {row.xon_bytes:,} B, size {row.size_bytes:,} B"
+        yield Fault(row, "xon_above_size", text)
+
+
+def has_known_response(row: HeadroomRow) -> bool:
+    """Whether a source states how fast a peer stops at the speed of a row.
+
+    Args:
+        row: The row.
+    """
+    speed = speed_of(row.speed_mbps)
+    return speed is not None and speed.response is not None
+
+
 def _against_standard(row: HeadroomRow) -> Iterator[Fault]:
     """Compares a row with what arrives from the longest response that the standard allows."""
-    speed = speed_of(row.speed_mbps)
-    if speed is None:
-        return
+    mbps, frame = row.speed_mbps, STANDARD.frame_bytes
+    speed = speed_of(mbps) or Speed(f"{mbps} M", mbps, None, None)
     question = link_question(STANDARD, speed, row.cable_m)
-    try:
-        response = response_term(question).exact_bytes
-    except ArgumentError:
-        return
     cable = cable_term(question).exact_bytes
-    least, frame = ceil(cable + response), STANDARD.frame_bytes
+    if not has_known_response(row):
+        least = ceil(cable) + frame
+        if row.xoff_bytes < least:
+            text = f"cable {_bytes(cable)} + frame {frame:,} B = {least:,} B"
+            yield Fault(row, "below_cable_and_frame", text)
+        return
+    response = response_term(question).exact_bytes
+    least = ceil(cable + response)
     words = f"cable {_bytes(cable)} + response {_bytes(response)}"
     if row.xoff_bytes < least:
         yield Fault(row, "below_response", f"{words} = {least:,} B, without any frame")
@@ -121,7 +172,9 @@ def _foreign_cell(rows: Iterable[HeadroomRow], asic: Profile) -> int | None:
 def _against_cells(row: HeadroomRow, asic: Profile, foreign: int | None) -> Fault | None:
     if not _not_whole(row, asic):
         return None
-    own = f"{asic.granularity_bytes} B ({asic.words})"
+    unit = asic.granularity_bytes
+    size = f"SONiC's unit of {unit:,} B" if unit != asic.cell_bytes else f"{unit} B"
+    own = f"{size} ({asic.words})"
     if foreign is None or row.xoff_bytes % foreign:
         return Fault(row, "not_whole_cells", own)
     chips = [other.words for other in ASICS if other.granularity_bytes == foreign]

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from typing import Any
 
 from tailroom.pfc_headroom.result import Headroom
 
@@ -35,6 +36,9 @@ def sonic_row(headroom: Headroom) -> str:
 def sonic_profile(headroom: Headroom) -> str:
     """Returns a BUFFER_PROFILE as JSON, for `config_db.json`.
 
+    If the ports share the headroom and their number is known, a BUFFER_POOL has its `xoff`; the
+    `size` of the pool is the switch's.
+
     Args:
         headroom: The result.
     """
@@ -48,13 +52,18 @@ def sonic_profile(headroom: Headroom) -> str:
     if headroom.xon_offset_bytes is not None:
         profile["xon_offset"] = str(headroom.xon_offset_bytes)
     name = f"pg_lossless_{headroom.speed_mbps}_{headroom.cable}_profile"
-    return json.dumps({"BUFFER_PROFILE": {name: profile}}, indent=2) + "\n"
+    tables: dict[str, Any] = {"BUFFER_PROFILE": {name: profile}}
+    if headroom.is_shared and headroom.pool_bytes is not None:
+        pool = {"type": "ingress", "mode": "dynamic", "xoff": str(headroom.pool_bytes)}
+        tables = {"BUFFER_POOL": {profile["pool"]: pool}, **tables}
+    return json.dumps(tables, indent=2) + "\n"
 
 
 def openconfig(headroom: Headroom) -> str:
     """Returns a buffer allocation profile of openconfig-qos as JSON (RFC 7951).
 
-    The model has no leaf for a headroom: what is reserved becomes the dedicated buffer.
+    The model has no leaf for a headroom: what is reserved becomes the dedicated buffer, and a
+    headroom that ports share is left out.
 
     Args:
         headroom: The result.
@@ -71,6 +80,23 @@ def openconfig(headroom: Headroom) -> str:
     profile = {"name": name, "config": {"name": name}, "queues": {"queue": [queue]}}
     profiles = {"buffer-allocation-profiles": {"buffer-allocation-profile": [profile]}}
     return json.dumps({"openconfig-qos:qos": profiles}, indent=2) + "\n"
+
+
+def left_out(headroom: Headroom, name: str) -> str | None:
+    """Returns what a format cannot express of a headroom; `None` if it is complete.
+
+    Args:
+        headroom: The result.
+        name: Name of the format.
+    """
+    xoff = f"{headroom.xoff_bytes:,} B"
+    if not headroom.is_shared:
+        return None
+    if name == "openconfig":
+        return f"OpenConfig has no headroom that ports share: the xoff of {xoff} is left out"
+    if headroom.pool_bytes is None:
+        return "ports share the headroom: give --ports for its BUFFER_POOL"
+    return "BUFFER_POOL has no size: add that of the switch, which includes xoff"
 
 
 FORMATS: dict[str, Callable[[Headroom], str]] = {"sonic": sonic, "openconfig": openconfig}

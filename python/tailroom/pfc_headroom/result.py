@@ -71,6 +71,11 @@ class Headroom:
         return self._cells(self.xoff_bytes)
 
     @property
+    def xon_cells(self) -> int | None:
+        """Cells that `xon_bytes` take; `None` if the cell is not known."""
+        return self._cells(self.xon_bytes)
+
+    @property
     def size_cells(self) -> int | None:
         """Cells that are reserved; `None` if the cell is not known."""
         return self._cells(self.size_bytes)
@@ -85,6 +90,11 @@ class Headroom:
             self.oversubscription
         )
         return -int(-needed // unit) * unit
+
+    @property
+    def pool_cells(self) -> int | None:
+        """Cells of the pool; `None` if the cell is not known, or no number of ports was given."""
+        return None if self.pool_bytes is None else self._cells(self.pool_bytes)
 
     @property
     def cable(self) -> str:
@@ -133,10 +143,12 @@ class Headroom:
             "xoff_bytes": self.xoff_bytes,
             "size_bytes": self.size_bytes,
             "cell_bytes": self.profile.cell_bytes,
+            "xon_cells": self.xon_cells,
             "xoff_cells": self.xoff_cells,
             "size_cells": self.size_cells,
             "ports": self.ports,
             "pool_bytes": self.pool_bytes,
+            "pool_cells": self.pool_cells,
             "terms": self._rows,
             "assumptions": list(self.assumptions),
         }

@@ -2,7 +2,7 @@
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike
 from pathlib import Path
@@ -12,7 +12,13 @@ from tailroom.field_docs import with_field_docs
 from tailroom.pfc_headroom.lengths import length_words
 
 COLUMNS = "speed cable size xon xoff threshold [xon_offset]"
-_PROFILE = re.compile(r"pg_lossless_(?P<speed>\d+)_(?P<cable>[\d.]+m)(?:_\w+)?_profile")
+_PROFILE = re.compile(
+    r"pg_lossless_(?P<speed>\d+)_(?P<cable>[\d.]+m)(?:_(?P<variant>\w+))?_profile"
+)
+PROFILE_NAME = "pg_lossless_SPEED_CABLE_profile"
+"""Form of the names of profiles that are checked."""
+LARGEST_DYNAMIC = 8
+"""Larger thresholds are bytes, and no exponents of alpha."""
 _WHOLE = re.compile(r"-?\d+")
 _CABLE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)m")
 MOST_COLUMNS = 7
@@ -39,6 +45,12 @@ class HeadroomRow:
     """Bytes at or below which the peer may resume."""
     xoff_bytes: int
     """Bytes of headroom."""
+    xon_offset_bytes: int | None = None
+    """Bytes below the threshold at which the peer may resume; `None` if the table has none."""
+    has_static_threshold: bool = False
+    """Whether the threshold is a number of bytes, and not an exponent of alpha."""
+    variant: str = ""
+    """What the name of a profile has after speed and cable, such as `mtu1500`."""
 
     @property
     def cable(self) -> str:
@@ -46,15 +58,26 @@ class HeadroomRow:
         return length_words(self.cable_m)
 
 
-def read_table(file: str | PathLike[str]) -> tuple[HeadroomRow, ...]:
+@with_field_docs
+@dataclass(frozen=True)
+class ReadTable:
+    """What a file has."""
+
+    rows: tuple[HeadroomRow, ...]
+    """Its rows, or its profiles whose names have a speed and a cable."""
+    other_profiles: tuple[str, ...] = ()
+    """Names of its other profiles."""
+
+
+def read_table(file: str | PathLike[str]) -> ReadTable:
     """Reads a table; a file with nothing but comments has no rows.
 
     Args:
         file: A `pg_profile_lookup.ini`, or JSON with a BUFFER_PROFILE, such as `config_db.json`.
 
     Raises:
-        HeadroomTableError: The file cannot be read, or is damaged: the message names file and
-            line, and what was expected.
+        HeadroomTableError: The file cannot be read, is empty, or is damaged: the message names
+            file and line, and what was expected.
     """
     name = str(file)
     try:
@@ -65,12 +88,15 @@ def read_table(file: str | PathLike[str]) -> tuple[HeadroomRow, ...]:
         raise HeadroomTableError(
             f"{name}: is not text; give a pg_profile_lookup.ini, or JSON with a BUFFER_PROFILE"
         ) from None
+    if not text.strip():
+        raise HeadroomTableError(
+            f"{name}: is empty; expected rows of {COLUMNS}, or JSON with a BUFFER_PROFILE"
+        )
     if text.lstrip().startswith(("{", "[")):
         return _profiles(name, text)
     lines = (line.partition("#")[0].split() for line in text.splitlines())
-    return tuple(
-        _lookup_row(name, number, cells) for number, cells in enumerate(lines, start=1) if cells
-    )
+    rows = (_lookup_row(name, number, cells) for number, cells in enumerate(lines, 1) if cells)
+    return ReadTable(tuple(rows))
 
 
 def _lookup_row(file: str, line: int, cells: list[str]) -> HeadroomRow:
@@ -81,14 +107,19 @@ def _lookup_row(file: str, line: int, cells: list[str]) -> HeadroomRow:
             "with a BUFFER_PROFILE"
         )
     speed, cable, size, xon, xoff, *rest = cells
-    for cell, column in zip(rest, ("threshold", "xon_offset"), strict=False):
+    threshold, *offset = (
         _whole(place, column, cell, is_signed=True)
-    amounts = {"size": size, "xon": xon, "xoff": xoff}
-    return _row(file, line, {"speed": speed, "cable": cable, **amounts})
+        for cell, column in zip(rest, ("threshold", "xon_offset"), strict=False)
+    )
+    row = _row(file, line, {"speed": speed, "cable": cable, "size": size, "xon": xon, "xoff": xoff})
+    is_static = threshold > LARGEST_DYNAMIC
+    return replace(
+        row, xon_offset_bytes=offset[0] if offset else None, has_static_threshold=is_static
+    )
 
 
-def _row(file: str, line: int, given: dict[str, str]) -> HeadroomRow:
-    place = f"{file}:{line}"
+def _row(file: str, line: int, given: dict[str, str], profile: str = "") -> HeadroomRow:
+    place = f"{file}:{line}: {profile}" if profile else f"{file}:{line}"
     metres = _CABLE.fullmatch(given["cable"])
     if not metres:
         raise HeadroomTableError(
@@ -114,8 +145,8 @@ def _whole(place: str, column: str, cell: str, *, is_signed: bool = False) -> in
     return int(cell)
 
 
-def _profiles(file: str, text: str) -> tuple[HeadroomRow, ...]:
-    """Reads the profiles of a BUFFER_PROFILE that have an xoff, a speed and a cable.
+def _profiles(file: str, text: str) -> ReadTable:
+    """Reads the profiles of a BUFFER_PROFILE whose names have a speed and a cable.
 
     Raises:
         HeadroomTableError: The text is not JSON, has no BUFFER_PROFILE, or a profile is damaged.
@@ -131,17 +162,30 @@ def _profiles(file: str, text: str) -> tuple[HeadroomRow, ...]:
             f"{file}:1: there is no BUFFER_PROFILE; expected an object with profiles such as "
             "pg_lossless_100000_300m_profile"
         )
-    rows = []
+    rows, others = [], []
     for name, profile in profiles.items():
         line = _line_of(text, name)
         if not isinstance(profile, dict):
             raise HeadroomTableError(f"{file}:{line}: {name} is not an object; expected size, xoff")
         named = _PROFILE.fullmatch(name)
-        if named and "xoff" in profile:
-            given = {key: str(profile.get(key, "missing")) for key in ("size", "xon", "xoff")}
-            given["speed"], given["cable"] = named["speed"], named["cable"]
-            rows.append(_row(file, line, given))
-    return tuple(rows)
+        if not named:
+            others.append(name)
+            continue
+        given = {key: str(profile.get(key, "missing")) for key in ("size", "xon", "xoff")}
+        given["speed"], given["cable"] = named["speed"], named["cable"]
+        offset = profile.get("xon_offset")
+        stated = (
+            None if offset is None else _whole(f"{file}:{line}: {name}", "xon_offset", str(offset))
+        )
+        rows.append(
+            replace(
+                _row(file, line, given, name),
+                xon_offset_bytes=stated,
+                has_static_threshold="static_th" in profile,
+                variant=named["variant"] or "",
+            )
+        )
+    return ReadTable(tuple(rows), tuple(others))
 
 
 def _line_of(text: str, name: str) -> int:

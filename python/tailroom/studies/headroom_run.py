@@ -35,6 +35,14 @@ class SimulatedHeadroom:
     """Frames that a headroom of `wire_bytes` did not hold."""
     shorter_drops_packets: int
     """Frames that a headroom of a frame less did not hold."""
+    crossing_bytes: int
+    """The most of a frame that lies above the threshold that it crosses: a frame less a byte,
+    which the formula omits."""
+    crossing_drops_packets: int
+    """Frames that a headroom of `wire_bytes` did not hold when such a frame crossed the
+    threshold."""
+    covered_drops_packets: int
+    """Frames that a headroom of `wire_bytes + crossing_bytes` did not hold then."""
 
     def as_dict(self) -> dict[str, int]:
         """The result as the command prints it with `--json`."""
@@ -46,6 +54,9 @@ def simulate_headroom(headroom: Headroom) -> SimulatedHeadroom:
 
     The peer sends without a break, and nothing leaves the port any more. The peer stops only when
     every delay of the formula has passed, and finishes the frame that it has just begun.
+
+    The threshold is a whole number of frames, and then a byte more: the rest of the frame that
+    crosses it takes headroom, which the formulas of the standard and of SONiC omit.
 
     Args:
         headroom: The headroom, from `tailroom.headroom`.
@@ -62,9 +73,14 @@ def simulate_headroom(headroom: Headroom) -> SimulatedHeadroom:
             f"{named('lossless_frame_bytes')}: with preamble and gap a frame has {frame} B; "
             f"a scenario has packets of at most {LARGEST_FRAME_BYTES} B"
         )
-    peak, drops = _worst_case(headroom, frame, wire)
-    _, shorter_drops = _worst_case(headroom, frame, wire - frame)
-    return SimulatedHeadroom(wire, frame, peak, drops, shorter_drops)
+    whole, rest = XOFF_FRAMES * frame, frame - 1
+    peak, drops = _worst_case(headroom, frame, wire, whole)
+    _, shorter_drops = _worst_case(headroom, frame, wire - frame, whole)
+    _, crossing_drops = _worst_case(headroom, frame, wire, whole + 1)
+    _, covered_drops = _worst_case(headroom, frame, wire + rest, whole + 1)
+    return SimulatedHeadroom(
+        wire, frame, peak, drops, shorter_drops, rest, crossing_drops, covered_drops
+    )
 
 
 def _sum(headroom: Headroom, role: Role) -> Fraction:
@@ -82,9 +98,9 @@ def _stop(headroom: Headroom) -> Fraction:
     return delays - (PAUSE_FRAME_BYTES + OVERHEAD_BYTES)
 
 
-def _worst_case(headroom: Headroom, frame: int, size: int) -> tuple[int, int]:
+def _worst_case(headroom: Headroom, frame: int, size: int, threshold: int) -> tuple[int, int]:
     """Returns the most headroom that was occupied, and the frames that were dropped."""
-    result = simulate(_scenario(headroom, frame, size))
+    result = simulate(_scenario(headroom, frame, size, threshold))
     peak, drops = (
         result.links["port"]["headroom_bytes_max"],
         result.links["next"]["drops_headroom_packets"],
@@ -92,10 +108,10 @@ def _worst_case(headroom: Headroom, frame: int, size: int) -> tuple[int, int]:
     return int(peak or 0), drops
 
 
-def _scenario(headroom: Headroom, frame: int, size: int) -> Scenario:
+def _scenario(headroom: Headroom, frame: int, size: int, threshold: int) -> Scenario:
     """A link into a switch, and one out of it that has stopped."""
     ps_per_byte = Fraction(8 * PS, headroom.speed_mbps * 10**6)
-    sent = 2 * (XOFF_FRAMES * frame + _wire(headroom))
+    sent = 2 * (threshold + _wire(headroom))
     rate = f"{headroom.speed_mbps} Mbit/s"
     queue = {"kind": "drop_tail", "limit": f"{ceil(sent)} B"}
     links: Any = {
@@ -104,7 +120,7 @@ def _scenario(headroom: Headroom, frame: int, size: int) -> Scenario:
             "delay": _time(_sum(headroom, "path") / 2 * ps_per_byte),
             "queue": queue,
             "pause": {
-                "xoff": f"{XOFF_FRAMES * frame} B",
+                "xoff": f"{threshold} B",
                 "xon": "1 B",
                 "headroom": f"{max(size, 1)} B",
                 "response_time": _time(_stop(headroom) * ps_per_byte),
