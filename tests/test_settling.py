@@ -32,6 +32,7 @@ def test_what_is_missing_to_a_full_link_is_the_same_in_a_later_window(
     differences = []
     for seed in range(1, SEEDS + 1):
         series = tr.run(usual | later, seed=seed).link_series
+        assert series
         time_s, used = (np.asarray(series[column]) for column in ("time_s", "utilization"))
         first, last = (time_s > begin_s) & (time_s <= end_s), time_s > end_s
         differences.append(used[last].mean() - used[first].mean())

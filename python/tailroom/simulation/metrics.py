@@ -77,9 +77,16 @@ def expected_names(source: Scenario) -> list[str] | None:
 
     Returns `None` if the scenario does not permit a run of 1 us; the first run then shows them.
     """
-    flows = source.resolved["flows"]
-    starts = {f"flows.{name}.start": "0 s" for name in flows}
-    instant = source.replacing({"duration": "1 us", "measure_from": "0 s", **starts})
+    known = source.resolved
+    starts = {f"flows.{name}.start": "0 s" for name in known["flows"]}
+    logged = [name for name, link in known["links"].items() if "arrival_log" in link]
+    # A log that begins after the end of the run is refused.
+    logs = {
+        f"links.{name}.arrival_log.{end}": time
+        for name in logged
+        for end, time in (("from", "0 s"), ("to", "1 us"))
+    }
+    instant = source.replacing({"duration": "1 us", "measure_from": "0 s", **starts, **logs})
     try:
         return list(metrics_of(simulate(instant).summary))
     except ScenarioError:
