@@ -1,12 +1,14 @@
 """When the statistics of a question without a scenario begin, its flows have settled."""
 
 import tomllib
+from typing import Any
 
 import numpy as np
 import pytest
 
 import tailroom as tr
 from tailroom.scenario.dumbbell import dumbbell
+from tailroom.scenario.types import DropTailQueue
 
 SEEDS = 30
 MOST_STANDARD_ERRORS = 3.0
@@ -22,10 +24,10 @@ CASES = (
 @pytest.mark.slow  # 45 s: noise hides a difference of a few runs.
 @pytest.mark.parametrize(("rate", "rtt", "flows", "control", "limit"), CASES)
 def test_what_is_missing_to_a_full_link_is_the_same_in_a_later_window(
-    rate, rtt, flows, control, limit
-):
-    queue = {"kind": "drop_tail", "limit": f"{limit} packets"}
-    usual = tomllib.loads(dumbbell(rate, rtt, flows, control, queue=queue).to_toml())
+    rate: str, rtt: str, flows: int, control: str, limit: int
+) -> None:
+    queue: DropTailQueue = {"kind": "drop_tail", "limit": f"{limit} packets"}
+    usual: Any = tomllib.loads(dumbbell(rate, rtt, flows, control, queue=queue).to_toml())
     begin_s, end_s = (float(usual[key].split()[0]) for key in ("measure_from", "duration"))
     span_s = end_s - begin_s
     later = {"duration": f"{end_s + span_s} s", "series": {"interval": f"{span_s / 50} s"}}
