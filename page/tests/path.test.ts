@@ -99,6 +99,7 @@ test("the samples of a moment are what the packet log has there", () => {
   const watched: Watched = {
     ...(JSON.parse(run.about()) as Watched),
     present: run.present(),
+    presentMarks: run.present_marks(),
     times: run.times(),
     events: run.events(),
     flows: run.flows(),
