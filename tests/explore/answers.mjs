@@ -1,5 +1,6 @@
 // Answers questions with the engine of the page: a JSON object per line in, the answer's text out.
-// An object with `limits` is the question of a search, any other that of a run.
+// An object with `limits` is the question of a search, any other that of a run, whose answer begins
+// with the scenario and its hash.
 //
 //     node answers.mjs page/wasm < questions
 import { readFileSync } from "node:fs";
@@ -12,10 +13,12 @@ await engine.default({ module_or_path: readFileSync(`${directory}/tailroom_web_b
 
 function answer({ text, set, seed, files = {} }) {
   try {
-    const asked = [text, JSON.stringify(set), seed === null ? undefined : BigInt(seed)];
-    const run = new engine.Run(...asked, new engine.Files(JSON.stringify(files)));
+    const loaded = new engine.Files(JSON.stringify(files));
+    const asked = [text, JSON.stringify(set), seed === null ? undefined : BigInt(seed), loaded];
+    const run = new engine.Run(...asked);
     while (run.advance(1) < 1);
-    return run.finish();
+    const result = run.finish();
+    return `${engine.resolve(...asked).slice(0, -1)},${result.slice(1)}`;
   } catch (fault) {
     return String(fault);
   }
