@@ -286,3 +286,26 @@ def test_the_size_of_a_pool_is_printed_as_configuration(
     ended = tailroom("size", small, "--vary", "pools.asic.size", *asked)
     assert ended.status == 0, ended.errors
     assert printed in ended.output
+
+
+def test_the_memory_of_a_switch_is_printed_as_that_of_a_pool(
+    tailroom: Tailroom, tmp_path: Path
+) -> None:
+    scenario = tmp_path / "switch.toml"
+    scenario.write_text(
+        'duration = "20 ms"\n[switches.tor]\nhosts = 3\nrate = "1 Gbit/s"\ndelay = "5 us"\n'
+        'queue = "drop_tail"\npool = { size = "60 kB", policy = "dynamic_threshold" }\n'
+        '[flows.f]\nfrom = ["tor.h1", "tor.h2"]\nto = "tor.h0"\ncongestion = "reno"\n',
+        encoding="utf-8",
+    )
+    asked = [
+        "--target",
+        "tor-switch-h0.utilization >= 50%",
+        "--max-seeds",
+        "4",
+        "--config",
+        "sonic",
+    ]
+    ended = tailroom("size", scenario, "--vary", "switches.tor.pool.size", *asked)
+    assert ended.status == 0, ended.errors
+    assert '"dynamic_th": "0"' in ended.output

@@ -204,10 +204,12 @@ class Size(AnyResult):
         """
         if self.limit_packets is not None:
             return on_devices(self.link, self.limit_packets)
-        pools, _, rest = self.varied.key.partition(".")
-        if pools != "pools" or self.chosen is None:
+        place = _place_of_pool(self.varied.key)
+        if place is None or self.chosen is None:
             return {}
-        pool: Any = self.chosen.point.source.resolved[pools][rest.partition(".")[0]]
+        pool: Any = self.chosen.point.source.resolved
+        for key in place:
+            pool = pool[key]
         policy = pool["policy"]
         more_alphas = {"port_alpha", "lower_alphas"} & policy.keys()
         if policy["kind"] != "dynamic_threshold" or more_alphas:
@@ -409,3 +411,12 @@ class SizeProgress(Progress):
     `"models"` (the models at the answer's limit)."""
     varied: Varied = SOME_LIMIT
     """What is varied, which writes `low` and `high` with their unit."""
+
+
+def _place_of_pool(key: str) -> list[str] | None:
+    """The keys of the pool that a key belongs to; `None` if it is not one of a pool."""
+    kind, *rest = keys = key.split(".")
+    if kind == "pools":
+        return keys[:2]
+    is_of_switch = kind in ("switches", "fabrics") and rest[1:2] == ["pool"]
+    return keys[:3] if is_of_switch else None
