@@ -13,6 +13,7 @@ use crate::packet::{Ecn, Packet};
 use crate::pool::{FlowPackets, Grant};
 use crate::probe::flow::Checkpoints;
 use crate::queue::buffer::DropReason;
+use crate::tcp::Connection;
 use crate::units::Time;
 
 /// A packet at a link, and what becomes of it.
@@ -92,7 +93,7 @@ impl Simulation {
             let (packet, sent) = pending.sent(packet);
             let (sequence, timestamps) = match &flow.endpoints {
                 Endpoints::Tcp(connection) => (
-                    packet.packet(connection.receiver.next()).sequence,
+                    sequence_of(connection, &packet),
                     clocks.map(|clocks| clocks.of_packet(number, sent)).unwrap_or_default(),
                 ),
                 Endpoints::Unresponsive(_) => (packet.slot().into(), Timestamps::default()),
@@ -111,7 +112,7 @@ impl Simulation {
         if let (Endpoints::Tcp(connection), Some(clocks)) =
             (&flows[packet.flow() as usize].endpoints, &mut pending.timestamps)
         {
-            let sequence = packet.packet(connection.receiver.next()).sequence;
+            let sequence = sequence_of(connection, &packet);
             let at = connection.private_path.reach_receiver(at);
             clocks.on_packet(packet.flow(), at, sequence, sent);
         }
@@ -161,7 +162,7 @@ impl Simulation {
         let Endpoints::Tcp(connection) = &flow.endpoints else { return false };
         let (packet, _) = if is_ack { (packet, Time::ZERO) } else { self.pending.sent(packet) };
         let window = u64::from(self.pools.first_window(hop.group));
-        !is_ack && packet.packet(connection.receiver.next()).sequence < window
+        !is_ack && sequence_of(connection, &packet) < window
     }
 
     /// A packet takes what it has been granted, unless the link has dropped it.
@@ -442,4 +443,9 @@ fn lose(flows: &mut [Flow], pending: &mut Pending, packet: Transit, measure_from
         flow.account.acks_on_the_way -= 1;
         let _ = pending.acks.take(packet.slot());
     }
+}
+
+/// The number of a packet of data in its connection.
+fn sequence_of(connection: &Connection, packet: &Transit) -> u64 {
+    packet.packet(connection.receiver.next()).sequence
 }

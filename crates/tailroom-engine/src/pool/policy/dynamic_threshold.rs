@@ -109,11 +109,8 @@ impl DynamicThreshold {
 impl Policy for DynamicThreshold {
     #[inline]
     fn admits(&self, request: &Request) -> bool {
-        let free = float(request.size - request.occupied);
-        let allowance = match self.port_alpha {
-            Some(alpha) => alpha * free - float(request.port),
-            None => free,
-        };
+        let Some(alpha) = self.port_alpha else { return request.is_below_dynamic_threshold() };
+        let allowance = alpha * float(request.size - request.occupied) - float(request.port);
         float(request.queue) < request.alpha * allowance
     }
 }

@@ -11,7 +11,6 @@
 use super::{Parameters, Policy, PoolInfo, Request, ShortFlows};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::{PositiveDuration, Size};
-use crate::units::float;
 
 /// Parameters of FAB.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
@@ -93,6 +92,6 @@ impl Fab {
 impl Policy for Fab {
     #[inline]
     fn admits(&self, request: &Request) -> bool {
-        float(request.queue) < request.alpha * float(request.size - request.occupied)
+        request.is_below_dynamic_threshold()
     }
 }

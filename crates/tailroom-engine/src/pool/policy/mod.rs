@@ -6,7 +6,7 @@
 //! file.
 
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
-use crate::units::{Rate, Time};
+use crate::units::{Rate, Time, float};
 
 /// A packet that asks for memory, and the pool as it finds it. All amounts are cells of the shared
 /// memory, which is the pool without the reserves of its queues.
@@ -26,6 +26,14 @@ pub struct Request {
     pub size: u64,
     /// Alpha of the queue, of the packet's loss priority or of favoured packets; 0 if the policy has none.
     pub alpha: f64,
+}
+
+impl Request {
+    /// Whether the queue is shorter than alpha times the memory that is free (Choudhury and Hahne 1998).
+    #[inline]
+    fn is_below_dynamic_threshold(&self) -> bool {
+        float(self.queue) < self.alpha * float(self.size - self.occupied)
+    }
 }
 
 /// What a policy may know of its pool before the run.

@@ -13,7 +13,6 @@
 use super::{ExpulsionSpec, Parameters, Policy, PoolInfo, Request};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::{BitRate, Size};
-use crate::units::float;
 
 /// Parameters of Occamy.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
@@ -80,6 +79,6 @@ impl Occamy {
 impl Policy for Occamy {
     #[inline]
     fn admits(&self, request: &Request) -> bool {
-        float(request.queue) < request.alpha * float(request.size - request.occupied)
+        request.is_below_dynamic_threshold()
     }
 }
