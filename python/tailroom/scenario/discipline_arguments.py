@@ -1,12 +1,11 @@
 """Queue disciplines that a caller gives as classes, per link."""
 
-import difflib
 from collections.abc import Callable, Mapping
 from typing import Any
 
 from tailroom.arguments import check_mapping
-from tailroom.errors import ScenarioError
 from tailroom.scenario.custom_disciplines import Disciplines
+from tailroom.scenario.named_classes import check_named_class
 
 
 def limits_of(
@@ -26,14 +25,7 @@ def limits_of(
     limits = {}
     for name, rule in (disciplines or {}).items():
         known = links()
-        if name not in known:
-            near = difflib.get_close_matches(str(name), known, n=1)
-            hint = f"did you mean `{near[0]}`?" if near else f"name one of {', '.join(known)}"
-            raise ScenarioError(f"disciplines: there is no link {name!r}; {hint}")
-        if not callable(rule):
-            raise ScenarioError(
-                f"disciplines: {name}: {rule!r} is not a class or a function that makes a queue "
-                f'discipline; name others as the value of links.{name}.queue in the argument "set"'
-            )
+        remedy = f"name others as the value of links.{name}.queue"
+        check_named_class("disciplines", name, rule, known, ("link", "queue discipline", remedy))
         limits[name] = known[name]["queue"]["limit"]
     return limits

@@ -1,11 +1,10 @@
 """Sources that a caller gives as classes, per group of flows."""
 
-import difflib
 from collections.abc import Callable, Iterable
 
 from tailroom.arguments import check_mapping
-from tailroom.errors import ScenarioError
 from tailroom.scenario.custom_sources import Sources
+from tailroom.scenario.named_classes import check_named_class
 
 
 def check_sources(sources: Sources | None, groups: Callable[[], Iterable[str]]) -> None:
@@ -21,13 +20,6 @@ def check_sources(sources: Sources | None, groups: Callable[[], Iterable[str]]) 
     """
     check_mapping("sources", sources, '{"camera": MySource}')
     for name, source in (sources or {}).items():
-        known = list(groups())
-        if name not in known:
-            near = difflib.get_close_matches(str(name), known, n=1)
-            hint = f"did you mean `{near[0]}`?" if near else f"name one of {', '.join(known)}"
-            raise ScenarioError(f"sources: there is no group of flows {name!r}; {hint}")
-        if not callable(source):
-            raise ScenarioError(
-                f"sources: {name}: {source!r} is not a class or a function that makes a source; "
-                f'give others as the value of flows.{name}.source in the argument "set"'
-            )
+        remedy = f"give others as the value of flows.{name}.source"
+        words = ("group of flows", "source", remedy)
+        check_named_class("sources", name, source, groups(), words)
