@@ -30,9 +30,9 @@ from tailroom_atlas.switch_page import (
 MEASURED_S = {10: 0.2, 25: 0.08, 100: 0.02, 400: 0.01}
 """By rate in Gbit/s, the time that the statistics cover; half of it passes before."""
 DCTCP_PACKETS_PER_GBPS = 6.5
-"""Packets at which queues mark: 65 at 10 Gbit/s (Alizadeh et al. 2010, sec. 3.5)."""
+"""Packets at which queues mark: 65 at 10 Gbit/s (Alizadeh et al. 2010)."""
 DCQCN_MARKS_KB_PER_GBPS = (5 / 40, 200 / 40)
-"""kB between which queues mark: 5 and 200 at 40 Gbit/s (Zhu et al. 2015, table 14)."""
+"""kB between which queues mark: 5 and 200 at 40 Gbit/s (Zhu et al. 2015)."""
 COMPLETION = "groups.queries.coflows.completion_time_s_p99"
 LOSS = "groups.queries.loss_fraction"
 
