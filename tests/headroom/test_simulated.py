@@ -75,7 +75,9 @@ def test_the_command_shows_what_was_simulated(tailroom: Tailroom) -> None:
     assert f"Simulated: {answer['peak_bytes']:,} B" in ended.output
     assert "1 with a headroom of a frame less" in ended.output
     assert answer["crossing_drops_packets"] == 1
-    assert "a byte above whole frames: 1, and 0 with 105,867 B" in ended.output
+    assert (
+        "a byte above whole frames, drops with this headroom: 1; with 105,867 B: 0." in ended.output
+    )
 
 
 def test_a_pause_without_a_response_time_has_that_of_the_formula() -> None:

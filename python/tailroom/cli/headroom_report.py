@@ -73,9 +73,10 @@ def show_simulated(found: "SimulatedHeadroom", console: Console) -> None:
     )
     console.print(
         f"The formula omits the rest of the frame that crosses the threshold, up to "
-        f"{found.crossing_bytes:,} B, which the warning of a scenario counts: drops with a "
-        f"threshold a byte above whole frames: {found.crossing_drops_packets}, and "
-        f"{found.covered_drops_packets} with {found.wire_bytes + found.crossing_bytes:,} B",
+        f"{found.crossing_bytes:,} B. If the threshold lies a byte above whole frames, drops with "
+        f"this headroom: {found.crossing_drops_packets}; with "
+        f"{found.wire_bytes + found.crossing_bytes:,} B: {found.covered_drops_packets}. The "
+        "warning of a scenario counts these bytes.",
         soft_wrap=True,
     )
 
