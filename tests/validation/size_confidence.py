@@ -24,8 +24,10 @@ PLACES = 9
 """Packets in the system, the one in transmission included, that just suffice."""
 MARGIN = 0.3
 """The bound lies this part of the way from the loss of the answer to that of one packet less."""
-LEAST = 0.95 - 3 * (0.95 * 0.05 / REPETITIONS) ** 0.5
-"""95 % but for three standard errors of a share of 200."""
+GOAL = 0.94
+"""Share of the intervals that must hold the truth."""
+LEAST = GOAL - 2 * (GOAL * (1 - GOAL) / REPETITIONS) ** 0.5
+"""The goal but for two standard errors of a share of 200."""
 
 
 def loss_of_a_queue(places: int, rho: float) -> float:
