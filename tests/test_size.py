@@ -372,6 +372,36 @@ def test_the_question_without_a_file(tailroom: Tailroom, tmp_path: Path) -> None
     assert f"{device['purpose']}:\n    " + device["text"].replace("\n", "\n    ") + "\n" in told
 
 
+def test_the_interval_is_in_the_json(tailroom: Tailroom, tmp_path: Path) -> None:
+    """M/M/1/K at a load of 0.8: 9 places, one of them in transmission, lose less than 3.4 %."""
+    source = {"kind": "poisson", "rate": "32 Mbit/s", "sizes": "exponential"}
+    scenario = alone("40 Mbit/s", 1, "27 s", "1 s", source=source, packet_size="5000 B")
+    scenario["links"]["bottleneck"]["queue"] = {"kind": "drop_tail", "limit": "100 packets"}
+    path = tmp_path / "queue.toml"
+    path.write_text(Scenario.of(scenario).to_toml())
+    target = "loss_fraction <= 3.4%"
+    answer = json.loads(tailroom("size", path, "--target", target, "--json").output)
+    assert loss_of_a_queue(9, 0.8) < 0.034 < loss_of_a_queue(8, 0.8)
+    assert answer["limit"]["packets"] == 8
+    interval = answer["limit_interval"]
+    assert answer["why_no_regression"] is None
+    low, middle, high = (interval[f"{name}_packets"] for name in ("low", "estimate", "high"))
+    assert 0 < low < middle < high
+    # The answer is the next whole packet above the interval.
+    assert 7 < high <= 8
+
+
+def test_a_search_that_the_regression_refuses_has_no_interval_but_a_reason(
+    tailroom: Tailroom,
+) -> None:
+    """Every run of a single flow without jitter is the same."""
+    asked = ("--flows", 1, "--max-seeds", 4, "--target", FULL, "--most-loss", "none")
+    answer = json.loads(tailroom(*QUESTION, *asked, "--json").output)
+    assert answer["limit_interval"] is None
+    assert answer["limit"]["packets"] > 0
+    assert answer["why_no_regression"]
+
+
 def test_a_conflict_is_shown(tailroom: Tailroom) -> None:
     targets = ("--target", "utilization >= 0.99", "--target", "queue_delay_s_p99 <= 0.0025")
     ended = tailroom(*QUESTION, "--congestion", "reno", "--max-seeds", 4, *targets)
