@@ -21,7 +21,7 @@ def test_equal_runs_have_the_percentile_of_each() -> None:
 
 
 def test_different_exponential_runs_have_the_percentile_of_their_mixture() -> None:
-    """Between percentiles the logarithm of an exponential tail is straight, so that this is exact."""
+    """Exact: between percentiles the logarithm of an exponential tail is straight."""
     together = pooled_percentile([exponential(1.0), exponential(3.0)], 0.01)
     assert together is not None
     assert (exp(-together) + exp(-together / 3)) / 2 == pytest.approx(0.01)
@@ -64,8 +64,8 @@ source = { kind = "poisson", rate = "32 Mbit/s", sizes = "exponential" }
 def test_short_runs_of_a_queue_have_the_percentile_of_its_closed_form() -> None:
     """P(W > t) = rho exp(-(mu - lambda) t), within 5 %: two standard errors of 200 runs.
 
-    A run holds 11 times the relaxation time 1 / (mu (1 - sqrt(rho))^2); 200 runs hold 2,200, and the
-    height of the tail at 1 % has a standard error of about a tenth, so t one of 0.1 / ln(80).
+    A run holds 11 times the relaxation time 1 / (mu (1 - sqrt(rho))^2); 200 runs hold 2,200, and
+    the height of the tail at 1 % has a standard error of about a tenth, so t one of 0.1 / ln(80).
     """
     scenario = tr.Scenario.from_toml(SHORT_RUN)
     runs = []

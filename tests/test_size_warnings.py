@@ -1,8 +1,10 @@
 """What an answer costs although every target is met: heavy loss, and groups that get little."""
 
+from math import exp, lgamma, log
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tailroom as tr
@@ -91,3 +93,58 @@ def test_an_answer_without_loss_names_none(tailroom: Tailroom) -> None:
     )
     assert ended.status == 0
     assert "packets are lost" not in ended.output
+
+
+QUEUE = """
+duration = "{duration}"
+measure_from = "0.5 s"
+[links.queue]
+rate = "40 Mbit/s"
+delay = "1 ms"
+queue = {{ kind = "drop_tail", limit = "100 packets" }}
+[flows.arrivals]
+path = ["queue"]
+packet_size = "5000 B"
+source = {{ kind = "poisson", rate = "32 Mbit/s", sizes = "exponential" }}
+"""
+
+
+def percentile_of_a_queue(limit: int) -> float:
+    """99th percentile of the waiting time at M/M/1 with a limit, in s, at a load of 0.8.
+
+    A packet that finds n others waits for n services of 1 ms in the mean, and P(n) ~ 0.8^n.
+    """
+    others = np.arange(limit + 1)
+    seen = 0.8**others / (0.8**others).sum()
+
+    def above(waiting_ms: float) -> float:
+        # P(Erlang(n) > t) is the Poisson probability of fewer than n in t.
+        terms = np.cumsum([exp(n * log(waiting_ms) - waiting_ms - lgamma(n + 1)) for n in others])
+        return float((seen[1:] * terms[:-1]).sum())
+
+    low, high = 1e-3, 1e3
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if above(middle) > 0.01 else (low, middle)
+    return low / 1000
+
+
+@pytest.mark.parametrize(("duration", "is_short"), [("1.5 s", True), ("60.5 s", False)])
+def test_runs_that_are_too_short_for_a_percentile_are_named(
+    duration: str, *, is_short: bool
+) -> None:
+    """A second has 800 packets; the waiting time forgets its past in 0.09 s."""
+    asked = ["loss_fraction <= 0.1%", "queue_delay_s_p99 <= 100 ms"]
+    scenario = tr.Scenario.from_toml(f"seed = 1\n{QUEUE.format(duration=duration)}")
+    answer = tr.size(scenario, asked, precision=0.1, max_seeds=16)
+    short = of_kind(answer, "short_for_percentile")
+    assert bool(short) is is_short
+    if is_short:
+        [one] = short
+        assert answer.limit_packets
+        exact = percentile_of_a_queue(answer.limit_packets)
+        mean, together = one["values"]["mean"], one["values"]["together"]
+        assert mean < together
+        assert abs(together - exact) < abs(mean - exact)
+        assert one["text"].startswith("queue_delay_s_p99 <= 100 ms: the percentile of a run")
+        assert "lengthen duration" in one["text"]

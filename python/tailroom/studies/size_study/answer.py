@@ -81,6 +81,8 @@ class Size(AnyResult):
     too_small: int
     """Largest value below the answer that misses a target with 95 % confidence, in steps; 0 if
     there is none. The runs are not conclusive for values between the two."""
+    precision: float
+    """Half-width of the answer's interval relative to the answer that was asked for."""
     interval: Crossing | None
     """The smallest sufficient value by regression with its 95 % interval; the answer is the next
     whole step above the interval. `None` if the values were tested one by one."""
@@ -130,15 +132,15 @@ class Size(AnyResult):
 
         Heavy loss and small shares that no target limits, a smallest limit that the queue accepts
         where it may hide a smaller answer, seeds that change nothing, loss that the runs are too
-        short for, and the warnings of the answer's runs; that runs are too short for their own
-        figures only if they are too short for the answer.
+        short for, percentiles that single runs have wrong, and the warnings of the answer's runs;
+        that runs are too short for their own figures only if they are too short for the answer.
         """
         chosen, smallest = self.chosen, self.smallest_accepted
         found = [SEEDS_CHANGE_NOTHING] if self.repeats_itself else []
         if chosen and chosen.limit == smallest.packets > 1:
             found.append(smallest.warning)
         if chosen:
-            found += answer_warnings(chosen, self.link, self.targets, self.kept)
+            found += answer_warnings(chosen, self.link, self.targets, self.kept, self.precision)
         return once(found)
 
     @property

@@ -1,14 +1,16 @@
 """What a reader should know about an answer of `size`: its runs, and costs beyond the targets."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tailroom.arguments import usage
 from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.models import Bottleneck
 from tailroom.models.bottleneck import FlowClass
+from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.metrics import find_metric
 from tailroom.simulation.run_warnings import warning
+from tailroom.statistics.pooled_percentile import pooled_percentile
 from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.studies.size_study.search import Tried
 from tailroom.studies.size_study.targets import Target, limits_loss
@@ -29,7 +31,11 @@ NOTABLE_SHARE = 0.5
 
 
 def answer_warnings(
-    answer: Tried, link: Bottleneck, targets: Sequence[Target], store: "Store | RunsInMemory"
+    answer: Tried,
+    link: Bottleneck,
+    targets: Sequence[Target],
+    store: "Store | RunsInMemory",
+    precision: float,
 ) -> Iterator["RunWarning"]:
     """Yields the warnings of an answer.
 
@@ -38,11 +44,13 @@ def answer_warnings(
         link: Its link with the traffic that crosses it.
         targets: The targets that the answer meets.
         store: The store with its runs.
+        precision: Half-width of the answer's interval relative to the answer.
     """
     known = metric_names(answer.point.finished[0])
     yield from _loss(answer, link, targets, known)
     yield from _shares(answer, link, known)
     yield from _too_few_packets(answer, targets, known)
+    yield from _short_for_percentiles(answer, targets, known, precision)
     for one in warnings_of(store, answer.point.keys):
         if one["kind"] != "few_reductions":
             yield one
@@ -119,6 +127,58 @@ def _too_few_packets(
                 "was lost; use a longer duration"
             )
             yield warning("too_few_packets", link, text, packets=packets)
+
+
+def _short_for_percentiles(
+    answer: Tried, targets: Sequence[Target], known: Sequence[str], precision: float
+) -> Iterator["RunWarning"]:
+    """Percentiles that differ between single runs and all runs of the answer together.
+
+    The answer is about the mean of the runs' percentiles; that of one long run is the other.
+    """
+    for target in targets:
+        metric = find_metric(target.metric, known)
+        together = _percentile_together(answer.point.finished, metric, known)
+        mean = answer.interval(target.metric).mean
+        if together is None or abs(together - mean) <= precision * mean:
+            continue
+        shown = metric_of(metric).unit.text
+        more = f"{percent(abs(together / mean - 1))} % {'more' if together > mean else 'less'}"
+        text = (
+            f"{target}: the percentile of a run of the answer is {shown(mean)} in the mean, and "
+            f"that of all its runs together about {shown(together)}, {more}; runs are too short "
+            "for a percentile: lengthen duration"
+        )
+        yield warning(
+            "short_for_percentile", metric.rpartition(".")[0], text, mean=mean, together=together
+        )
+
+
+def _percentile_together(
+    rows: Sequence[Mapping[str, float | None]], metric: str, known: Sequence[str]
+) -> float | None:
+    """The percentile of all runs together, by those of the same quantity that the runs have.
+
+    `None` if the metric is no percentile, or the runs have no percentile beyond it.
+    """
+    stem, share = _share_above(metric)
+    if share is None:
+        return None
+    siblings = {
+        above: name for name in known for root, above in [_share_above(name)] if root == stem
+    }
+    runs = [{above: row[name] for above, name in siblings.items() if above} for row in rows]
+    if any(value is None for run in runs for value in run.values()):
+        return None
+    return pooled_percentile(runs, share)
+
+
+def _share_above(metric: str) -> tuple[str, float | None]:
+    """What a percentile is of, and the share above it: 0.001 of `queue_delay_s_p999`."""
+    stem, is_percentile, digits = metric.rpartition("_p")
+    if not is_percentile or not digits.isdecimal():
+        return metric, None
+    return stem, 1 - int(digits) / 10 ** max(2, len(digits))
 
 
 def _few_reductions(place: str, answer: Tried) -> Iterator["RunWarning"]:

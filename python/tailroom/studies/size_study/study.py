@@ -579,6 +579,7 @@ class _Work:
             ),
             predictions=predictions,
             phases=phases,
+            precision=self.precision,
             interval=self.search.interval if isinstance(self.search, Regression) else None,
             why_no_regression=self.refusals.get(tuple(self.search.targets), ""),
             smallest_accepted=self.smallest,
