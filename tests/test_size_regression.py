@@ -79,6 +79,39 @@ def kink(x: float) -> tuple[float, float]:
     return mean, 0.2 * mean
 
 
+def slight_kink(x: float) -> tuple[float, float]:
+    """What is missing falls three times as fast from the edge on."""
+    mean = MISSING * exp(-0.75 * x if x < 0 else -2.25 * x)
+    return mean, 0.2 * mean
+
+
+def noisy_above(x: float) -> tuple[float, float]:
+    """The scatter is four times as large above the edge."""
+    mean = MISSING * exp(-1.5 * x)
+    return mean, (0.1 if x < 0 else 0.4) * mean
+
+
+def noisy_below(x: float) -> tuple[float, float]:
+    """The scatter is four times as large below the edge."""
+    mean = MISSING * exp(-1.5 * x)
+    return mean, (0.4 if x < 0 else 0.1) * mean
+
+
+def growing(x: float) -> tuple[float, float]:
+    """The scatter grows by the square of the limit, relative to the mean."""
+    mean = MISSING * exp(-1.5 * x)
+    return mean, 0.2 * mean * exp(2 * x)
+
+
+def rare(x: float) -> tuple[float, float]:
+    """One run in 20 misses five times as much as the others (`MadeUp`)."""
+    return power(x)
+
+
+RARE_SHARE = 0.05
+RARE_FACTOR = 5.0
+
+
 @dataclass(eq=False)
 class MadeUp:
     """Runs of one limit: the utilization scatters, the delay does so by a hundredth of it."""
@@ -95,7 +128,15 @@ class MadeUp:
         mean, spread = self.curve(log(self.limit / EDGE))
         shape = (mean / spread) ** 2
         while len(self.finished) < count:
-            self.finished.append(1 - float(self.random.gamma(shape, mean / shape)))
+            missing = float(self.random.gamma(shape, mean / shape))
+            self.finished.append(1 - missing * self.factor())
+
+    def factor(self) -> float:
+        """What multiplies a run of `rare`; its mean is 1."""
+        if self.curve is not rare:
+            return 1.0
+        is_rare = self.random.random() < RARE_SHARE
+        return (RARE_FACTOR if is_rare else 1.0) / (1 + (RARE_FACTOR - 1) * RARE_SHARE)
 
     def values(self, metric: str) -> list[float]:
         if metric == "utilization":
@@ -219,16 +260,18 @@ def intervals(searches: Found) -> np.ndarray:
 
 
 CURVES = [power, bent, even, uneven]
+NOISY = [noisy_above, noisy_below, growing]
+"""Curves whose scatter differs between the sides of the edge."""
 
 
-@pytest.mark.parametrize("curve", CURVES)
+@pytest.mark.parametrize("curve", [*CURVES, *NOISY, kink])
 def test_at_least_94_of_100_intervals_hold_the_truth(curve: Curve) -> None:
     """But for two standard errors of 150 searches."""
     _, low, high = intervals(found(curve)).T
     assert np.mean((low <= EDGE) & (high >= EDGE)) >= 0.94 - 2 * sqrt(0.94 * 0.06 / SEARCHES)
 
 
-@pytest.mark.parametrize("curve", CURVES)
+@pytest.mark.parametrize("curve", [*CURVES, *NOISY])
 def test_the_answer_fails_in_at_most_15_of_1000_searches(curve: Curve) -> None:
     """But for two standard errors of 150 searches."""
     insufficient = np.mean([(one.answer or 0) < EDGE for one in found(curve).ended])
@@ -251,12 +294,20 @@ def test_the_regression_rarely_refuses_a_smooth_curve(curve: Curve) -> None:
 
 KINK = pytest.param(
     kink,
-    marks=pytest.mark.xfail(strict=True, reason="a parabola near the edge hides the kink there"),
+    marks=pytest.mark.xfail(
+        strict=True, reason="2.75 % fail: runs that would show every kink cost all curves too much"
+    ),
+)
+RARE = pytest.param(
+    rare,
+    marks=pytest.mark.xfail(
+        strict=True, reason="where no such run is among those of the fit, nothing tells of them"
+    ),
 )
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("curve", [*CURVES, KINK])
+@pytest.mark.parametrize("curve", [*CURVES, *NOISY, kink, slight_kink, RARE])
 def test_at_least_94_of_100_intervals_of_a_wide_search_hold_the_truth(curve: Curve) -> None:
     """But for two standard errors of 400 searches."""
     error = sqrt(0.94 * 0.06 / MORE_SEARCHES)
@@ -264,7 +315,7 @@ def test_at_least_94_of_100_intervals_of_a_wide_search_hold_the_truth(curve: Cur
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("curve", [*CURVES, KINK, step, plateau, hill])
+@pytest.mark.parametrize("curve", [*CURVES, *NOISY, KINK, step, plateau, hill, RARE])
 def test_at_most_15_of_1000_answers_fail_by_regression_or_one_by_one(curve: Curve) -> None:
     """But for two standard errors of 400 searches."""
     error = sqrt(0.015 * 0.985 / MORE_SEARCHES)

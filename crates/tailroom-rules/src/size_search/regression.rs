@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::buffers::{Buffer, Buffers, EARLY_CONFIDENCE};
 use super::question::{Question, Stage, Step};
-use crate::statistics::inverse_regression::{Crossing, Region, Setting, fit_mean};
+use crate::statistics::inverse_regression::{Crossing, Region, Setting, broken_line, fit_mean};
 
 /// Confidence of the interval whose upper end is that of the crossing's. Runs are added until the
 /// interval is narrow, which selects fits with a small scatter: over repeated searches, at most 1.5 %
@@ -42,6 +42,9 @@ const RUNS_FOR_A_PACKET: usize = 80;
 const RUNS_AT_ANSWER: usize = 6;
 /// The fit may take the runs of this many buffers with the maximum number of seeds.
 const BUFFERS_WORTH: usize = 6;
+/// Further runs where a kink is likely, relative to those that there are: a few more often show
+/// that there is none.
+const SHARE_IN_DOUBT: f64 = 0.25;
 /// Factor by which the scan goes beyond an end of the tested buffers.
 const WIDER: u64 = 4;
 /// Number of times that the scan does so at most.
@@ -62,6 +65,13 @@ enum Doubt {
     Misfit,
     /// Its interval is open, or not one interval.
     Open,
+}
+
+/// A crossing by the runs so far.
+struct Fitted {
+    crossing: Crossing,
+    /// Whether the interval allows for a kink.
+    is_kinked: bool,
 }
 
 /// Where the targets cross their bounds, together and each, and the answer.
@@ -259,9 +269,9 @@ impl<'a> Search<'a> {
         loop {
             let is_added = self.add_near(&wishes)?;
             let fitted = self.near(target, place);
-            let (crossing, doubt) = match self.crossing(target, &fitted) {
-                Ok(crossing) => (Some(crossing), None),
-                Err(doubt) => (None, Some(doubt)),
+            let (crossing, is_kinked, doubt) = match self.crossing(target, &fitted) {
+                Ok(Fitted { crossing, is_kinked }) => (Some(crossing), is_kinked, None),
+                Err(doubt) => (None, false, Some(doubt)),
             };
             let runs: usize = fitted.iter().map(|one| one.runs).sum();
             if let Some(found) = crossing
@@ -282,7 +292,7 @@ impl<'a> Search<'a> {
             }
             let estimate = crossing.map(|found| found.estimate);
             place = estimate.or_else(|| self.rises(target)).unwrap_or(place);
-            let more = self.runs_wanted(crossing, runs);
+            let more = self.runs_wanted(crossing, is_kinked, runs);
             self.runs_left = more + RUNS_AT_ANSWER;
             // Without a crossing the flanks tell as much as its middle.
             let share = if crossing.is_some() { FLANK_SHARE } else { 1.0 };
@@ -297,7 +307,7 @@ impl<'a> Search<'a> {
     }
 
     /// Number of further runs that should make the interval narrow, at most as many again.
-    fn runs_wanted(&self, crossing: Option<Crossing>, runs: usize) -> usize {
+    fn runs_wanted(&self, crossing: Option<Crossing>, is_kinked: bool, runs: usize) -> usize {
         let Some(crossing) = crossing else { return 3 * FIRST_AT_EACH };
         let ratio = crossing.half_width() / self.question.precision;
         let narrower = (runs as f64 * (ratio * ratio - 1.0)).ceil().max(0.0) as usize;
@@ -305,7 +315,8 @@ impl<'a> Search<'a> {
         if crossing.high - crossing.low < 1.0 {
             wanted = wanted.max(runs / 2);
         }
-        wanted.max(2 * FIRST_AT_EACH).min(runs)
+        let most = if is_kinked { (runs as f64 * SHARE_IN_DOUBT) as usize } else { runs };
+        wanted.min(most).max(2 * FIRST_AT_EACH).min(runs)
     }
 
     /// Whether an interval is as narrow as wanted, or leaves only one number of packets. An interval
@@ -332,7 +343,7 @@ impl<'a> Search<'a> {
     }
 
     /// The crossing by the runs of some buffers.
-    fn crossing(&self, target: usize, buffers: &[Buffer<'_>]) -> Result<Crossing, Doubt> {
+    fn crossing(&self, target: usize, buffers: &[Buffer<'_>]) -> Result<Fitted, Doubt> {
         let (Some(first), Some(last)) = (buffers.first(), buffers.last()) else {
             return Err(Doubt::Open);
         };
@@ -347,12 +358,22 @@ impl<'a> Search<'a> {
             .collect();
         let (low, high) = (first.limit as f64, last.limit as f64);
         let fit = fit_mean(&settings).ok_or(Doubt::Misfit)?;
-        let region = |confidence| fit.region(self.bound(target), low, high, confidence);
+        let bound = self.bound(target);
+        let mut is_kinked = false;
+        let mut region = |confidence| {
+            let smooth = fit.region(bound, low, high, confidence)?;
+            is_kinked = broken_line::is_likely(&settings, smooth.estimate);
+            if !is_kinked {
+                return Some(smooth);
+            }
+            Some(smooth.joined(&broken_line::region(&settings, bound, low, high, confidence)?))
+        };
         let (for_low, for_high) = (region(LOW_CONFIDENCE), region(HIGH_CONFIDENCE));
         for_low
             .zip(for_high)
             .map(|(lower, upper)| Region { low: lower.low, below: lower.below, ..upper })
             .and_then(|region| self.enclosed(target, &region))
+            .map(|crossing| Fitted { crossing, is_kinked })
             .ok_or(Doubt::Open)
     }
 

@@ -11,6 +11,8 @@
 //! is a good thing", Statistical Science 6(1), 1991): near the crossing the fit is almost a line, over
 //! a wide range the values decide, and the interval includes what remains unknown of the bend.
 
+pub mod broken_line;
+
 use std::array::from_fn;
 
 use serde::Serialize;
@@ -70,6 +72,20 @@ pub struct Region {
     pub above: Option<f64>,
 }
 
+impl Region {
+    /// The settings in this region or another one, with the other's estimate.
+    #[must_use]
+    pub fn joined(&self, other: &Region) -> Region {
+        let pair = |one: Option<f64>, another: Option<f64>| one.zip(another);
+        Region {
+            estimate: other.estimate,
+            low: pair(self.low, other.low).map(|(one, another)| one.min(another)),
+            high: pair(self.high, other.high).map(|(one, another)| one.max(another)),
+            ..*self
+        }
+    }
+}
+
 /// The values at one setting, which is above 0.
 pub type Setting<'a> = (f64, &'a [f64]);
 
@@ -83,7 +99,8 @@ pub struct Fit {
     degrees_of_freedom: f64,
 }
 
-/// A value: the powers 0, 1, 2 of its place from the centre, and the number of its setting.
+/// A value: the powers 0, 1, 2 of its place from the centre, or what another fit has for them, and the
+/// number of its setting.
 struct Value {
     powers: Vector,
     setting: usize,
@@ -96,22 +113,15 @@ struct Value {
 /// the means depart from such a parabola.
 pub fn fit_mean(settings: &[Setting<'_>]) -> Option<Fit> {
     let count: usize = settings.iter().map(|(_, values)| values.len()).sum();
-    let total: f64 = settings.iter().flat_map(|(_, values)| *values).sum();
-    if settings.len() <= COEFFICIENTS || count < settings.len() + COEFFICIENTS || total <= 0.0 {
+    let mean = overall_mean(settings);
+    if settings.len() <= COEFFICIENTS || count < settings.len() + COEFFICIENTS || mean <= 0.0 {
         return None;
     }
     let logs: f64 = settings.iter().map(|(at, values)| libm::log(*at) * values.len() as f64).sum();
     let centre = logs / count as f64;
-    let values: Vec<Value> = settings
-        .iter()
-        .enumerate()
-        .flat_map(|(setting, (at, values))| {
-            let powers = powers(libm::log(*at) - centre);
-            values.iter().map(move |&measured| Value { powers, setting, measured })
-        })
-        .collect();
+    let values = values_of(settings, |at| powers(at - centre));
     let degrees_of_freedom = (count - COEFFICIENTS) as f64;
-    let start = [libm::log(total / count as f64), 0.0, 0.0];
+    let start = [libm::log(mean), 0.0, 0.0];
     let free = solved(&values, start, 0.0)?;
     let penalty = variance(&residuals(&values, &free), degrees_of_freedom) / (BEND * BEND);
     let coefficients = solved(&values, free, penalty)?;
@@ -140,26 +150,47 @@ impl Fit {
                 (dot(&powers, &self.coefficients) - libm::log(bound), quantile * error)
             })
             .unzip();
-        let estimate = only_root(&places, &heights)?;
-        let mut ends: Vec<f64> = [-1.0, 1.0]
-            .iter()
-            .flat_map(|side| {
-                let edge = heights.iter().zip(&errors).map(|(height, error)| height + side * error);
-                roots(&places, &edge.collect::<Vec<f64>>())
-            })
-            .collect();
-        ends.sort_by(f64::total_cmp);
-        let below = ends.iter().rposition(|&end| end < estimate);
-        let above = ends.iter().position(|&end| end >= estimate);
-        let end = |at: Option<usize>| at.and_then(|at| ends.get(at)).copied().map(libm::exp);
-        Some(Region {
-            estimate: libm::exp(estimate),
-            low: end(below),
-            high: end(above),
-            below: end(below.and_then(|at| at.checked_sub(1))),
-            above: end(above.map(|at| at + 1)),
-        })
+        region_of(&places, &heights, &errors)
     }
+}
+
+/// The region of a curve by its heights above the bound and their errors, at the logarithms of settings.
+fn region_of(places: &[f64], heights: &[f64], errors: &[f64]) -> Option<Region> {
+    let estimate = only_root(places, heights)?;
+    let mut ends: Vec<f64> = [-1.0, 1.0]
+        .iter()
+        .flat_map(|side| {
+            let edge = heights.iter().zip(errors).map(|(height, error)| height + side * error);
+            roots(places, &edge.collect::<Vec<f64>>())
+        })
+        .collect();
+    ends.sort_by(f64::total_cmp);
+    let below = ends.iter().rposition(|&end| end < estimate);
+    let above = ends.iter().position(|&end| end >= estimate);
+    let end = |at: Option<usize>| at.and_then(|at| ends.get(at)).copied().map(libm::exp);
+    Some(Region {
+        estimate: libm::exp(estimate),
+        low: end(below),
+        high: end(above),
+        below: end(below.and_then(|at| at.checked_sub(1))),
+        above: end(above.map(|at| at + 1)),
+    })
+}
+
+fn overall_mean(settings: &[Setting<'_>]) -> f64 {
+    let count: usize = settings.iter().map(|(_, values)| values.len()).sum();
+    settings.iter().flat_map(|(_, values)| *values).sum::<f64>() / count as f64
+}
+
+/// The values with what a fit multiplies by its coefficients, by the logarithm of the setting.
+fn values_of(settings: &[Setting<'_>], powers: impl Fn(f64) -> Vector) -> Vec<Value> {
+    let numbered = settings.iter().enumerate();
+    numbered
+        .flat_map(|(setting, (at, values))| {
+            let powers = powers(libm::log(*at));
+            values.iter().map(move |&measured| Value { powers, setting, measured })
+        })
+        .collect()
 }
 
 fn powers(x: f64) -> Vector {
@@ -305,13 +336,13 @@ fn inverse(matrix: &Matrix) -> Option<Matrix> {
 mod tests {
     use super::{BEND, Crossing, Fit, Region, Setting, fit_mean};
 
-    const ROOT: f64 = 276.0;
-    const BOUND: f64 = 0.02;
-    const PLACES: [f64; 5] = [190.0, 230.0, 276.0, 330.0, 400.0];
+    pub(super) const ROOT: f64 = 276.0;
+    pub(super) const BOUND: f64 = 0.02;
+    pub(super) const PLACES: [f64; 5] = [190.0, 230.0, 276.0, 330.0, 400.0];
     const RUNS: usize = 8;
 
     /// `SplitMix64` (Steele, Lea, Flood 2014), as uniform numbers in (0, 1).
-    struct Uniform(u64);
+    pub(super) struct Uniform(pub(super) u64);
 
     impl Uniform {
         fn draw(&mut self) -> f64 {
@@ -323,7 +354,7 @@ mod tests {
         }
 
         /// Mean 1, and a standard deviation of 1 / sqrt(shape): the sum of exponential numbers.
-        fn gamma(&mut self, shape: u32) -> f64 {
+        pub(super) fn gamma(&mut self, shape: u32) -> f64 {
             let sum: f64 = (0..shape).map(|_| -self.draw().ln()).sum();
             sum / f64::from(shape)
         }
@@ -334,7 +365,7 @@ mod tests {
         BOUND * (-1.5 * x + bend * x * x).exp()
     }
 
-    fn values(of: impl FnMut(f64) -> f64) -> Vec<Vec<f64>> {
+    pub(super) fn values(of: impl FnMut(f64) -> f64) -> Vec<Vec<f64>> {
         let mut of = of;
         PLACES.iter().map(|&at| (0..RUNS).map(|_| of(at)).collect()).collect()
     }
