@@ -1,6 +1,7 @@
 """The percentile of all values of several runs, from the percentiles of each."""
 
 from math import exp, log
+from typing import Any
 
 import numpy as np
 import pytest
@@ -70,7 +71,7 @@ def test_short_runs_of_a_queue_have_the_percentile_of_its_closed_form() -> None:
     scenario = tr.Scenario.from_toml(SHORT_RUN)
     runs = []
     for seed in range(200):
-        link = tr.run(scenario, seed=seed).links["queue"]
+        link: dict[str, Any] = dict(tr.run(scenario, seed=seed).links["queue"])
         named = {0.5: "p50", 0.05: "p95", 0.01: "p99", 0.001: "p999"}
         runs.append({share: link[f"queue_delay_s_{name}"] for share, name in named.items()})
     exact = log(0.8 / 0.01) / (1000 - 800)

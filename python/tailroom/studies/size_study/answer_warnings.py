@@ -167,9 +167,13 @@ def _percentile_together(
     siblings = {
         above: name for name in known for root, above in [_share_above(name)] if root == stem
     }
-    runs = [{above: row[name] for above, name in siblings.items() if above} for row in rows]
-    if any(value is None for run in runs for value in run.values()):
-        return None
+    runs = []
+    for row in rows:
+        values = {above: row[name] for above, name in siblings.items() if above}
+        run = {above: value for above, value in values.items() if value is not None}
+        if len(run) < len(values):
+            return None
+        runs.append(run)
     return pooled_percentile(runs, share)
 
 
