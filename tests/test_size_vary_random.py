@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from math import sqrt
 from pathlib import Path
 from statistics import fmean, stdev
+from typing import Any
 
 import pytest
 
@@ -126,7 +127,8 @@ def mean_and_error(scenario: Scenario, answer: tr.Size, value: object) -> tuple[
     metric = answer.targets[0].metric.rpartition(".")[2]
     setting = {answer.varied.key: value}
     runs = [tr.run(scenario, seed=seed, set=setting) for seed in FRESH_SEEDS]
-    values = [run.links["b"][metric] for run in runs]
+    links: list[Any] = [run.links["b"] for run in runs]
+    values = [link[metric] for link in links]
     return fmean(values), stdev(values) / sqrt(len(values))
 
 
