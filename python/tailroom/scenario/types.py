@@ -534,6 +534,10 @@ class Line(TypedDict):
     """Weight of the link among those of the same priority. Default: 1.0."""
 
 
+SizeOrZero: TypeAlias = str | float
+"""Size with its unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB or GiB."""
+
+
 class Pause(TypedDict):
     """Pause frames from the switch at the far end of a link to the sender of the link.
 
@@ -545,9 +549,9 @@ class Pause(TypedDict):
 
     xoff: Size
     """Bytes at which the switch asks the sender to stop."""
-    xon: Size
+    xon: SizeOrZero
     """Bytes down to which they must fall before the switch lets the sender resume; at most
-    `xoff`."""
+    `xoff`. At `"0 B"`, all of them must have left."""
     headroom: Size
     """Memory beyond `xoff`, for what arrives until the sender has stopped. Packets that find
     neither are dropped."""
@@ -565,7 +569,7 @@ class Ingress(TypedDict):
     alpha: float
     """What the ingress may take beyond its `xoff`, as a multiple of the memory that is free.
     Switches have powers of two, 2^n for n = `dynamic_th`."""
-    xon_offset: NotRequired[Size]
+    xon_offset: NotRequired[SizeOrZero]
     """The sender resumes when the bytes have fallen this far below the threshold, or to `xon`.
     Default: '0 GB'."""
 
@@ -1049,7 +1053,7 @@ class SwitchIngress(TypedDict):
     alpha: float
     """What the ingress may take beyond its `xoff`, as a multiple of the memory that is free.
     Switches have powers of two, 2^n for n = `dynamic_th`."""
-    xon_offset: NotRequired[Size]
+    xon_offset: NotRequired[SizeOrZero]
     """The sender resumes when the bytes have fallen this far below the threshold, or to `xon`.
     Default: '0 GB'."""
 

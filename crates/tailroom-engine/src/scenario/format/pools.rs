@@ -7,7 +7,7 @@ use crate::kind_or_name;
 use crate::link::ingress_pool::IngressMemory;
 use crate::pool::Frees;
 use crate::pool::policy::PolicyConfig;
-use crate::quantity::Size;
+use crate::quantity::{Size, SizeOrZero};
 
 /// The place of the ingress of a link in memory that ingresses share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -42,11 +42,11 @@ pub(in crate::scenario) struct ThresholdConfig {
     pub(in crate::scenario) alpha: f64,
     /// The sender resumes when the bytes have fallen this far below the threshold, or to `xon`.
     #[serde(default = "no_bytes")]
-    pub(in crate::scenario) xon_offset: Size,
+    pub(in crate::scenario) xon_offset: SizeOrZero,
 }
 
-fn no_bytes() -> Size {
-    Size::new(0)
+fn no_bytes() -> SizeOrZero {
+    SizeOrZero::new(0)
 }
 
 /// Memory that several links share, as the ports of a switch do.
