@@ -18,7 +18,7 @@ _DELAY, _ = MEDIA["fiber"]
 @with_field_docs
 @dataclass(frozen=True)
 class PublishedHeadroom:
-    """The headroom of a public table at one speed and cable, in what grows with the cable and the rest.
+    """The headroom of public tables: what grows with the cable, and the rest.
 
     What grows with the cable follows from another row of the table at the same speed.
     """
@@ -52,9 +52,7 @@ def on_cable(mbps: int, cable_m: Fraction) -> Fraction:
     return 2 * cable_m * _DELAY * mbps * 10**6 / 8
 
 
-def published_headrooms(
-    asic: str, mbps: int, cable_m: Fraction
-) -> tuple[PublishedHeadroom, ...]:
+def published_headrooms(asic: str, mbps: int, cable_m: Fraction) -> tuple[PublishedHeadroom, ...]:
     """Returns the headrooms of public tables of a chip, the smallest first.
 
     Args:
