@@ -11,8 +11,8 @@ from tailroom.cli.terminal_text import escape
 from tailroom.pfc_headroom.check import CheckedTable, HeadroomCheck, explaining
 from tailroom.pfc_headroom.faults import KINDS, Fault
 from tailroom.pfc_headroom.profiles import ASICS, TABLES
-from tailroom.pfc_headroom.published import SOURCE as ROWS_OF
-from tailroom.pfc_headroom.published import published_tables
+from tailroom.pfc_headroom.public_rows import SOURCE as ROWS_OF
+from tailroom.pfc_headroom.public_rows import published_tables
 from tailroom.pfc_headroom.result import Headroom
 from tailroom.pfc_headroom.tables import PROFILE_NAME, HeadroomRow
 from tailroom.pfc_headroom.terms import Term

@@ -16,7 +16,7 @@ from tailroom.pfc_headroom.arrow_table import only_table
 from tailroom.pfc_headroom.calculate import link_question
 from tailroom.pfc_headroom.faults import CONTRADICTIONS, Fault, faults_of, has_known_response
 from tailroom.pfc_headroom.profiles import STANDARD, TABLES, Profile, asic_of_path, read_profile
-from tailroom.pfc_headroom.published import PublishedHeadroom, published_headrooms
+from tailroom.pfc_headroom.public_rows import PublishedHeadroom, published_headrooms
 from tailroom.pfc_headroom.speeds import speed_of
 from tailroom.pfc_headroom.tables import HeadroomRow, read_table
 from tailroom.pfc_headroom.terms import Term, terms_of

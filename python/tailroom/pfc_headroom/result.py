@@ -8,7 +8,7 @@ from tailroom.field_docs import with_field_docs
 from tailroom.pfc_headroom.arrow_table import only_table
 from tailroom.pfc_headroom.lengths import length_words
 from tailroom.pfc_headroom.profiles import Profile
-from tailroom.pfc_headroom.published import PublishedHeadroom, published_headrooms
+from tailroom.pfc_headroom.public_rows import PublishedHeadroom, published_headrooms
 from tailroom.pfc_headroom.terms import Term
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ from pathlib import Path
 from tailroom.field_docs import with_field_docs
 from tailroom.pfc_headroom.lengths import MEDIA
 
-ROWS = Path(__file__).with_name("published_rows.csv")
+ROWS = Path(__file__).with_name("public_rows.csv")
 SOURCE = "sonic-buildimage 086b03b"
 _DELAY, _ = MEDIA["fiber"]
 
