@@ -1048,8 +1048,9 @@ class IngressPool(TypedDict):
 class SwitchIngress(TypedDict):
     """Memory that the ingresses of each switch share, and how their thresholds follow it."""
 
-    pool: IngressPool
-    """The memory, as a table of `[ingress_pools]`."""
+    pool: NotRequired[IngressPool]
+    """The memory, as a table of `[ingress_pools]`. Default: that of the table which `memory_of`
+    names."""
     alpha: float
     """What the ingress may take beyond its `xoff`, as a multiple of the memory that is free.
     Switches have powers of two, 2^n for n = `dynamic_th`."""
@@ -1115,6 +1116,9 @@ class Switch(TypedDict):
     """Memory that the ports of each switch share, as a table of `[pools]`; a queue without a
     limit is limited by it alone. The far ends of uplinks and the interfaces of hosts have their
     queues to themselves. Without it, every port has the limit of its queue to itself."""
+    memory_of: NotRequired[str]
+    """Another switch or fabric with as many hosts, uplinks, leaves and spines, whose `pool` and
+    `ingress.pool` this one shares where it has none: traffic classes of the same switch."""
     ports_per_pool: NotRequired[int]
     """Number of ports, first those of hosts and then uplinks, that share memory of this size,
     where the memory of a chip is in slices. Default: all ports of the switch."""
@@ -1181,6 +1185,9 @@ class Fabric(TypedDict):
     """Memory that the ports of each switch share, as a table of `[pools]`; a queue without a
     limit is limited by it alone. The far ends of uplinks and the interfaces of hosts have their
     queues to themselves. Without it, every port has the limit of its queue to itself."""
+    memory_of: NotRequired[str]
+    """Another switch or fabric with as many hosts, uplinks, leaves and spines, whose `pool` and
+    `ingress.pool` this one shares where it has none: traffic classes of the same switch."""
     ports_per_pool: NotRequired[int]
     """Number of ports, first those of hosts and then uplinks, that share memory of this size,
     where the memory of a chip is in slices. Default: all ports of the switch."""

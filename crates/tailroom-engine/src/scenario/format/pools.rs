@@ -25,9 +25,10 @@ pub(in crate::scenario) struct IngressConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
 pub(in crate::scenario) struct SwitchIngressConfig {
-    /// The memory, as a table of `[ingress_pools]`.
+    /// The memory, as a table of `[ingress_pools]`. Default: that of the table which `memory_of` names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "size": "33 MB" }))]
-    pub(in crate::scenario) pool: IngressMemory,
+    pub(in crate::scenario) pool: Option<IngressMemory>,
     /// The threshold.
     #[serde(flatten)]
     pub(in crate::scenario) threshold: ThresholdConfig,
