@@ -12,6 +12,7 @@ mod flow_data;
 mod group;
 mod link;
 mod lossless_drops;
+mod lossless_warnings;
 mod pause_memory;
 mod pause_warnings;
 mod pool;

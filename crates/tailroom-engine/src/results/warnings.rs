@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::arithmetic::mean;
 use super::equal_periods::equal_periods;
 use super::finished_run::FinishedRun;
-use super::lossless_drops::lossless_drops;
+use super::lossless_warnings::lossless_drops;
 use super::pause_memory::{headrooms_above_pools, short_limits, short_pools, unused_xon_offsets};
 use super::pause_warnings::{deadlocks, short_headrooms};
 use super::sharing::{Regime, sharing_summary};

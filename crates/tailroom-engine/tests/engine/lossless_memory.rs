@@ -33,6 +33,11 @@ fn two_links(port: &str, more: &str) -> String {
     text
 }
 
+/// A value that is a whole number of bytes or packets.
+fn count(warning: &Warning, name: &str) -> u64 {
+    value(warning, name) as u64
+}
+
 /// The drops of the ports, in packets.
 fn drops(results: &Results) -> u64 {
     let ports = ["out-a", "out-b"].map(|name| link(&results.summary, name).drops_packets);
@@ -49,13 +54,13 @@ fn a_pool_below_xoff_and_headroom_of_all_links_is_reported_before_and_after() {
         assert_eq!(short.map(|one| one.place.as_str()), is_short.then_some("pools.p.size"));
         let lost = warning(&results, WarningKind::LosslessDrops);
         if let Some(short) = short {
-            assert_eq!(value(short, "needed_bytes"), 252_000.0);
-            assert_eq!(value(short, "size_bytes"), f64::from(size));
+            assert_eq!(count(short, "needed_bytes"), 252_000);
+            assert_eq!(count(short, "size_bytes"), size);
         }
         if size == 130_000 {
             let lost = lost.expect("it is reported");
             assert!(lost.place.contains("links.out-a.pool"), "{lost:?}");
-            assert_eq!(value(lost, "drops_packets"), drops(&results) as f64);
+            assert_eq!(count(lost, "drops_packets"), drops(&results));
         } else {
             // What arrives is whole packets, and less than the headroom.
             assert_eq!((lost, drops(&results)), (None, 0));
@@ -73,14 +78,14 @@ fn a_limit_below_xoff_and_headroom_is_reported_before_and_after() {
         assert_eq!(short.is_some(), is_short, "{limit}");
         if let Some(short) = short {
             assert!(short.place.contains("links.out-b.queue.limit"), "{short:?}");
-            assert_eq!(value(short, "needed_bytes"), 126_000.0);
+            assert_eq!(count(short, "needed_bytes"), 126_000);
         }
     }
     let text = two_links("", "").replace("\"400 kB\"", "\"101 kB\"");
     let results = run(&text, 1);
     let lost = warning(&results, WarningKind::LosslessDrops).expect("it is reported");
     assert_eq!(lost.place, "links.out-a.queue.limit, links.out-b.queue.limit");
-    assert_eq!(value(lost, "drops_packets"), drops(&results) as f64);
+    assert_eq!(count(lost, "drops_packets"), drops(&results));
     assert!(drops(&results) > 0);
 }
 
@@ -92,7 +97,7 @@ fn drops_for_want_of_headroom_name_the_headroom() {
     let lost = warning(&results, WarningKind::LosslessDrops).expect("it is reported");
     assert_eq!(lost.place, "links.in-a.pause.headroom, links.in-b.pause.headroom");
     let ports = ["out-a", "out-b"].map(|name| link(&results.summary, name).drops_headroom_packets);
-    assert_eq!(value(lost, "drops_packets"), ports.iter().sum::<u64>() as f64);
+    assert_eq!(count(lost, "drops_packets"), ports.iter().sum::<u64>());
 }
 
 /// A discipline that drops instead of marking.
@@ -116,7 +121,7 @@ fn ingresses_that_are_filled_one_after_the_other_hold_the_most() {
     let size = 100_000.0;
     let alpha = 0.5;
     let [first, second] = [size * alpha / (1.0 + alpha), size * alpha / (1.0_f64 + alpha).powi(2)];
-    let needed = 2.0 * (5_000.0 + 26_000.0) + (first + second).ceil();
+    let needed = 2 * (5_000 + 26_000) + (first + second).ceil() as u64;
     let ingress = "ingress = { pool = \"m\", alpha = 0.5 }";
     let pool = "[pools.p]\nsize = \"60 kB\"\npolicy = \"complete_sharing\"\n\
                 [ingress_pools.m]\nsize = \"100 kB\"\n";
@@ -124,7 +129,7 @@ fn ingresses_that_are_filled_one_after_the_other_hold_the_most() {
     let text = text.replace("\"26 kB\" }", &format!("\"26 kB\" }}\n{ingress}"));
     let results = run(&text, 1);
     let short = warning(&results, WarningKind::ShortPool).expect("it is reported");
-    assert_eq!(value(short, "needed_bytes"), needed);
+    assert_eq!(count(short, "needed_bytes"), needed);
 }
 
 /// The threshold is 5 kB + 0.5 x 100 kB = 55 kB at most.
@@ -144,7 +149,7 @@ fn an_xon_offset_that_never_binds_is_reported() {
                 unused.place,
                 "links.in-a.ingress.xon_offset, links.in-b.ingress.xon_offset"
             );
-            assert_eq!(value(unused, "threshold_bytes"), 55_000.0);
+            assert_eq!(count(unused, "threshold_bytes"), 55_000);
         }
     }
 }
@@ -160,7 +165,7 @@ fn headroom_that_is_part_of_a_smaller_pool_is_reported() {
         assert_eq!(above.is_some(), is_above, "{size}");
         if let Some(above) = above {
             assert_eq!(above.place, "links.in-a.pause.headroom, links.in-b.pause.headroom");
-            assert_eq!(value(above, "headroom_bytes"), 26_000.0);
+            assert_eq!(count(above, "headroom_bytes"), 26_000);
         }
     }
 }
@@ -221,7 +226,7 @@ fn results_of(network: &Network) -> Results {
 fn dropped(results: &Results) -> u64 {
     let of = |warning: &&Warning| warning.kind == WarningKind::LosslessDrops;
     let warnings = results.summary.warnings.iter().filter(of);
-    warnings.map(|warning| value(warning, "drops_packets") as u64).sum()
+    warnings.map(|warning| count(warning, "drops_packets")).sum()
 }
 
 proptest! {
@@ -257,7 +262,7 @@ proptest! {
         };
         let short = with_limit(most_xoff(&network, port));
         let told = warning(&short, WarningKind::ShortLimit).expect("there is no room for headroom");
-        let needed = value(told, "needed_bytes") as u64;
+        let needed = count(told, "needed_bytes");
         let enough = with_limit(needed);
         prop_assert!(warning(&enough, WarningKind::ShortLimit).is_none());
         prop_assert_eq!(dropped(&enough), 0);

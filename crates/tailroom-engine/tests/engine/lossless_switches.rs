@@ -219,7 +219,7 @@ fn classes_share_the_memory_of_a_switch_as_links_do() {
 #[test]
 fn wrong_shared_memory_of_classes_is_refused_with_the_key_and_a_remedy() {
     for (keys, place, remedy) in [
-        ("memory_of = \"storag\"".to_owned(), "line 17, switches.tcp.memory_of", "storage"),
+        ("memory_of = \"storage2\"".to_owned(), "line 17, switches.tcp.memory_of", "storage"),
         ("memory_of = \"tcp\"".to_owned(), "line 17, switches.tcp.memory_of", "storage"),
         (format!("ingress = {{ {THRESHOLD} }}"), "line 17, switches.tcp.ingress", "memory_of"),
         (
