@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::arithmetic::mean;
 use super::equal_periods::equal_periods;
 use super::finished_run::FinishedRun;
-use super::pause_warnings::{deadlocks, short_headrooms, short_limits};
+use super::lossless_warnings::lossless_drops;
+use super::pause_memory::{headrooms_above_pools, short_limits, short_pools, unused_xon_offsets};
+use super::pause_warnings::{deadlocks, short_headrooms};
 use super::sharing::{Regime, sharing_summary};
 use super::short_windows::short_windows;
 use super::warning::{Warning, WarningKind, list};
@@ -62,6 +64,10 @@ pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<Warning> {
         deadlocks,
         short_headrooms,
         short_limits,
+        short_pools,
+        headrooms_above_pools,
+        unused_xon_offsets,
+        lossless_drops,
     ];
     rules.iter().flat_map(|rule| rule(run)).collect()
 }

@@ -36,6 +36,7 @@ mod lines;
 mod links_that_vary;
 mod linux_host;
 mod loss_patterns;
+mod lossless_memory;
 mod lossless_switches;
 mod objects;
 mod ordering;
