@@ -41,7 +41,10 @@ class AlphaSearch:
         self.tried: dict[int, Tried] = {}
 
     def run(self) -> None:
-        """Judges all alphas; the best one by as many runs as an answer needs."""
+        """Judges all alphas, the best one by as many runs as an answer needs.
+
+        An alpha is left out if its runs do not define a metric, as where no query is ever complete.
+        """
         self.tried = {tried.limit: tried for tried in self._look(ALPHAS)}
         self.stage = "confirm"
         confirmed: set[int] = set()

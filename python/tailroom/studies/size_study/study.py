@@ -13,7 +13,7 @@ from tailroom import arguments, models
 from tailroom.arguments import LARGEST_SEED
 from tailroom.buffer_atlas import lookup
 from tailroom.buffer_atlas.data import MOST_LOSS
-from tailroom.errors import Interrupted, TargetError
+from tailroom.errors import Interrupted, RunError, TargetError
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
@@ -473,13 +473,20 @@ class _Work:
 
         def needed(point: Point) -> int:
             judged, limit = verdicts[point], limit_of[point]
-            if point.keys and not judged.look(point.values):
+            try:
+                is_decided = bool(point.keys) and not judged.look(point.values)
+            except RunError:
+                # With a tiny alpha no query may ever be complete: the others are still judged.
+                if not self.question.varied.is_alpha:
+                    raise
+                return len(point.keys)
+            if is_decided:
                 self.tried[limit] = Tried(limit, point, judged.given)
                 return len(point.keys)
             return next_look(len(point.keys), self.max_seeds)
 
         self._complete(points, needed)
-        return [self.tried[limit] for limit in limits]
+        return [self.tried[limit] for limit in limits if limit in self.tried]
 
     def simulate(self, totals: Mapping[int, int]) -> list[Tried]:
         """Simulates buffers until each has a number of runs.
