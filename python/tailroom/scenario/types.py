@@ -1029,6 +1029,9 @@ class Pool(TypedDict):
     frees: NotRequired[Frees]
     """When the memory of a packet that is sent is free again. Chips free its cells one by one
     in between, as they read them. Default: 'at end'."""
+    mark_above: NotRequired[Size]
+    """Packets with ECN that find more than this of the memory beyond all reserves in use are
+    marked, whichever queue they join; others pass. Without it, only the disciplines mark."""
 
 
 class IngressPool(TypedDict):

@@ -46,6 +46,7 @@ mod percentiles;
 mod phase_effects;
 mod poisson_queues;
 mod pool_head_drops;
+mod pool_marks;
 mod pool_priorities;
 mod pool_short_flows;
 mod pools;

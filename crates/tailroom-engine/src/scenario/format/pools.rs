@@ -73,4 +73,9 @@ pub(in crate::scenario) struct PoolConfig {
     /// between, as they read them.
     #[serde(default)]
     pub(in crate::scenario) frees: Frees,
+    /// Packets with ECN that find more than this of the memory beyond all reserves in use are marked,
+    /// whichever queue they join; others pass. Without it, only the disciplines mark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "1 MB")]
+    pub(in crate::scenario) mark_above: Option<Size>,
 }
