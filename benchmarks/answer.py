@@ -1,4 +1,4 @@
-"""How long a user waits for an answer: `python benchmarks/answer.py [PART_OF_A_NAME ...]`.
+"""How long a user waits for an answer.
 
 Each question is asked in a process of its own, without imports: three of `size`, a run that
 simulates next to nothing (the median of 200 in one process), and 10,000 such runs through one
@@ -8,8 +8,10 @@ answer of `size` has its runs and the half-width of its interval, relative to th
 The page's question is that of `node page/benchmark/verdict.mjs`.
 """
 
+import argparse
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 PREPARE = """\
@@ -108,13 +110,33 @@ def seconds(value: float) -> str:
     return f"{value:.1f} s" if value >= 0.1 else f"{1e3 * value:.2f} ms"
 
 
+def chosen(parts: Sequence[str]) -> list[Case]:
+    """The questions whose names contain one of these parts; without parts, all.
+
+    Raises:
+        ValueError: No question's name contains one of them.
+    """
+    for part in parts:
+        if not any(part in case.name for case in CASES):
+            names = "".join(f"\n  {case.name}" for case in CASES)
+            raise ValueError(f"no question has {part!r} in its name; the questions are:{names}")
+    return [case for case in CASES if not parts or any(part in case.name for part in parts)]
+
+
 def main() -> None:
     """Asks the questions whose names contain one of the arguments, or all."""
-    parts = sys.argv[1:]
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "parts", nargs="*", metavar="PART", help="part of the name of a question; default: all"
+    )
+    try:
+        cases = chosen(parser.parse_args().parts)
+    except ValueError as error:
+        parser.error(str(error))
     print(f"{'question':30} {'CPU':>10} {'wall':>10} {'goal':>12}  answer")
-    for case in CASES:
-        if parts and not any(part in case.name for part in parts):
-            continue
+    for case in cases:
         cpu, wall, said = ask(case)
         goal = f"{seconds(case.goal_s)} {'wall' if case.is_wall else 'CPU'}"
         line = f"{case.name:30} {seconds(cpu):>10} {seconds(wall):>10} {goal:>12}  {said}"

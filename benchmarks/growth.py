@@ -1,16 +1,15 @@
 """How time and memory grow with flows, links and duration, as a picture.
 
-python benchmarks/growth.py [OUT.png]
-
 Each run has a process of its own. Time is CPU time of the run with its set-up and results, per
 packet-hop; memory is what it takes above the process's peak before, which has run a small scenario
 (Linux only). All runs together take some five minutes and 4 GB.
 """
 
+import argparse
 import json
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,10 +83,18 @@ def of_durations() -> Iterator[Run]:
         yield Run(duration_s, scenario(1, 10, 1e9, duration_s))
 
 
-PANELS = {
-    "flows at one link": of_flows,
-    "links with four flows each": of_links,
-    "simulated seconds of ten flows at 1 Gbit/s": of_durations,
+@dataclass(frozen=True)
+class Kind:
+    """What grows."""
+
+    title: str
+    runs: Callable[[], Iterator[Run]]
+
+
+KINDS = {
+    "flows": Kind("flows at one link", of_flows),
+    "links": Kind("links with four flows each", of_links),
+    "durations": Kind("simulated seconds of ten flows at 1 Gbit/s", of_durations),
 }
 
 
@@ -104,29 +111,42 @@ def measure(run: Run) -> dict[str, float]:
     return measured
 
 
-def column(panels: Sequence[Axes], name: str, runs: Iterator[Run]) -> None:
+def column(panels: Sequence[Axes], kind: Kind) -> None:
     """Measures runs, prints what was measured, and draws a panel for each quantity."""
-    measured = {run.place: measure(run) for run in runs}
+    measured = {run.place: measure(run) for run in kind.runs()}
     for place, one in measured.items():
         numbers = f"{one['ns']:7.0f} ns {one['mb']:7.0f} MB {one['s']:6.1f} s"
-        print(f"{place:>9,.0f} {name:45} {numbers}", flush=True)
+        print(f"{place:>9,.0f} {kind.title:45} {numbers}", flush=True)
     for panel, key in zip(panels, QUANTITIES, strict=True):
         values = [one[key] for one in measured.values()]
         panel.loglog(list(measured), values, "o-", color=style.COLOURS[1])
         panel.grid(alpha=0.3)
-    panels[-1].set_xlabel(name)
+    panels[-1].set_xlabel(kind.title)
 
 
 def main() -> None:
     """Measures all runs, prints them, and draws a column of panels for each kind."""
-    out = Path(sys.argv[1] if len(sys.argv) > 1 else "growth.png")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "kinds",
+        nargs="*",
+        metavar="KIND",
+        choices=KINDS,
+        help=f"{', '.join(KINDS)}; default: all",
+    )
+    parser.add_argument("--out", type=Path, default=Path("growth.png"), help="the picture")
+    arguments = parser.parse_args()
+    chosen = [KINDS[name] for name in arguments.kinds or KINDS]
     figure = Figure(figsize=(10, 5), layout="constrained")
-    axes = figure.subplots(len(QUANTITIES), len(PANELS), sharex="col", sharey="row")
+    grid = (len(QUANTITIES), len(chosen))
+    axes = figure.subplots(*grid, sharex="col", sharey="row", squeeze=False)
     for panel, label in zip(axes[:, 0], QUANTITIES.values(), strict=True):
         panel.set_ylabel(label)
-    for panels, (name, runs) in zip(axes.T, PANELS.items(), strict=True):
-        column(panels, name, runs())
-    figure.savefig(out, dpi=110)
+    for panels, kind in zip(axes.T, chosen, strict=True):
+        column(panels, kind)
+    figure.savefig(arguments.out, dpi=110)
 
 
 if __name__ == "__main__":

@@ -57,13 +57,14 @@ def fixed_point_marking(rate: float) -> float:
     return low
 
 
-@pytest.mark.parametrize("flows", [4, 8])
+@pytest.mark.parametrize("flows", [4, 8, 10])
 def test_the_published_fixed_point_holds_where_its_assumptions_do(flows: int) -> None:
     """A notification may follow another at once, and the target grows from the sixth expiry on.
 
     Both as in the fluid model; in the NIC of Zhu et al. 2015, nothing follows for 50 us, and the
     target grows from the fifth expiry on. Bound: 10 %. Two flows leave the port idle at times,
-    which a fluid does not, and have a queue 16 % shorter than the model's.
+    which a fluid does not, and have a queue 16 % shorter than the model's: a reduction of one flow,
+    a twentieth of its rate, halved every 55 us, drains 14 of the 20 packets that wait.
     """
     expected = 5 + 195 * fixed_point_marking(40e9 / 8000 / flows) / 0.01
     port = tr.run(Scenario.from_toml(SCENARIO.format(flows=flows))).links["port"]

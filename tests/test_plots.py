@@ -77,6 +77,36 @@ def test_flows_without_a_window_leave_their_panel_empty(small: Path) -> None:
     assert labels(queue) == ["queue", "limit, 20 packets"]
 
 
+def memory_of_a_pool(samples: int) -> tr.Result:
+    pool = {"size": "60 kB", "policy": {"kind": "dynamic_threshold", "alpha": 1}}
+    changes: dict[str, object] = {"duration": "0.3 s", "switches.tor.pool": pool}
+    return tr.run("incast", set=changes, series_samples=samples)
+
+
+def test_the_memory_of_a_pool_is_stacked_by_link() -> None:
+    """The areas together are the sum of the links' memory; the largest shares have their own."""
+    result = memory_of_a_pool(100)
+    panel = result.plot("memory").axes[0]
+    assert result.pool_series is not None
+    pool = result.pools["tor-switch"]
+    largest = max(pool["links"], key=lambda link: pool["links"][link]["memory_share"] or 0.0)
+    assert labels(panel)[0] == largest
+    assert labels(panel)[6:8] == ["35 others", "size, 0.06 MB"]
+    rows = result.pool_series.group_by("time_s").aggregate([("memory_bytes", "sum")])
+    corners = np.asarray(panel.collections[6].get_paths()[0].vertices)
+    assert corners[:, 1].max() == pytest.approx(max(rows["memory_bytes_sum"].to_pylist()) / 1e6)
+
+
+def test_a_peak_of_memory_between_columns_is_drawn() -> None:
+    result = memory_of_a_pool(2000)
+    panel = result.plot("memory").axes[0]
+    assert result.pool_series is not None
+    rows = result.pool_series.group_by("time_s").aggregate([("memory_bytes", "sum")])
+    peak = max(rows["memory_bytes_sum"].to_pylist()) / 1e6
+    assert "all, largest" in labels(panel)
+    assert max(np.asarray(panel.lines[0].get_ydata(), dtype=float)) == pytest.approx(peak)
+
+
 def test_what_is_idle_is_drawn_next_to_the_utilization(recorded: tr.Result) -> None:
     panel = recorded.plot("utilization").axes[0]
     mean = recorded.links["bottleneck"]["utilization"]

@@ -210,3 +210,32 @@ def test_a_warning_of_one_kind_and_place_is_one() -> None:
 def _seconds(text: str) -> float:
     """The number of a text such as `30 s`."""
     return float(text.split(maxsplit=1)[0])
+
+
+@pytest.mark.parametrize(
+    ("queue", "policy", "remedy"),
+    [
+        ('{ kind = "drop_tail", limit = "20 packets" }', None, "a larger limit of the queue"),
+        ("drop_tail", '"complete_sharing"', "more memory in the pool"),
+        (
+            "drop_tail",
+            '{ kind = "static_threshold", threshold = "30 kB" }',
+            "a larger alpha or threshold of the pool",
+        ),
+    ],
+)
+def test_a_warning_of_timeouts_names_the_ports_that_drop_and_what_helps_there(
+    queue: str, policy: str | None, remedy: str
+) -> None:
+    """Of the 80 links on the way of the queries, the port of the client alone drops packets."""
+    memory = {} if policy is None else {"pool": f'{{ size = "50 kB", policy = {policy} }}'}
+    changed = {"fan_in": 40, "duration": "1 s", "queue": queue, **memory}
+    keys = {"fan_in": "flows.queries.source.fan_in", "duration": "duration"}
+    result = tr.run(
+        "incast", set={keys.get(key, f"switches.tor.{key}"): one for key, one in changed.items()}
+    )
+    (found,) = [one for one in result.summary["warnings"] if one["kind"] == "timeouts"]
+    dropping = [name for name, link in result.links.items() if link["drops_packets"]]
+    assert dropping == ["tor-switch-h0"]
+    # The flows of DCTCP have ECN already.
+    assert f"Lose fewer packets at tor-switch-h0 ({remedy}, fewer flows at a time)" in found["text"]

@@ -8,6 +8,8 @@ import pytest
 
 import tailroom as tr
 from tailroom.scenario.scenario import Scenario
+from tailroom.simulation.metrics import metrics_of
+from tailroom.studies.size_study.question import read_question
 from tailroom.studies.size_study.varied_key import Varied
 from tests.conftest import Tailroom
 
@@ -89,13 +91,17 @@ def test_the_smallest_pool_holds_a_burst_less_what_leaves_meanwhile() -> None:
     assert answer.value == f"{answer.smallest} B"
 
 
-def test_the_smallest_alpha_lets_a_queue_have_what_the_burst_needs() -> None:
-    """The last packet finds the queue below alpha (B - Q), where 3 (B - Q) is the queue."""
+def test_the_alphas_that_let_a_queue_have_what_the_burst_needs() -> None:
+    """The last packet finds the queue below alpha (B - Q), where 3 (B - Q) is the queue.
+
+    Of equally good powers of two, the smallest is the best.
+    """
     scenario = pooled(f"{HELD * 4 // 3} B", '{ kind = "dynamic_threshold", alpha = 1 }')
-    answer = tr.size(scenario, ["loss_fraction <= 0"], vary="asic.policy.alpha", precision=0.0003)
-    assert answer.varied == Varied("pools.asic.policy.alpha", "number", is_limit=False)
-    assert isinstance(answer.value, float)
-    assert 3 < answer.value <= 3.0003
+    answer = tr.size(scenario, ["loss_fraction <= 0"], vary="asic.policy.alpha")
+    assert [answer.varied.text(steps) for steps in answer.alphas] == ["4", "8", "16", "32", "64"]
+    assert answer.value == 4.0
+    assert answer.as_good == answer.alphas[1:]
+    assert [answer.varied.text(one.limit) for one in answer.tried][:2] == ["1/128", "1/64"]
 
 
 CODEL = """
@@ -193,3 +199,199 @@ def test_a_port_of_a_switch_is_refused_with_the_key_of_its_limit(
     with pytest.raises(tr.TargetError) as refusal:
         tr.size("incast", ["queries.completed_flows >= 1"], link=link)
     assert key in str(refusal.value)
+
+
+@pytest.mark.parametrize(
+    ("first", "best", "by"),
+    [
+        ("l0.queue_delay_s_p99 <= 1 s", "1/2", "the lowest l0.queue_delay_s_p99"),
+        ("l0.queue_packets_mean >= 1", "2", "the highest l0.queue_packets_mean"),
+    ],
+)
+def test_a_burst_next_to_a_full_queue_passes_at_alphas_around_one(
+    first: str, best: str, by: str
+) -> None:
+    """The full queue leaves B / (1 + alpha), of which a burst gets alpha B / (1 + alpha)^2.
+
+    Of a fifth of the memory that is enough from 0.38 to 2.62. The loss of the full queue is beyond
+    the bound that `size` adds at every alpha.
+    """
+    answer = tr.size(
+        Scenario.from_toml(CROWDED), [first, "l1.loss_fraction <= 0"], vary="policy.alpha"
+    )
+    assert [answer.varied.text(steps) for steps in answer.alphas] == ["1/2", "1", "2"]
+    assert answer.smallest is not None
+    assert answer.varied.text(answer.smallest) == best
+    assert answer.best_by == by
+    written = answer.as_dict()["alphas"]
+    assert written["meeting"] == [0.5, 1.0, 2.0]
+    assert f"= {best} is the best of 1/2, 1, 2, which meet" in answer.sentence
+
+
+def test_no_alpha_is_an_answer_if_none_meets_the_targets() -> None:
+    answer = tr.size(
+        Scenario.from_toml(CROWDED), "l0.loss_fraction <= 1%", vary="policy.alpha", max_seeds=4
+    )
+    assert answer.is_unmet
+    assert answer.alphas == []
+
+
+def test_the_command_names_all_alphas_and_the_best(tailroom: Tailroom, tmp_path: Path) -> None:
+    file = tmp_path / "crowded.toml"
+    file.write_text(CROWDED)
+    targets = ("--target", "l0.queue_delay_s_p99 <= 1 s", "--target", "l1.loss_fraction <= 0")
+    done = tailroom("size", file, "--vary", "policy.alpha", *targets)
+    assert done.status == 0
+    assert "Best pools.p.policy.alpha: 1/2" in done.output
+    assert "all that meet the targets: 1/2, 1, 2" in done.output
+    assert "pools.p is pool p (2 links)" in done.output
+
+
+CROWDED = """
+duration = "300 ms"
+measure_from = "50 ms"
+[pools.p]
+size = "300 kB"
+policy = { kind = "dynamic_threshold", alpha = 1 }
+[links.l0]
+rate = "10 Mbit/s"
+delay = "0 ms"
+queue = "drop_tail"
+pool = "p"
+[links.l1]
+rate = "10 Mbit/s"
+delay = "0 ms"
+queue = "drop_tail"
+pool = "p"
+[flows.full]
+path = ["l0"]
+packet_size = "300 B"
+source = { kind = "cbr", rate = "200 Mbit/s", phase = "0 s" }
+[flows.burst]
+path = ["l1"]
+packet_size = "300 B"
+start = "100 ms"
+stop = "100.049 ms"
+source = { kind = "cbr", rate = "9.6 Gbit/s", phase = "0 s" }
+"""
+"""A burst of 196 packets, 58.8 kB of 300 kB, in less time than a packet of the full queue takes."""
+
+INCAST = """
+duration = "60 ms"
+measure_from = "0 s"
+[switches.tor]
+hosts = 12
+rate = "1 Gbit/s"
+delay = "5 us"
+queue = "drop_tail"
+pool = { size = "200 kB", policy = "complete_sharing" }
+[flows.queries]
+from = "tor"
+to = "tor.h0"
+congestion = "reno"
+host = "data_center"
+source = { kind = "incast", fan_in = 10, size = "30 kB", period = "6 ms" }
+"""
+
+
+@pytest.fixture(scope="module")
+def incast() -> tr.Size:
+    target = "queries.coflows.completed_coflows >= 1"
+    return tr.size(Scenario.from_toml(INCAST), target, vary="tor.pool.size", max_seeds=8)
+
+
+def test_the_bound_on_the_loss_is_that_of_the_pool(incast: tr.Size) -> None:
+    """Interfaces of hosts, which are as slow as ports, lose nothing."""
+    assert str(incast.loss_target) == "tor-switch.loss_fraction <= 1%"
+    assert incast.smallest is not None
+    assert incast.without_loss_target is not None
+    assert incast.without_loss_target < incast.smallest
+    lost = {}
+    for steps in (incast.without_loss_target, incast.smallest):
+        changed = {"switches.tor.pool.size": incast.varied.setting(steps)}
+        run = tr.run(Scenario.from_toml(INCAST), set=changed)
+        pool, links = run.pools["tor-switch"], run.links
+        assert all(
+            not link["drops_packets"] for name, link in links.items() if name not in pool["links"]
+        )
+        members = [links[name] for name in pool["links"]]
+        # Every packet has left or was dropped by the end: no arrival of the window is in the queue.
+        dropped = sum(link["drops_packets"] for link in members)
+        lost[steps] = dropped / sum(link["arrivals_packets"] for link in members)
+        assert pool["loss_fraction"] == pytest.approx(lost[steps])
+    assert lost[incast.smallest] <= 0.01 < lost[incast.without_loss_target]
+    assert incast.loss_of(incast.without_loss_target) == pytest.approx(
+        lost[incast.without_loss_target], rel=0.2
+    )
+
+
+def test_the_costs_are_those_of_the_pool_and_its_busiest_port(incast: tr.Size) -> None:
+    assert incast.shown_metrics[:4] == [
+        "pools.tor-switch.loss_fraction",
+        "pools.tor-switch.memory_bytes_mean",
+        "pools.tor-switch.memory_bytes_p99",
+        "links.tor-switch-h0.queue_delay_s_p99",
+    ]
+    assert incast.link.name == "tor-switch-h0"
+    assert incast.as_dict()["pools"] == ["tor-switch"]
+    assert "switches.tor.pool is pool tor-switch (12 links)" in incast.link_chosen
+
+
+@pytest.mark.parametrize(
+    ("key", "pools", "bound"),
+    [
+        (
+            "fabrics.dc.pool.size",
+            ["dc-leaf0", "dc-spine0", "dc-leaf1"],
+            "pool_loss_fraction_max <= 1%",
+        ),
+        ("fabrics.dc.reserved", ["dc-leaf0", "dc-spine0", "dc-leaf1"], "pool_loss_fraction_max"),
+        ("pools.other.size", ["other"], "other.loss_fraction <= 1%"),
+        ("links.l.reserved", ["other"], "other.loss_fraction <= 1%"),
+        ("fabrics.dc.queue.threshold", None, ".loss_fraction <= 1%"),
+    ],
+)
+def test_a_key_of_a_fabric_belongs_to_the_pools_of_all_switches(
+    key: str, pools: list[str] | None, bound: str
+) -> None:
+    scenario = Scenario.from_toml("""
+duration = "10 ms"
+[pools.other]
+size = "1 MB"
+policy = "complete_sharing"
+[links.l]
+rate = "1 Gbit/s"
+delay = "1 us"
+queue = "drop_tail"
+pool = "other"
+reserved = "2 kB"
+[fabrics.dc]
+leaves = 2
+spines = 1
+hosts = 2
+rate = "10 Gbit/s"
+delay = "1 us"
+queue = { kind = "step_mark", threshold = "50 kB", limit = "1 MB" }
+pool = { size = "1 MB", policy = "complete_sharing" }
+reserved = "2 kB"
+[flows.f]
+from = "dc.leaf0"
+to = "dc.leaf1"
+congestion = "cubic"
+[flows.g]
+path = ["l"]
+congestion = "cubic"
+rtt = "1 ms"
+""")
+    question = read_question(scenario, "f.goodput_bps >= 1 Mbit/s", None, 0.01, key)
+    assert (list(question.pools.links) if question.pools else None) == pools
+    assert bound in str(question.loss)
+    if pools and question.pools:
+        assert question.link.name in question.pools.members
+
+
+def test_the_largest_loss_of_a_pool_is_a_metric() -> None:
+    summary = tr.run(Scenario.from_toml(INCAST)).summary
+    losses = [pool["loss_fraction"] or 0.0 for pool in summary["pools"].values()]
+    assert metrics_of(summary)["pool_loss_fraction_max"] == max(losses)
+    assert max(losses) > 0

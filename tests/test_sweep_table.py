@@ -13,6 +13,7 @@ from rich.console import Console
 import tailroom as tr
 from tailroom.cli.table_excerpt import print_excerpt
 from tailroom.scenario.axis import value_words
+from tailroom.simulation.metrics import metrics_of
 from tailroom.studies.sweep_study.query import query
 from tests.conftest import SMALL, Printed, Tailroom
 from tests.test_named_values import TWO_LINKS
@@ -173,3 +174,22 @@ def test_the_runs_with_shifted_rtts_are_marked(
     rows = rows_of(tmp_path / "runs.csv")
     assert sorted(row["phase_shift"] for row in rows) == ["", "", "1", "2"]
     assert {row[f"{QUEUE}.limit"] for row in rows} == {"5 packets"}
+
+
+def test_a_sweep_over_a_switch_shows_queries_and_the_links_that_lose_most(
+    tailroom: Tailroom, tmp_path: Path
+) -> None:
+    """The port of the client alone loses packets, of more than 80 links."""
+    short = ("--set", 'duration="300 ms"', "--seeds", 1, "--store", tmp_path / "store")
+    ended = tailroom("sweep", "incast", "--grid", "flows.queries.source.fan_in=10,40", *short)
+    titles = [line for line in ended.output.splitlines() if line.startswith("Sweep ")]
+    assert titles[0].endswith(", group queries")
+    assert len([line for line in titles if ", link " in line]) == 20
+    assert any(line.endswith(", link tor-switch-h0") for line in titles)
+    rows = [line.split() for line in ended.output.splitlines() if line.startswith(("10 ", "40 "))]
+    with_times = rows[0]
+    assert "-" not in with_times
+    queries = tr.run("incast", set={"duration": "300 ms", "flows.queries.source.fan_in": 10})
+    mean_s = metrics_of(queries.summary)["groups.queries.coflows.completion_time_s_mean"]
+    assert mean_s is not None
+    assert with_times[1:3] == [f"{1e3 * mean_s:.2f}", "ms"]

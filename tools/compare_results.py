@@ -3,7 +3,7 @@
 python tools/compare_results.py record DIR [--only TEXT]
 python tools/compare_results.py compare OLD [NEW] [--renamed MAP] [--only TEXT] [--differences N]
 
-`record` runs some four hundred short scenarios and writes the results of each to DIR as JSON.
+`record` runs some six hundred short scenarios and writes the results of each to DIR as JSON.
 `compare` runs them again, or reads what was recorded in NEW, and prints what differs from OLD.
 Everything is compared byte for byte, apart from `timing` and `engine_version`, and from names that
 MAP says have changed. The exit status is 1 if a result differs or a scenario is missing, and 2 if

@@ -36,12 +36,12 @@ fifth claims over dynamic thresholds, and two studies of this project in the sam
 report contains the pictures, and for each claim the verdict, the paper's numbers and the measured
 numbers with their confidence intervals. The runs' metrics and the numbers of every picture are in
 the folder `data` next to the report, as Parquet; counts above 512 are rounded there to within
-0.2 %, except for `dctcp-2010` and `abm-2022`. `tailroom papers run NAME --check docs/papers/NAME`
-judges the claims anew from them; with `--out DIR` it also writes the whole report, with
-explanations and variations. `make papers` writes these pages anew."""
+0.2 %, except for `abm-2022`. `tailroom papers run NAME --check docs/papers/NAME` judges the claims
+anew from them; with `--out DIR` it also writes the whole report, with notes, p-values,
+explanations, variations and the reasons for bounds. `make papers` writes these pages anew."""
 AGES = """\
-The verdicts of `abm-2022` are of 28 November 2026, those of `dctcp-2010` and those with Linux
-hosts of 26 November, before `rack_timer_margin`. All others are of 23 November, before the random
+The verdicts of `abm-2022` and `dctcp-2010` are of 28 November 2026, those with Linux hosts of 26
+November, before `rack_timer_margin`. All others are of 23 November, before the random
 order of packets that arrive at one instant; those of the quick form (`quick.json`) are of 28
 November. Each report names its engine."""
 

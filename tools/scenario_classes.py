@@ -76,7 +76,9 @@ def _type_name(item: Alias) -> str:
     if item.type_name != "str":
         return item.type_name
     return (
-        "str | float" if item.name in ("Rate", "RateOrZero", "Size") else "str | float | timedelta"
+        "str | float"
+        if item.name in ("Rate", "RateOrZero", "Size", "SizeOrZero")
+        else "str | float | timedelta"
     )
 
 

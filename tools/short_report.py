@@ -15,12 +15,7 @@ from tailroom_papers.framework.report import (
     picture_file,
 )
 
-WHOLE = (
-    "[Verdicts](../../guide/papers.md#verdicts) explains the verdicts. `tailroom papers run {name} "
-    "--check docs/papers/{name} --out DIR` writes the whole report, with the notes on each part, "
-    "the p-values, the explanations, the variations of what the paper leaves open, and the reasons "
-    "for the bounds."
-)
+WHOLE = "[Verdicts](../../guide/papers.md#verdicts); the [whole report](../index.md)."
 CONDITIONS = (
     "{tried} claims were also judged with other hosts or settings than those of the paper or "
     "study. This changes no verdict of the report. "
@@ -42,7 +37,7 @@ def document(paper: Paper, parts: Sequence[Part], record: Record) -> Document:
         record: The content of `claims.json`.
     """
     blocks: list[Block] = [*abstract(record), Paragraph(counts(paper, record))]
-    blocks.append(Paragraph(WHOLE.format(name=paper.name)))
+    blocks.append(Paragraph(WHOLE))
     for part, caption in zip(parts, captions(parts), strict=True):
         blocks.append(Heading(part_title(part.name, part.title)))
         blocks.append(Picture(picture_file(part.name), NO_PICTURE, part.name, caption))

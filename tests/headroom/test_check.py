@@ -342,8 +342,8 @@ def test_a_pool_is_written_for_a_shared_headroom_alone() -> None:
         "ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "xoff": "10747904"}
     }
     assert "which includes xoff" in str(left_out(shared, "sonic"))
-    assert "83,968 B is left out" in str(left_out(shared, "openconfig"))
-    assert "83968" not in openconfig(shared)
+    assert "each queue has its xoff of 83,968 B" in str(left_out(shared, "openconfig"))
+    assert f'"dedicated-buffer": "{19_456 + 83_968}"' in openconfig(shared)
     assert "--ports" in str(left_out(tr.headroom("100G", "300m", table="sn5640"), "sonic"))
     private = tr.headroom("100G", "300m", table="sn5600", ports=64)
     assert "BUFFER_POOL" not in json.loads(sonic_profile(private))

@@ -64,6 +64,15 @@ def test_a_check_as_json_has_a_row_per_finding(tailroom: Tailroom, tmp_path: Pat
     assert "less_at_longer_cable" in repr(check)
 
 
+def test_the_list_as_json_has_chips_tables_and_their_sources(tailroom: Tailroom) -> None:
+    known = {
+        one["name"]: one for one in json.loads(tailroom("headroom", "--list", "--json").output)
+    }
+    assert (known["tomahawk-5"]["option"], known["z9864f"]["option"]) == ("--asic", "--table")
+    assert known["Dell-Z9864f-O64"]["rows"] == 24
+    assert all(one["source"] for one in known.values())
+
+
 def test_a_damaged_table_ends_with_status_2(tailroom: Tailroom, tmp_path: Path) -> None:
     path = written(tmp_path, "10000 5m 1 2 three 0\n")
     ended = tailroom("headroom", "--check", path)

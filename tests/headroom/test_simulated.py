@@ -2,12 +2,13 @@
 
 import json
 from fractions import Fraction
+from math import ceil
 
 import pytest
 
 import tailroom as tr
 from tailroom.pfc_headroom.speeds import SPEEDS
-from tailroom.studies.headroom_run import _scenario
+from tailroom.studies.headroom_run import _scenario, _worst_case
 from tests.conftest import Tailroom
 
 PORTS = [
@@ -30,6 +31,42 @@ def test_the_formula_holds_to_a_frame(speed: str, cable: str) -> None:
     assert 0 <= found.wire_bytes - found.peak_bytes < found.frame_bytes
     assert found.drops_packets == 0
     assert found.shorter_drops_packets == 1
+
+
+def _last_frame_just_begun(speed: str, cable: str) -> tr.Headroom:
+    """The formula with a response that is longer by less than a frame.
+
+    The peer sends without a break, so that the pause acts a fixed time after a frame has begun.
+    Here it acts a picosecond after.
+    """
+    plain = tr.headroom(speed, cable)
+    sizes = {term.name: term.exact_bytes for term in plain.terms}
+    frame = sizes["largest lossless frame, just begun at the peer"]
+    delays = sum(term.exact_bytes for term in plain.terms if term.role != "memory") - frame
+    ps_per_byte = Fraction(8 * 10**6, plain.speed_mbps)
+    response = (sizes["response of the peer"] + -delays % frame) * ps_per_byte
+    interface = sizes["interface (MAC and PHY)"] * ps_per_byte
+    return tr.headroom(
+        speed, cable, response=f"{ceil(response) + 1} ps", interface=f"{ceil(interface)} ps"
+    )
+
+
+@pytest.mark.parametrize(("speed", "cable"), PORTS)
+def test_the_peak_is_the_formula_where_the_last_frame_has_just_begun(
+    speed: str, cable: str
+) -> None:
+    """Every term at its bound, the last frame too: equal to the byte, and a byte less drops."""
+    answer = _last_frame_just_begun(speed, cable)
+    found = tr.simulate_headroom(answer)
+    assert found.peak_bytes == found.wire_bytes
+    assert answer.xoff_bytes - found.wire_bytes in (0, 1)
+    assert found.drops_packets == 0
+    frame = found.frame_bytes
+    assert _worst_case(answer, frame, found.wire_bytes - 1, 10 * frame) == (
+        found.wire_bytes - frame,
+        1,
+    )
+    assert 0 <= answer.xoff_bytes - tr.headroom(speed, cable).xoff_bytes <= frame
 
 
 @pytest.mark.parametrize(("speed", "cable"), PORTS)

@@ -16,6 +16,7 @@ USUAL = {
     "rate": ("10 Mbit/s", "1 Mbit/s", "100 kbit/s", "30 Mbit/s", "100 Mbit/s"),
     "rate_or_zero": ("1 Mbit/s", "0 bit/s", "20 Mbit/s"),
     "size": ("1000 B", "100 B", "1500 B", "576 B", "10 kB", "64 KiB", "300 kB"),
+    "size_or_zero": ("0 B", "1000 B", "10 kB"),
     "queue_limit": ("20 packets", "5 packets", "50 packets", "200 packets", "1000 packets",
                     "1 bdp", "20 ms", "30 kB"),
 }  # fmt: skip
@@ -27,6 +28,7 @@ EXTREME = {
     "rate": ("1 bit/s", "100 Tbit/s", "7 bit/s", "0 bit/s", "0.5 bit/s", "1.4999999999999 bit/s"),
     "rate_or_zero": ("0 bit/s", "1 bit/s", "100 Tbit/s"),
     "size": ("1 B", "0 B", "2 B", "40 B", "41 B", "65535 B", "1e15 B", "18446744073709551616 B"),
+    "size_or_zero": ("0 B", "1 B", "1e15 B"),
     "queue_limit": ("0 packets", "1e12 packets", "1e15 B", "1 B", "999 B", "720 h", "1 ps",
                     "0 bdp", "1e-9 bdp", "1e9 bdp", "0.5 packets"),
 }  # fmt: skip

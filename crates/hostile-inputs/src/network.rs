@@ -14,7 +14,7 @@ use tailroom_engine::pool::policy::PolicyConfig;
 use tailroom_engine::pool::policy::dynamic_threshold::DynamicThresholdParams;
 use tailroom_engine::pool::{PoolMember, PoolSpec};
 use tailroom_engine::quantity::limit::QueueLimit;
-use tailroom_engine::quantity::{BitRate, PositiveDuration, Size};
+use tailroom_engine::quantity::{BitRate, PositiveDuration, Size, SizeOrZero};
 use tailroom_engine::scenario;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::traffic::bulk::BulkParams;
@@ -135,7 +135,7 @@ fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
         }
         20 => {
             let [xoff, headroom] = [value, value / 2].map(Size::new);
-            link.pause = Some(PauseSpec::new(xoff, Size::new(value / 3), headroom));
+            link.pause = Some(PauseSpec::new(xoff, SizeOrZero::new(value / 3), headroom));
             let mut member = IngressMember::new((value % 2) as usize, f64::from_bits(value));
             member.xon_offset = value;
             link.ingress = value.is_multiple_of(3).then_some(member);

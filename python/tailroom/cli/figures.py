@@ -9,12 +9,13 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """Kinds of figures: four of a run, three of a sweep."""
+    """Kinds of figures: five of a run, three of a sweep."""
 
     WINDOWS = "windows"
     UTILIZATION = "utilization"
     DISPERSION = "dispersion"
     ARRIVALS = "arrivals"
+    MEMORY = "memory"
     CURVES = "curves"
     HEATMAP = "heatmap"
     TRADEOFF = "tradeoff"
@@ -30,6 +31,7 @@ OF_RESULTS: "dict[Kind, PlotKind]" = {
     Kind.UTILIZATION: "utilization",
     Kind.DISPERSION: "dispersion",
     Kind.ARRIVALS: "arrivals",
+    Kind.MEMORY: "memory",
 }
 
 

@@ -11,7 +11,13 @@ from rich.console import Console
 import tailroom
 from tailroom.arguments import option
 from tailroom.cli import failures
-from tailroom.cli.headroom_report import show, show_check, show_simulated
+from tailroom.cli.headroom_report import (
+    known_profiles,
+    show,
+    show_check,
+    show_list,
+    show_simulated,
+)
 from tailroom.cli.options import Json
 from tailroom.cli.signature import options_of
 from tailroom.pfc_headroom.formats import FORMATS, left_out
@@ -21,7 +27,7 @@ if TYPE_CHECKING:
     from tailroom.pfc_headroom.result import Headroom
     from tailroom.studies.headroom_run import SimulatedHeadroom
 
-OF_CHECK = ("asic", "table")
+OF_CHECK = ("asic", "table", "strict")
 """Options that --check takes too."""
 
 
@@ -54,8 +60,24 @@ def headroom_command(  # noqa: PLR0913 - each is one option
         bool,
         typer.Option(
             "--explain",
-            help="With --check: show the terms of each row that is wrong, or that differs from the "
-            "published table whose parameters give most of the rows.",
+            help="With --check: show the terms of each row that is wrong, or that differs from its "
+            "formula by more than a cell, and what public tables of the chip have there.",
+        ),
+    ] = False,
+    strict: Annotated[
+        bool,
+        typer.Option(
+            "--strict",
+            help="With --check: a row is also wrong if it differs from its formula by more than a "
+            "cell.",
+        ),
+    ] = False,
+    list: Annotated[  # noqa: A002 - the option's name
+        bool,
+        typer.Option(
+            "--list",
+            help="List the chips and published tables that --asic and --table know, with their "
+            "sources.",
         ),
     ] = False,
     format: Annotated[  # noqa: A002 - the option's name
@@ -65,7 +87,7 @@ def headroom_command(  # noqa: PLR0913 - each is one option
             metavar="NAME",
             help="Print configuration instead: sonic (a row of pg_profile_lookup.ini, a "
             "BUFFER_PROFILE, and with --ports and a shared headroom a BUFFER_POOL) or openconfig "
-            "(without a shared headroom).",
+            "(each queue has its headroom to itself).",
             callback=_check_format,
         ),
     ] = None,
@@ -86,13 +108,22 @@ def headroom_command(  # noqa: PLR0913 - each is one option
     peer has sent. Without --asic or --table, the terms are those of IEEE 802.1Q, Annex O, with the
     largest delays that the standards allow.
     """
+    if list:
+        others = [*question, *(["check"] if check else [])]
+        if others or files:
+            name = option(others[0]) if others else f"{files[0]}" if files else ""
+            raise failures.InputError(f"{name}: does not apply to --list; leave it out")
+        _list(json=json)
+        return
     if check:
         if simulate:
             raise failures.InputError("--simulate: does not apply to --check; leave it out")
+        if strict:
+            question["strict"] = True
         _check(files or [], question, explain=explain, json=json, format_name=format)
         return
-    if files or explain:
-        given = "--explain" if explain else f"{files[0]}" if files else ""
+    if files or explain or strict:
+        given = "--explain" if explain else "--strict" if strict else f"{files[0]}" if files else ""
         raise failures.InputError(f"{given}: applies to tables; add --check")
     for name in ("speed", "cable"):
         if name not in question:
@@ -106,6 +137,13 @@ def headroom_command(  # noqa: PLR0913 - each is one option
         raise failures.InputError("--simulate and --format: choose one of them")
     simulated = tailroom.simulate_headroom(answer) if simulate else None
     _print(answer, simulated, json=json, format_name=format)
+
+
+def _list(*, json: bool) -> None:
+    if json:
+        print(json_text.dumps(known_profiles(), indent=2))
+    else:
+        show_list(Console(highlight=False))
 
 
 def _print(

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
@@ -10,6 +10,9 @@ from tailroom.cli.table import NumberTable
 from tailroom.cli.terminal_text import escape
 from tailroom.pfc_headroom.check import CheckedTable, HeadroomCheck, explaining
 from tailroom.pfc_headroom.faults import KINDS, Fault
+from tailroom.pfc_headroom.profiles import ASICS, TABLES
+from tailroom.pfc_headroom.public_rows import SOURCE as ROWS_OF
+from tailroom.pfc_headroom.public_rows import published_tables
 from tailroom.pfc_headroom.result import Headroom
 from tailroom.pfc_headroom.tables import PROFILE_NAME, HeadroomRow
 from tailroom.pfc_headroom.terms import Term
@@ -50,7 +53,73 @@ def show(answer: Headroom, console: Console) -> None:
             f"pool {answer.pool_bytes:,} B{_cells(answer.pool_cells)} of headroom for "
             f"{answer.ports:,} ports x {answer.priorities} priorities{over}"
         )
+    if answer.published:
+        _show_published(answer, console)
     console.print(f"\nAssumed: {escape(' '.join(answer.assumptions))}", soft_wrap=True)
+
+
+def _show_published(answer: Headroom, console: Console) -> None:
+    """Prints what public tables of the chip have here: what grows with the cable, and the rest."""
+    title = f"Public tables of {answer.profile.chip} at this speed and cable ({ROWS_OF})"
+    table = NumberTable(title, "table", "xoff", "per byte of cable", "on the cable", "the rest")
+    for row in answer.published:
+        parts = (row.stored_per_byte, row.cable_bytes, row.rest_bytes)
+        ratio, cable, rest = ("one cable" if part is None else part for part in parts)
+        table.add_row(
+            escape(", ".join(row.tables)),
+            f"{row.xoff_bytes:,}",
+            ratio if isinstance(ratio, str) else f"{ratio:.2f}",
+            cable if isinstance(cable, str) else f"{cable:,.0f}",
+            rest if isinstance(rest, str) else f"{rest:,.0f}",
+        )
+    console.print(table)
+    console.print(
+        "They differ in the memory that a byte on the cable takes (small packets in cells), and in "
+        "the rest, frames and delays, which no table states.",
+        soft_wrap=True,
+    )
+
+
+def known_profiles() -> list[dict[str, Any]]:
+    """The chips and published tables, as the command prints them with `--json`."""
+    known = [
+        {
+            "name": profile.name,
+            "words": profile.words,
+            "option": "--asic" if profile.of_chip is None else "--table",
+            "method": profile.method,
+            "unit_bytes": profile.granularity_bytes,
+            "source": profile.source,
+        }
+        for profile in (*ASICS, *TABLES)
+    ]
+    rows = [
+        {"name": name, "asic": asic, "rows": rows, "source": ROWS_OF}
+        for asic, name, rows in published_tables()
+    ]
+    return [*known, *rows]
+
+
+def show_list(console: Console) -> None:
+    """Prints the chips and published tables that are known.
+
+    Args:
+        console: Where to print it.
+    """
+    methods = {"standard": "Annex O", "sonic": "SONiC's formula", "fit": "fit"}
+    for title, profiles in (("Chips (--asic)", ASICS), ("Published tables (--table)", TABLES)):
+        console.print(f"{title}: unit, formula, source")
+        for profile in profiles:
+            console.print(
+                f"  {profile.name}: {escape(profile.words)}; {profile.granularity_bytes} B, "
+                f"{methods[profile.method]}; {escape(profile.source)}",
+                soft_wrap=True,
+            )
+    table = NumberTable(f"Public tables to compare with ({ROWS_OF})", "table", "rows", "chip")
+    table.columns[2].justify = "left"
+    for asic, name, rows in published_tables():
+        table.add_row(escape(name), str(rows), asic)
+    console.print(table)
 
 
 def _cells(number: int | None) -> str:
@@ -162,11 +231,8 @@ def _words(row: HeadroomRow) -> str:
 
 
 def _is_explained(table: CheckedTable, row: HeadroomRow) -> bool:
-    """Whether a row is wrong, or differs from a formula that gives most of its table."""
-    if any(fault.row == row for fault in table.faults):
-        return True
-    differs = sum(term.exact_bytes for term in table.expected(row)) != row.xoff_bytes
-    return differs and 2 * table.reproduced >= len(table.rows)
+    """Whether a row is wrong, or differs from its formula by more than a cell."""
+    return any(fault.row == row for fault in (*table.faults, *table.differences))
 
 
 def _explain(table: CheckedTable, row: HeadroomRow, console: Console) -> None:
@@ -188,6 +254,10 @@ def _explain(table: CheckedTable, row: HeadroomRow, console: Console) -> None:
     for some in list(explaining(terms, abs(difference), unit))[:1]:
         names = " and ".join(term.name for term in some)
         console.print(f"Terms of that size: {escape(names)}.")
+    published = table.published(row)
+    if published:
+        words = "; ".join(f"{', '.join(one.tables)} {one.xoff_bytes:,} B" for one in published)
+        console.print(f"Public tables of the chip here: {escape(words)}.", soft_wrap=True)
     console.print()
 
 

@@ -55,8 +55,9 @@ def size_command(
             help="Key of the scenario, or its end, whose smallest sufficient value is sought "
             "instead of the limit of the link's queue: a target delay, a threshold, the burst of "
             "a shaper. It has a number of packets, bytes, seconds or bit/s, or a number without a "
-            "unit; the search begins around it. Example: --vary queue.target. A key with values, "
-            "such as --vary queue.target=5ms,20ms, gives an answer per value.",
+            "unit; the search begins around it. Of the alpha of a pool, powers of two are judged. "
+            "Example: --vary queue.target. A key with values, such as --vary "
+            "queue.target=5ms,20ms, gives an answer per value.",
             autocompletion=completion.keys_to_vary,
         ),
     ] = None,

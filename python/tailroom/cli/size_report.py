@@ -86,9 +86,9 @@ def show_frontier(frontier: Frontier, console: Console) -> None:
     what = "queue limit" if first.varied.is_limit else first.varied.key
     metrics = frontier.shown_metrics
     table = report.table_of(
-        f"Smallest {escape(what)} for {escape(targets)}",
+        f"{first.varied.wanted.capitalize()} {escape(what)} for {escape(targets)}",
         escape(frontier.axis.key.rpartition(".")[2]),
-        "smallest",
+        first.varied.wanted,
         "95 % interval",
         *(escape(_short(metric, first)) for metric in metrics),
     )
@@ -114,7 +114,7 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
     else:
         colour = "yellow" if answer.misses_loss_target else "green"
         what = "queue limit" if answer.varied.is_limit else answer.varied.key
-        limit = f"Smallest {escape(what)}{' so far' if so_far else ''}"
+        limit = f"{answer.varied.wanted.capitalize()} {escape(what)}{' so far' if so_far else ''}"
         value = f"{limit}: {answer.varied.text(answer.smallest)}"
         lines = [f"[bold {colour}]{value}[/bold {colour}]{_amounts(answer)}"]
         lines += map(escape, _undecided(answer))
@@ -133,6 +133,11 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
 def _link_lines(answer: Size) -> list[str]:
     """The link, and why it is this one, as markup."""
     link = answer.link
+    if answer.pools:
+        slowest = (
+            f"its slowest link that carries flows is {link.name}, {report.rate(link.rate_bps)}"
+        )
+        return [escape(answer.link_chosen or answer.pools.reason), escape(slowest)]
     bdp = f"bdp {report.packets(link.bdp_packets)}" if link.bdp_packets else "no bdp,"
     line = (
         f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, {bdp} packets of "
@@ -153,6 +158,13 @@ def _amounts(answer: Size) -> str:
 def _undecided(answer: Size) -> list[str]:
     """The range in which the smallest sufficient value may lie."""
     text = answer.varied.text
+    if answer.varied.is_alpha:
+        as_good = ", ".join(map(text, answer.as_good))
+        return [
+            f"all that meet the targets: {', '.join(map(text, answer.alphas))}",
+            f"the best one has {answer.best_by}"
+            + (f"; the runs do not tell it from {as_good}" if as_good else ""),
+        ]
     if one := answer.interval:
         ends = answer.varied.range_text(one.low, one.high)
         return [f"estimate {text(one.estimate)}, 95 % interval {ends}"]

@@ -43,8 +43,9 @@ def sweep_command(
         typer.Option(
             metavar="NAME",
             help="Show this metric in the table, e.g. --metric queue_delay_s_p99 or "
-            "--metric call.loss_fraction (default: utilization, loss and mean queueing delay of "
-            "the links that vary, else of all links). The store has every metric. May be "
+            "--metric call.loss_fraction (default: completion times of queries, and utilization, "
+            "loss and mean queueing delay of the links that vary, else of all links, at most of "
+            "20). The store has every metric. May be "
             "repeated.",
             autocompletion=completion.metric_names,
         ),

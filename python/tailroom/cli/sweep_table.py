@@ -1,6 +1,7 @@
 """The points of a sweep as tables, with warnings about their accuracy."""
 
 from collections.abc import Sequence
+from math import isfinite
 from pathlib import Path
 
 from rich.console import Console
@@ -16,6 +17,11 @@ from tailroom.studies.sweep_study.study import SweepResult
 LINK_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean")
 """Metrics shown for each link by default."""
 FAIRNESS = f"{ALL_FLOWS}.jain_index"
+
+COFLOW_METRICS = ("completion_time_s_mean", "completion_time_s_p99")
+"""Metrics shown for each group of queries or collective operations by default."""
+MOST_LINKS = 20
+"""Number of links with tables by default: those that lose most, then those that wait longest."""
 
 MOST_NAMED = 20
 """Number of points that a warning lists."""
@@ -33,8 +39,9 @@ def show(
     Args:
         result: The sweep.
         console: The console to print to.
-        metrics: Names of the metrics to show (default: utilization, loss and mean queueing delay
-            of the links that vary, else of all links, and the fairness of all flows).
+        metrics: Names of the metrics to show (default: completion times of queries and steps;
+            utilization, loss and mean queueing delay of the links that vary, else of all links, at
+            most of 20; and the fairness of all flows).
         only_finished: Leave out points without a finished run.
 
     Raises:
@@ -120,8 +127,8 @@ def _blocks(result: SweepResult, known: Sequence[str]) -> dict[str, dict[str, st
         *([find_metric(until["metric"], known)] if until and known else []),
     ]
     varied = {key.split(".")[1] for key in named if key.startswith("links.")}
-    links = [link for link in every if link in varied] or every
-    blocks = {
+    links = [link for link in every if link in varied] or _most_notable(result, every)
+    blocks = _of_coflows(known) | {
         f"link {link}": {heading(metric): f"links.{link}.{metric}" for metric in LINK_METRICS}
         for link in links
     }
@@ -129,7 +136,33 @@ def _blocks(result: SweepResult, known: Sequence[str]) -> dict[str, dict[str, st
         blocks["all flows"] = {heading(FAIRNESS): FAIRNESS}
     elif FAIRNESS in known:
         blocks[f"link {links[0]}"][heading(FAIRNESS)] = FAIRNESS
-    return {"": blocks[f"link {every[0]}"]} if len(every) == 1 else blocks
+    return {"": blocks[f"link {every[0]}"]} if len(every) == len(blocks) == 1 else blocks
+
+
+def _of_coflows(known: Sequence[str]) -> dict[str, dict[str, str]]:
+    """Headings with full names of metrics, by the title of the table of a group with coflows."""
+    groups = {name.split(".")[1]: None for name in known if ".coflows." in name}
+    prefixes = {group: f"groups.{group}.coflows." for group in groups}
+    return {
+        f"group {group}": {
+            heading(f"coflows.{metric}"): f"{prefix}{metric}" for metric in COFLOW_METRICS
+        }
+        for group, prefix in prefixes.items()
+    }
+
+
+def _most_notable(result: SweepResult, links: Sequence[str]) -> list[str]:
+    """The links that lose most, or else let packets wait longest, at any point; all if few."""
+    if len(links) <= MOST_LINKS:
+        return list(links)
+
+    def largest(link: str, metric: str) -> float:
+        by_point = result.intervals(f"links.{link}.{metric}")
+        return max((one.mean for one in by_point if one and isfinite(one.mean)), default=0.0)
+
+    ranked = sorted(links, key=lambda link: [-largest(link, metric) for metric in LINK_METRICS[1:]])
+    kept = set(ranked[:MOST_LINKS])
+    return [link for link in links if link in kept]
 
 
 def _show_warning(

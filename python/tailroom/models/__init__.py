@@ -12,7 +12,7 @@ the folder of its kind, and a line in `MODELS`.
 from collections.abc import Iterable
 
 from tailroom.errors import ArgumentError, NotApplicableError
-from tailroom.models.bottleneck import Bottleneck, crossed_links, read_bottleneck
+from tailroom.models.bottleneck import Bottleneck, busiest_of, crossed_links, read_bottleneck
 from tailroom.models.bursts import bursts_over_background
 from tailroom.models.fixed_point import (
     drop_tail_fixed_point,
@@ -89,6 +89,7 @@ __all__ = [
     "NotApplicableError",
     "Prediction",
     "Requirement",
+    "busiest_of",
     "crossed_links",
     "models_named",
     "read_bottleneck",

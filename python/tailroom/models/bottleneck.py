@@ -1,7 +1,7 @@
 """The input of a model: one link of a scenario and the traffic that crosses it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from math import inf
 from typing import Any
@@ -221,6 +221,33 @@ def read_bottleneck(
             f"{source.place}: there is no link {link!r}; choose one of {', '.join(by_name)}"
         )
     return _bottleneck(by_name[link])
+
+
+def busiest_of(source: Scenario, links: Collection[str]) -> str | None:
+    """Returns the slowest of some links that flows cross; of equally slow ones, that of most flows.
+
+    Args:
+        source: The scenario.
+        links: Names of the links.
+
+    Returns:
+        Its name; `None` if flows cross none of them.
+
+    Raises:
+        ScenarioError: The scenario is wrong.
+    """
+    read = _model_input(source, None)
+    crossed = [
+        _bottleneck(table)
+        for table in read["links"]
+        if table["name"] in links and table["name"] in read["crossed"]
+    ]
+    busiest = min(
+        crossed,
+        key=lambda link: (link.rate_bps, -link.flow_count, -link.stream_load - link.dynamic_load),
+        default=None,
+    )
+    return busiest.name if busiest else None
 
 
 def crossed_links(source: Scenario) -> list[str]:

@@ -16,6 +16,7 @@ from tailroom.pfc_headroom.arrow_table import only_table
 from tailroom.pfc_headroom.calculate import link_question
 from tailroom.pfc_headroom.faults import CONTRADICTIONS, Fault, faults_of, has_known_response
 from tailroom.pfc_headroom.profiles import STANDARD, TABLES, Profile, asic_of_path, read_profile
+from tailroom.pfc_headroom.public_rows import PublishedHeadroom, published_headrooms
 from tailroom.pfc_headroom.speeds import speed_of
 from tailroom.pfc_headroom.tables import HeadroomRow, read_table
 from tailroom.pfc_headroom.terms import Term, terms_of
@@ -49,6 +50,21 @@ class CheckedTable:
     def without_response(self) -> tuple[HeadroomRow, ...]:
         """Rows compared with cable plus a frame, as no source states the response."""
         return tuple(row for row in self.rows if not has_known_response(row))
+
+    @property
+    def differences(self) -> tuple[Fault, ...]:
+        """Rows that differ from the formula by more than a cell, with the terms of that size."""
+        return tuple(_differences(self.profile, self.rows))
+
+    def published(self, row: HeadroomRow) -> tuple[PublishedHeadroom, ...]:
+        """Returns what public tables of the chip have at the speed and cable of a row.
+
+        Args:
+            row: The row.
+        """
+        if self.asic is None:
+            return ()
+        return published_headrooms(self.asic.chip, row.speed_mbps, row.cable_m)
 
     def expected(self, row: HeadroomRow) -> tuple[Term, ...]:
         """Returns the terms of a row by the profile; none if the speed has no known response.
@@ -142,6 +158,7 @@ def check_headroom(
     *,
     asic: str | None = None,
     table: str | None = None,
+    strict: bool = False,
 ) -> HeadroomCheck:
     """Checks tables of PFC headrooms: `pg_profile_lookup.ini` and BUFFER_PROFILE of SONiC.
 
@@ -157,6 +174,7 @@ def check_headroom(
             of the device that the path names, and without a known device, cells are not checked.
         table: Published table with whose parameters rows are computed again; the one that gives
             the most rows if left out.
+        strict: A row is also wrong if it differs from the formula by more than a cell.
 
     Raises:
         ArgumentError: The chip or the table is not known, or there is no file.
@@ -167,16 +185,21 @@ def check_headroom(
     chip = None if asic is None else read_profile(asic, None)
     published = chip if chip in TABLES else None
     published = published if table is None else read_profile(None, table)
-    return HeadroomCheck(tuple(_checked(file, chip, published) for file in files))
+    return HeadroomCheck(tuple(_checked(file, chip, published, strict) for file in files))
 
 
 def _checked(
-    file: str | PathLike[str], asic: Profile | None, published: Profile | None
+    file: str | PathLike[str],
+    asic: Profile | None,
+    published: Profile | None,
+    is_strict: bool,
 ) -> CheckedTable:
     read, chip = read_table(file), asic or asic_of_path(str(Path(file).absolute()))
     rows = read.rows
     profile = published or _fitting(rows) or chip or STANDARD
     found = tuple(faults_of(rows, chip))
+    if is_strict:
+        found += tuple(_differences(profile, rows))
     reproduced = _reproduced(profile, rows)
     return CheckedTable(str(file), rows, chip, profile, reproduced, found, read.other_profiles)
 
@@ -199,6 +222,23 @@ def _terms(profile: Profile, row: HeadroomRow) -> tuple[Term, ...]:
         return terms_of(link_question(profile, speed, row.cable_m))
     except ArgumentError:  # no source states the response at this speed
         return ()
+
+
+def _differences(profile: Profile, rows: Sequence[HeadroomRow]) -> Iterator[Fault]:
+    """Yields the rows that differ from the formula of a profile by more than a cell."""
+    unit = profile.granularity_bytes
+    for row in rows:
+        terms = _terms(profile, row)
+        total = _sum(terms)
+        if total is None or abs(total - row.xoff_bytes) <= unit:
+            continue
+        less = total - row.xoff_bytes
+        side = "less" if less > 0 else "more"
+        text = f"{profile.name} gives {total:,} B, the row has {abs(less):,} B {side}"
+        some = next(explaining(terms, abs(less), unit), ())
+        if some:
+            text += f": as much as {' and '.join(term.name for term in some)}"
+        yield Fault(row, "differs_from_formula", text)
 
 
 def _sum(terms: Sequence[Term]) -> int | None:

@@ -24,11 +24,12 @@ KINDS = {
     "two_values": "not the values of another row of the same speed and cable",
     "xon_above_size": "xon above size, without an xon_offset",
     "out_of_range": "a speed or cable out of range",
+    "differs_from_formula": "not the value of the formula",
 }
 """What can be wrong, by kind of fault."""
 CONTRADICTIONS = ("less_at_longer_cable", "less_at_higher_speed", "below_response")
 """Kinds of faults that contradict other rows, or what arrives without any frame."""
-OTHER_CELLS = sorted({asic.granularity_bytes for asic in ASICS} - {KIB})
+OTHER_CELLS = sorted({asic.granularity_bytes for asic in ASICS if asic.tells_chip} - {KIB})
 """Cells whose multiples tell a chip; multiples of 1 KiB tell only of SONiC's scripts."""
 LEAST_MBPS, MOST_MBPS = 10, 1_600_000
 """Speeds of Ethernet in Mbit/s."""

@@ -62,8 +62,8 @@ def sonic_profile(headroom: Headroom) -> str:
 def openconfig(headroom: Headroom) -> str:
     """Returns a buffer allocation profile of openconfig-qos as JSON (RFC 7951).
 
-    The model has no leaf for a headroom: what is reserved becomes the dedicated buffer, and a
-    headroom that ports share is left out.
+    The model has no leaf for a headroom, nor for one that ports share: the dedicated buffer of each
+    queue has it, so that nothing is lost.
 
     Args:
         headroom: The result.
@@ -71,7 +71,7 @@ def openconfig(headroom: Headroom) -> str:
     name = f"lossless-{headroom.speed}-{headroom.cable}"
     config = {
         "name": "lossless",
-        "dedicated-buffer": str(headroom.size_bytes),
+        "dedicated-buffer": str(_with_headroom(headroom)),
         "use-shared-buffer": True,
         "shared-buffer-limit-type": "DYNAMIC_BASED_ON_SCALING_FACTOR",
         "dynamic-limit-scaling-factor": 0,
@@ -82,8 +82,13 @@ def openconfig(headroom: Headroom) -> str:
     return json.dumps({"openconfig-qos:qos": profiles}, indent=2) + "\n"
 
 
+def _with_headroom(headroom: Headroom) -> int:
+    """What a priority reserves if ports share no headroom."""
+    return headroom.size_bytes + (headroom.xoff_bytes if headroom.is_shared else 0)
+
+
 def left_out(headroom: Headroom, name: str) -> str | None:
-    """Returns what a format cannot express of a headroom; `None` if it is complete.
+    """Returns what a format cannot express of a headroom; `None` if it expresses all.
 
     Args:
         headroom: The result.
@@ -93,7 +98,7 @@ def left_out(headroom: Headroom, name: str) -> str | None:
     if not headroom.is_shared:
         return None
     if name == "openconfig":
-        return f"OpenConfig has no headroom that ports share: the xoff of {xoff} is left out"
+        return f"OpenConfig has no headroom that ports share: each queue has its xoff of {xoff}"
     if headroom.pool_bytes is None:
         return "ports share the headroom: give --ports for its BUFFER_POOL"
     return "BUFFER_POOL has no size: add that of the switch, which includes xoff"

@@ -67,14 +67,33 @@ class Profile:
     """What is added after rounding."""
     has_margin: bool = False
     """Whether SONiC's script adds 2 KiB if small packets are not the only packets."""
+    of_chip: str | None = None
+    """Name of the chip of a published table; `None` for a chip."""
     differences: tuple[tuple[int, str], ...] = ()
     """How published rows differ from the result: the speed in Mbit/s, and a sentence."""
     fit_delay_s: Fraction | None = None
     """Delay that was fitted, apart from frames and cable."""
+    fit_delays_s: tuple[tuple[int, Fraction], ...] = ()
+    """Delays that were fitted speed by speed: the speed in Mbit/s, and the delay."""
     fitted_mbps: tuple[int, int] = (0, 0)
     """Lowest and highest speed of the rows that were fitted."""
+    tells_chip: bool = True
+    """Whether amounts that are multiples of the cell tell the chip, as the cell is known."""
     is_in_kib: bool = False
     """Whether amounts are multiples of 1 KiB, as SONiC's scripts make them, and not of a cell."""
+
+    @property
+    def chip(self) -> str:
+        """Name of the chip: that of a table, or its own."""
+        return self.of_chip or self.name
+
+    def fitted_delay_s(self, mbps: int) -> Fraction:
+        """Returns the delay that was fitted at a speed, apart from frames and cable.
+
+        Args:
+            mbps: Speed of the port in Mbit/s.
+        """
+        return dict(self.fit_delays_s).get(mbps, self.fit_delay_s or Fraction(0))
 
     @property
     def granularity_bytes(self) -> int:
@@ -119,6 +138,12 @@ def _spectrum(number: str, cell: int, eight_lanes: int | None, xon_kib: int = 19
 def _cells(name: str, words: str, cell: int, source: str = "SONiC, sonic-mgmt") -> Profile:
     """A chip of which only the cell is known."""
     return Profile(name, words, f"cell: {source}", cell_bytes=cell)
+
+
+def _units(name: str, words: str, unit: int, source: str) -> Profile:
+    """A chip of which only the unit of published amounts is known; no packet wastes parts of it."""
+    chip = _cells(name, words, unit, source)
+    return replace(chip, source=f"unit: {source}", small_percent=0, tells_chip=False)
 
 
 def _fit(name: str, words: str, cell: int, rows: str, **stated: Any) -> Profile:
@@ -172,6 +197,13 @@ ASICS = (
     ),
     replace(_cells("tofino-1", "Intel Tofino", 80, "ns3-datacenter"), is_in_kib=True),
     replace(_cells("tofino-2", "Intel Tofino 2", 176, "SONiC, asic_table.j2"), is_in_kib=True),
+    _units("teralynx-10", "Marvell Teralynx 10", 128, "the rows of d64p512t in sonic-buildimage"),
+    _units(
+        "jericho-2",
+        "Broadcom Jericho 2",
+        4096,
+        "blocks in sonic-mgmt, and the rows of Arista 7800R3 in sonic-buildimage",
+    ),
     _cells("nexus-9300-fx2", "Cisco Nexus 9300-FX2", 416, "Cisco's manual"),
 )
 """Chips; `tomahawk-5` and `tomahawk-6` are fits."""
@@ -184,7 +216,7 @@ _LARGER_SIZE = "larger than xon + xoff; no source says why."
 def _published(chip: str, name: str, words: str, **others: Any) -> Profile:
     """A published table: what is known of its chip, but for `others` and what SONiC added later."""
     (known,) = (asic for asic in ASICS if asic.name == chip)
-    stated = {"name": name, "words": words, "source": PUBLISHED, "extra_bytes": 0}
+    stated = {"name": name, "words": words, "source": PUBLISHED, "extra_bytes": 0, "of_chip": chip}
     return replace(known, has_margin=False, **{**stated, **others})
 
 
@@ -234,6 +266,21 @@ TABLES = (
         eight_lanes_mbps=None,
         **_IN_HALVES,
     ),
+    _published(
+        "tomahawk-5",
+        "z9864f",
+        "Dell-Z9864f-O64 (Tomahawk 5), all packets small, a delay fitted at each speed",
+        source=f"{PUBLISHED}, at 100G to 800G",
+        fit_delays_s=tuple(
+            (mbps, Fraction(delay, 10**9))
+            for mbps, delay in (
+                (100_000, 2360),
+                (200_000, 2245),
+                (400_000, 2181),
+                (800_000, 2178),
+            )
+        ),
+    ),
 )
 """Published tables of SONiC with the parameters that reproduce them."""
 PROFILES = (STANDARD, *ASICS, *TABLES)
@@ -254,6 +301,8 @@ DEVICES = (
     (r"ixr7220_h6|nh-4210", "tomahawk-6"),
     (r"as9516", "tofino-2"),
     (r"wedge100bf|7170", "tofino-1"),
+    (r"d64p512t", "teralynx-10"),
+    (r"7800r3_48cq2", "jericho-2"),
 )
 """Parts of the paths of SONiC's files, and the chip of the device (the first that fits)."""
 

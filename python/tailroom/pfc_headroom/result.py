@@ -8,6 +8,7 @@ from tailroom.field_docs import with_field_docs
 from tailroom.pfc_headroom.arrow_table import only_table
 from tailroom.pfc_headroom.lengths import length_words
 from tailroom.pfc_headroom.profiles import Profile
+from tailroom.pfc_headroom.public_rows import PublishedHeadroom, published_headrooms
 from tailroom.pfc_headroom.terms import Term
 
 if TYPE_CHECKING:
@@ -97,6 +98,11 @@ class Headroom:
         return None if self.pool_bytes is None else self._cells(self.pool_bytes)
 
     @property
+    def published(self) -> tuple[PublishedHeadroom, ...]:
+        """What public tables of the chip have at this speed and cable, the smallest first."""
+        return published_headrooms(self.profile.chip, self.speed_mbps, self.cable_m)
+
+    @property
     def cable(self) -> str:
         """Length of the cable, such as `300m`."""
         return length_words(self.cable_m)
@@ -151,6 +157,7 @@ class Headroom:
             "pool_cells": self.pool_cells,
             "terms": self._rows,
             "assumptions": list(self.assumptions),
+            "published": [row.as_dict() for row in self.published],
         }
 
     def __repr__(self) -> str:

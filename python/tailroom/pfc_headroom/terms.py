@@ -264,7 +264,7 @@ def _check_fitted(question: Question) -> None:
 def _fit(question: Question) -> Iterator[Term]:
     """Two frames, the cable and a fitted delay, all in cells."""
     profile, cell = question.profile, question.cell_bytes or 1
-    fitted = profile.fit_delay_s or Fraction(0)
+    fitted = profile.fitted_delay_s(question.speed.mbps)
     _check_fitted(question)
     own, peer = question.frame_bytes, question.lossless_frame_bytes
     terms = [

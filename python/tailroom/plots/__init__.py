@@ -20,6 +20,7 @@ with named_if_missing():
         arrivals,
         dispersion,
         heat_map,
+        memory,
         style,
         sweep_curves,
         trade_off,
@@ -50,6 +51,7 @@ FIGURES: "dict[PlotKind, _Figure]" = {
     "utilization": _Figure("utilization", utilization.draw, "link_series"),
     "dispersion": _Figure("arrival_dispersion", dispersion.draw, "arrival_dispersion"),
     "arrivals": _Figure("arrivals", arrivals.draw, "arrival_log"),
+    "memory": _Figure("memory", memory.draw, "pool_series"),
 }
 """File name, function and data of each figure of a run, by the kind of the figure."""
 
@@ -59,7 +61,7 @@ def draw(result: "Result", kind: "PlotKind") -> "Figure":
 
     Args:
         result: The result of the run.
-        kind: `windows`, `utilization`, `dispersion` or `arrivals`, as for `Result.plot`.
+        kind: `windows`, `utilization`, `dispersion`, `arrivals` or `memory`, as for `Result.plot`.
 
     Raises:
         ArgumentError: The data of the figure were not recorded, or there is no such figure.

@@ -131,7 +131,7 @@ def _target_curves(size: "Size") -> Iterator[Curve]:
 
 def _loss_curve(size: "Size") -> Iterator[Curve]:
     """The loss, if no target has it."""
-    metric = f"links.{size.link.name}.loss_fraction"
+    metric = size.loss_metric
     if metric in size.shown_metrics and not any(map(limits_loss, size.targets)):
         yield partial(_draw_metric, size=size, metric=metric, look=OWN_LOOK)
 

@@ -534,6 +534,10 @@ class Line(TypedDict):
     """Weight of the link among those of the same priority. Default: 1.0."""
 
 
+SizeOrZero: TypeAlias = str | float
+"""Size with its unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB or GiB."""
+
+
 class Pause(TypedDict):
     """Pause frames from the switch at the far end of a link to the sender of the link.
 
@@ -545,9 +549,9 @@ class Pause(TypedDict):
 
     xoff: Size
     """Bytes at which the switch asks the sender to stop."""
-    xon: Size
+    xon: SizeOrZero
     """Bytes down to which they must fall before the switch lets the sender resume; at most
-    `xoff`."""
+    `xoff`. At `"0 B"`, all of them must have left."""
     headroom: Size
     """Memory beyond `xoff`, for what arrives until the sender has stopped. Packets that find
     neither are dropped."""
@@ -565,7 +569,7 @@ class Ingress(TypedDict):
     alpha: float
     """What the ingress may take beyond its `xoff`, as a multiple of the memory that is free.
     Switches have powers of two, 2^n for n = `dynamic_th`."""
-    xon_offset: NotRequired[Size]
+    xon_offset: NotRequired[SizeOrZero]
     """The sender resumes when the bytes have fallen this far below the threshold, or to `xon`.
     Default: '0 GB'."""
 
@@ -1025,6 +1029,9 @@ class Pool(TypedDict):
     frees: NotRequired[Frees]
     """When the memory of a packet that is sent is free again. Chips free its cells one by one
     in between, as they read them. Default: 'at end'."""
+    mark_above: NotRequired[Size]
+    """Packets with ECN that find more than this of the memory beyond all reserves in use are
+    marked, whichever queue they join; others pass. Without it, only the disciplines mark."""
 
 
 class IngressPool(TypedDict):
@@ -1044,12 +1051,13 @@ class IngressPool(TypedDict):
 class SwitchIngress(TypedDict):
     """Memory that the ingresses of each switch share, and how their thresholds follow it."""
 
-    pool: IngressPool
-    """The memory, as a table of `[ingress_pools]`."""
+    pool: NotRequired[IngressPool]
+    """The memory, as a table of `[ingress_pools]`. Default: that of the table which `memory_of`
+    names."""
     alpha: float
     """What the ingress may take beyond its `xoff`, as a multiple of the memory that is free.
     Switches have powers of two, 2^n for n = `dynamic_th`."""
-    xon_offset: NotRequired[Size]
+    xon_offset: NotRequired[SizeOrZero]
     """The sender resumes when the bytes have fallen this far below the threshold, or to `xon`.
     Default: '0 GB'."""
 
@@ -1111,6 +1119,9 @@ class Switch(TypedDict):
     """Memory that the ports of each switch share, as a table of `[pools]`; a queue without a
     limit is limited by it alone. The far ends of uplinks and the interfaces of hosts have their
     queues to themselves. Without it, every port has the limit of its queue to itself."""
+    memory_of: NotRequired[str]
+    """Another switch or fabric with as many hosts, uplinks, leaves and spines, whose `pool` and
+    `ingress.pool` this one shares where it has none: traffic classes of the same switch."""
     ports_per_pool: NotRequired[int]
     """Number of ports, first those of hosts and then uplinks, that share memory of this size,
     where the memory of a chip is in slices. Default: all ports of the switch."""
@@ -1177,6 +1188,9 @@ class Fabric(TypedDict):
     """Memory that the ports of each switch share, as a table of `[pools]`; a queue without a
     limit is limited by it alone. The far ends of uplinks and the interfaces of hosts have their
     queues to themselves. Without it, every port has the limit of its queue to itself."""
+    memory_of: NotRequired[str]
+    """Another switch or fabric with as many hosts, uplinks, leaves and spines, whose `pool` and
+    `ingress.pool` this one shares where it has none: traffic classes of the same switch."""
     ports_per_pool: NotRequired[int]
     """Number of ports, first those of hosts and then uplinks, that share memory of this size,
     where the memory of a chip is in slices. Default: all ports of the switch."""

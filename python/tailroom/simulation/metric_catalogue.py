@@ -138,6 +138,7 @@ POOL = {
     "size_bytes": Metric("size", BYTES),
     "shared_bytes": Metric("shared memory", BYTES),
     **_statistics("memory_bytes", Metric("memory", BYTES, "lower"), "mean p50 p95 p99 max"),
+    "loss_fraction": _LOSS,
     "arrivals_packets": Metric("arrivals", PACKETS),
     "drops_pool_packets": Metric("drops pool", PACKETS, "lower"),
     "drops_threshold_packets": Metric("drops threshold", PACKETS),
@@ -275,7 +276,12 @@ CATALOGUE: dict[str, Metric] = {
         "groups.*.coflows.": COFLOWS,
         "groups.*.links.*.": GROUP_AT_LINK,
         "flows.": {"goodput_bps": _GOODPUT, "jain_index": _JAIN},
-        "": {"convergence_time_s": Metric("convergence time", SECONDS, "lower")},
+        "": {
+            "convergence_time_s": Metric("convergence time", SECONDS, "lower"),
+            "pool_loss_fraction_max": replace(
+                _LOSS, label="largest loss of a pool", heading="largest loss\nof a pool"
+            ),
+        },
     }.items()
     for name, metric in metrics.items()
 }

@@ -17,6 +17,9 @@ ALL_FLOWS = "flows"
 OWNERS = ("links", "pools", "groups")
 """Parts of the summary whose entries have metrics of their own."""
 
+LARGEST_POOL_LOSS = "pool_loss_fraction_max"
+"""Metric of the pool that loses most."""
+
 MOST_NEAR = 4
 """Maximum number of similar names in an error message."""
 MOST_LISTED = 12
@@ -33,8 +36,9 @@ def metrics_of(summary: Mapping[str, Any]) -> dict[str, float | None]:
     """Returns every number of a summary by a dotted name.
 
     The names are `links.NAME.METRIC`, `pools.NAME.METRIC` and `groups.NAME.METRIC` as in `tailroom
-    run --json`, `convergence_time_s`, and `flows.METRIC` (`jain_index`, `goodput_bps`) for all
-    permanent flows under congestion control together.
+    run --json`, `convergence_time_s`, `pool_loss_fraction_max` (the largest loss of a pool), and
+    `flows.METRIC` (`jain_index`, `goodput_bps`) for all permanent flows under congestion control
+    together.
     """
     numbers: dict[str, float | None] = {}
     for kind in OWNERS:
@@ -44,6 +48,9 @@ def metrics_of(summary: Mapping[str, Any]) -> dict[str, float | None]:
     numbers[f"{ALL_FLOWS}.goodput_bps"] = sum(controlled) if controlled else None
     numbers[f"{ALL_FLOWS}.jain_index"] = jain_index(controlled)
     numbers["convergence_time_s"] = summary["convergence_time_s"]
+    if pools := summary["pools"]:
+        losses = [pool["loss_fraction"] for pool in pools.values()]
+        numbers[LARGEST_POOL_LOSS] = max((one for one in losses if one is not None), default=None)
     return numbers
 
 

@@ -36,7 +36,7 @@ MOST_SHOWN = 4
 STATISTICS = ("flows", "links", "pools", "groups")
 """Parts of the summary that are tables, the main one first."""
 
-PlotKind = Literal["windows", "utilization", "dispersion", "arrivals"]
+PlotKind = Literal["windows", "utilization", "dispersion", "arrivals", "memory"]
 """Pictures of a run."""
 
 
@@ -247,12 +247,13 @@ class Result(AnyResult, ResultTables):
         return packet_capture.choose(packets, flows, every)
 
     def plot(self, kind: PlotKind = "windows") -> Figure:
-        """Draws windows and queue over time, utilization over time, burstiness, or arrivals.
+        """Draws windows and queue, utilization, burstiness, arrivals, or memory of pools.
 
         Args:
             kind: `windows` (as in Figures 5 and 6 of Barman et al. 2004), `utilization`,
-                `dispersion` (index of dispersion of arrivals over the time scale), or `arrivals`
-                (as in Figure 4 of Auge and Roberts 2006).
+                `dispersion` (index of dispersion of arrivals over the time scale),
+                `arrivals` (as in Figure 4 of Auge and Roberts 2006), or `memory` (of each pool, by
+                link).
 
         Raises:
             ArgumentError: The data of the figure were not recorded, or there is no such figure.

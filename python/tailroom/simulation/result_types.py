@@ -83,7 +83,7 @@ class LinkSummary(TypedDict):
     drops_headroom_packets: int
     """Packets refused because the headroom of the link over which they arrived was full."""
     marks_packets: int
-    """Packets that the queue discipline marked."""
+    """Packets that the queue discipline or the pool marked."""
     random_losses_packets: int
     """Packets lost on the wire whose transmission began in the measured window."""
     departures_packets: int
@@ -215,6 +215,9 @@ class PoolSummary(TypedDict):
     """Time-weighted 99th percentile of it."""
     memory_bytes_max: float | None
     """The most memory that is occupied for some time, to within 0.8 %."""
+    loss_fraction: float | None
+    """Share of the packets that arrived at the links in the measured window that are dropped
+    there by the end of the run, for whatever reason; null if no packet arrived."""
     arrivals_packets: int
     """Packets that reached the links."""
     drops_pool_packets: int

@@ -158,7 +158,7 @@ impl Meter {
     }
 
     fn on_arrival(&mut self, packet: &Transit) {
-        self.queue.enqueue(*packet);
+        self.queue.enqueue::<false>(*packet);
         self.queue.forget_dropped();
     }
 

@@ -128,6 +128,35 @@ impl Link {
         self.take::<false>(packet, class)
     }
 
+    /// As [`Link::offer`], for a packet that has found memory in the pool of the link, which marks it or
+    /// not. A packet that the discipline drops at arrival is not marked.
+    pub fn offer_from_pool(
+        &mut self,
+        packet: &mut Transit,
+        class: u32,
+        is_marked: bool,
+    ) -> LinkOutcome {
+        if !is_marked || matches!(packet.ecn(), Ecn::NotEct | Ecn::Ce) {
+            return self.offer(packet, class);
+        }
+        if self.served().is_some() {
+            let [time, size, place] = packet.words();
+            self.enqueue::<true>(time, size, place, class);
+            return LinkOutcome::Held;
+        }
+        let outcome = self.offer(packet, class);
+        if !matches!(outcome, LinkOutcome::Dropped(_)) && packet.ecn() != Ecn::Ce {
+            packet.set_congestion_experienced();
+            if self.probe.watches_packets() {
+                self.probe.watch_marks(packet.time(), packet.flow(), 1);
+                self.probe.watch_pass(*packet);
+            } else {
+                self.probe.count_marks(1);
+            }
+        }
+        outcome
+    }
+
     /// Drops an arriving packet that the policer or the pool of the link refuses, before the discipline
     /// sees it.
     #[inline(never)]
@@ -140,10 +169,10 @@ impl Link {
         LinkOutcome::Dropped(reason)
     }
 
-    /// Takes in a packet that will be served. Its event comes word by word, in registers: a copy
+    /// Takes in a packet that will be served, and that its pool marks or not. Its event comes word by word, in registers: a copy
     /// as a whole would wait until the words, just written, are in memory.
     #[inline(never)]
-    fn enqueue(&mut self, time: u64, size: u64, place: u64, class: u32) {
+    fn enqueue<const IS_MARKED: bool>(&mut self, time: u64, size: u64, place: u64, class: u32) {
         let packet = Transit::from_words([time, size, place]);
         let Link { queue: LinkQueue::Served(queue), transmitter, probe, .. } = self else {
             return;
@@ -152,9 +181,9 @@ impl Link {
         probe.count_arrival(packet.time(), packet.flow(), queue.packets(), serialization);
         probe.on_class_arrival(class);
         if probe.watches_packets() {
-            return enqueue_watched(queue, probe, packet);
+            return enqueue_watched::<IS_MARKED>(queue, probe, packet);
         }
-        queue.enqueue(packet);
+        queue.enqueue::<IS_MARKED>(packet);
     }
 
     /// Whether [`Link::pass`] may take packets: without admission control of flows and a policer,
@@ -187,7 +216,7 @@ impl Link {
     fn take<const IS_PLAIN: bool>(&mut self, packet: &mut Transit, class: u32) -> LinkOutcome {
         let Link { queue: LinkQueue::Fifo { rule, fifo }, transmitter, probe, .. } = self else {
             let [time, size, place] = packet.words();
-            self.enqueue(time, size, place, class);
+            self.enqueue::<false>(time, size, place, class);
             return LinkOutcome::Held;
         };
         let (now, flow, bytes) = (packet.time(), packet.flow(), packet.bytes());
@@ -525,10 +554,14 @@ fn propagate(transmitter: &mut Transmitter, probe: &mut LinkProbe, start: Time) 
 /// Takes in a packet that will be served, where packets are recorded one by one. A discipline marks no
 /// waiting packet when another arrives, and the marks of earlier events have been counted.
 #[cold]
-fn enqueue_watched(queue: &mut ServedQueue, probe: &mut LinkProbe, packet: Transit) {
+fn enqueue_watched<const IS_MARKED: bool>(
+    queue: &mut ServedQueue,
+    probe: &mut LinkProbe,
+    packet: Transit,
+) {
     let (now, flow) = (packet.time(), packet.flow());
     probe.watch_arrival(packet.copied(), queue.packets());
-    queue.enqueue(packet);
+    queue.enqueue::<IS_MARKED>(packet);
     probe.watch_marks(now, flow, queue.buffer.take_marks());
 }
 

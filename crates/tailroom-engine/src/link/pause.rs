@@ -3,7 +3,7 @@
 
 use super::serializer::Serializer;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
-use crate::quantity::{Duration, Size};
+use crate::quantity::{Duration, Size, SizeOrZero};
 use crate::units::{Rate, Time};
 
 /// A pause frame with preamble and gap, in bytes.
@@ -31,9 +31,10 @@ pub struct PauseSpec {
     /// Bytes at which the switch asks the sender to stop.
     #[schemars(example = "60 kB")]
     pub xoff: Size,
-    /// Bytes down to which they must fall before the switch lets the sender resume; at most `xoff`.
+    /// Bytes down to which they must fall before the switch lets the sender resume; at most `xoff`. At
+    /// `"0 B"`, all of them must have left.
     #[schemars(example = "50 kB")]
-    pub xon: Size,
+    pub xon: SizeOrZero,
     /// Memory beyond `xoff`, for what arrives until the sender has stopped. Packets that find neither
     /// are dropped.
     #[schemars(example = "30 kB")]
@@ -48,7 +49,7 @@ pub struct PauseSpec {
 
 impl PauseSpec {
     /// Thresholds and headroom, with the longest response that the standard allows.
-    pub fn new(xoff: Size, xon: Size, headroom: Size) -> Self {
+    pub fn new(xoff: Size, xon: SizeOrZero, headroom: Size) -> Self {
         PauseSpec { xoff, xon, headroom, response_time: None }
     }
 

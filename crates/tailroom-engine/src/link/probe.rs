@@ -143,8 +143,12 @@ impl LinkTotals {
     /// The fraction of the packets that arrived in the window and were dropped; `None` if no packet
     /// arrived.
     pub fn loss_fraction(&self) -> Option<f64> {
-        let drops = self.drops.iter().sum::<u64>() - self.earlier_arrivals_dropped;
-        (self.arrivals > 0).then(|| drops as f64 / self.arrivals as f64)
+        (self.arrivals > 0).then(|| self.lost() as f64 / self.arrivals as f64)
+    }
+
+    /// The packets that arrived in the window and were dropped.
+    pub fn lost(&self) -> u64 {
+        self.drops.iter().sum::<u64>() - self.earlier_arrivals_dropped
     }
 }
 

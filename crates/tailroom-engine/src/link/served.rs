@@ -38,13 +38,24 @@ enum Discipline {
 
 impl Discipline {
     /// Hands over an arriving packet; a link that has been idle since `idle_since` would send it at
-    /// once.
+    /// once. A packet that its pool marks is marked if a rule accepts it, and before a scheduler, which
+    /// may drop it later as what it marks itself.
     #[inline]
-    fn enqueue(&mut self, packet: Transit, idle_since: Option<Time>, buffer: &mut Buffer) {
+    fn enqueue<const IS_MARKED: bool>(
+        &mut self,
+        mut packet: Transit,
+        idle_since: Option<Time>,
+        buffer: &mut Buffer,
+    ) {
         match self {
-            Discipline::Scheduler(scheduler) => scheduler.enqueue(packet, buffer),
+            Discipline::Scheduler(scheduler) => {
+                if IS_MARKED {
+                    buffer.mark_arriving(&mut packet);
+                }
+                scheduler.enqueue(packet, buffer);
+            }
             Discipline::Rule { rule, accepted } => {
-                enqueue_by_rule(rule, accepted, packet, idle_since, buffer);
+                enqueue_by_rule::<IS_MARKED>(rule, accepted, packet, idle_since, buffer);
             }
         }
     }
@@ -65,7 +76,7 @@ impl Discipline {
 
 /// Lets a rule decide about an arriving packet, which waits in the buffer unless it is dropped.
 #[inline(never)]
-fn enqueue_by_rule(
+fn enqueue_by_rule<const IS_MARKED: bool>(
     rule: &mut AnyArrivalRule,
     accepted: &mut PacketList,
     mut packet: Transit,
@@ -74,8 +85,8 @@ fn enqueue_by_rule(
 ) {
     let waiting = (buffer.packets(), buffer.bytes());
     match rule.on_enqueue(&EnqueueEvent::of_packet(&packet, idle_since, waiting)) {
-        Verdict::Accept => {}
-        Verdict::Mark => buffer.mark_arriving(&mut packet),
+        Verdict::Accept if !IS_MARKED => {}
+        Verdict::Accept | Verdict::Mark => buffer.mark_arriving(&mut packet),
         Verdict::Drop(reason) => return buffer.refuse(packet, reason),
     }
     buffer.push_back(accepted, packet);
@@ -135,14 +146,14 @@ impl ServedQueue {
         self.buffer.packets()
     }
 
-    /// Hands an arriving packet to the discipline, which may drop this packet or others.
+    /// Hands an arriving packet, which its pool marks or not, to the discipline, which may drop this packet or others.
     #[expect(clippy::inline_always, reason = "one caller a packet; a call costs 1 % of a hop")]
     #[inline(always)]
-    pub fn enqueue(&mut self, packet: Transit) {
+    pub fn enqueue<const IS_MARKED: bool>(&mut self, packet: Transit) {
         let now = packet.time();
         let (free_at, resumes_at) = self.next_start;
         let idle_since = (free_at <= now).then_some(free_at);
-        self.discipline.enqueue(packet, idle_since, &mut self.buffer);
+        self.discipline.enqueue::<IS_MARKED>(packet, idle_since, &mut self.buffer);
         if self.buffer.packets() == 0 {
             self.next_service = Time::NEVER;
         } else if self.next_service == Time::NEVER {

@@ -72,6 +72,8 @@ pub struct Pool {
     next_look: Time,
     look_interval: Time,
     states: Vec<QueueState>,
+    /// The cells of the shared memory in use above which packets are marked; all of them if none is.
+    mark_above: u64,
     /// What is still to be measured.
     changes: Changes,
     random: Stream,
@@ -138,6 +140,9 @@ impl Pool {
             next_look: look_interval,
             look_interval,
             states: vec![QueueState::default(); members.len()],
+            mark_above: spec
+                .mark_above_bytes
+                .map_or(shared, |bytes| bytes / u64::from(spec.cell_bytes)),
             changes: Changes::default(),
             random: stream(seed, &format!("pool {}", spec.name)),
             probe: PoolProbe::default(),
@@ -197,6 +202,15 @@ impl Pool {
         } else {
             Ok(())
         }
+    }
+
+    /// Whether a packet that arrives at `now` finds more of the shared memory in use than the threshold
+    /// of ECN. What is due to be free by now counts as in use until the pool catches up.
+    fn is_above_mark(&mut self, now: Time) -> bool {
+        if self.shared_occupied > self.mark_above {
+            self.catch_up(now);
+        }
+        self.shared_occupied > self.mark_above
     }
 
     /// A packet takes memory at `now`, and is still to be sent.

@@ -141,6 +141,12 @@ impl Pools {
         pool.ask(Asking { member, now, grant, is_favoured })
     }
 
+    /// Whether a packet with ECN that has found memory at a link at `now`, and has not taken it yet, is to be
+    /// marked.
+    pub fn is_to_be_marked(&mut self, link: usize, now: Time) -> bool {
+        self.place(link).is_some_and(|(pool, _)| pool.is_above_mark(now))
+    }
+
     /// The link whose last packet makes room for a packet that a full pool has just refused at `link`:
     /// the link itself if the packet would be in the longest queue, `None` if nothing can be dropped or
     /// the policy drops nothing. `can_drop` tells of which links packets can be dropped.

@@ -17,6 +17,9 @@ pub struct PoolSpec {
     pub policy: PolicyConfig,
     /// When the memory of a packet that is sent is free again.
     pub frees: Frees,
+    /// A packet with ECN that finds more of the shared memory in use than this, in bytes, is marked;
+    /// `None` marks nothing.
+    pub mark_above_bytes: Option<u64>,
 }
 
 /// When the memory of a packet that is sent is free again.
@@ -57,6 +60,7 @@ impl PoolSpec {
             cell_bytes: 1,
             policy,
             frees: Frees::default(),
+            mark_above_bytes: None,
         }
     }
 

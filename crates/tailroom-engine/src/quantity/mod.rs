@@ -336,6 +336,9 @@ kinds! {
     /// A size in bytes above zero.
     SizeKind / Size = "size", SIZE, zero: false,
         "Size above zero with its unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB or GiB";
+    /// A size in bytes that may be zero.
+    SizeOrZeroKind / SizeOrZero = "size_or_zero", SIZE, zero: true,
+        "Size with its unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB or GiB";
 }
 
 /// A quantity of kind `K` in base units: picoseconds, bit/s or bytes.
@@ -412,6 +415,13 @@ impl BitRateOrZero {
 }
 
 impl Size {
+    /// Returns the size in bytes.
+    pub const fn bytes(self) -> u64 {
+        self.0
+    }
+}
+
+impl SizeOrZero {
     /// Returns the size in bytes.
     pub const fn bytes(self) -> u64 {
         self.0

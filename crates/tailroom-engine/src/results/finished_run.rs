@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::flow_data::FlowData;
+use super::lossless_drops::LosslessDrops;
 use super::waiting::WaitingInSwitch;
 use crate::dynamic_flows::bottlenecked::BottleneckedFlows;
 use crate::dynamic_flows::{FlowGenerator, FlowGenerators};
@@ -33,6 +34,8 @@ pub struct SharedLinks<'a> {
     /// By link, for how long it was free in the measured window while packets for it waited at paused
     /// links.
     pub blocked: &'a [Time],
+    /// Packets that were dropped in spite of pause frames.
+    pub lossless_drops: &'a LosslessDrops,
 }
 
 /// A network at the end of its run, with what its probes recorded.
@@ -43,6 +46,7 @@ pub(super) struct FinishedRun<'a> {
     pub(super) pools: &'a Pools,
     pub(super) waiting: &'a [WaitingInSwitch],
     pub(super) blocked: &'a [Time],
+    pub(super) lossless_drops: &'a LosslessDrops,
     /// By link, whether packets reach it over links that may be paused.
     pub(super) behind_pauses: Vec<bool>,
     /// Mean capacity of each link over the measured window.
@@ -61,7 +65,7 @@ pub(super) struct FinishedRun<'a> {
 impl<'a> FinishedRun<'a> {
     pub(super) fn new(
         network: &'a Network,
-        SharedLinks { links, pools, waiting, blocked }: SharedLinks<'a>,
+        SharedLinks { links, pools, waiting, blocked, lossless_drops }: SharedLinks<'a>,
         flows: Vec<FlowData<'a>>,
         group_probes: &'a [GroupProbe],
         dynamic_flows: DynamicFlowRecords<'a>,
@@ -82,6 +86,7 @@ impl<'a> FinishedRun<'a> {
             pools,
             waiting,
             blocked,
+            lossless_drops,
             behind_pauses: network.behind_pauses(),
             capacities_bps,
             crossing,

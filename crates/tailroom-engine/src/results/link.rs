@@ -47,7 +47,7 @@ pub struct LinkSummary {
     pub drops_threshold_packets: u64,
     /// Packets refused because the headroom of the link over which they arrived was full.
     pub drops_headroom_packets: u64,
-    /// Packets that the queue discipline marked.
+    /// Packets that the queue discipline or the pool marked.
     pub marks_packets: u64,
     /// Packets lost on the wire whose transmission began in the measured window.
     pub random_losses_packets: u64,

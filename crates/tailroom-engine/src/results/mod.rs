@@ -11,6 +11,9 @@ mod flow;
 mod flow_data;
 mod group;
 mod link;
+mod lossless_drops;
+mod lossless_warnings;
+mod pause_memory;
 mod pause_warnings;
 mod pool;
 #[cfg(feature = "scenario")]
@@ -35,6 +38,7 @@ use group::group_summary;
 pub use group::{CoflowSummary, GroupLinkSummary, GroupSummary, SizeClassSummary};
 pub use link::LinkSummary;
 use link::link_summary;
+pub use lossless_drops::LosslessDrops;
 use pool::pool_summary;
 pub use pool::{PoolLinkSummary, PoolSummary};
 #[cfg(all(feature = "results", feature = "scenario"))]

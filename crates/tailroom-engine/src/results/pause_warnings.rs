@@ -8,8 +8,6 @@ use super::warning::{Warning, WarningKind, list};
 use crate::link::LinkSpec;
 use crate::link::pause::PauseSpec;
 use crate::quantity::Duration;
-use crate::quantity::limit::Limit;
-use crate::queue::LinkInfo;
 use crate::units::float;
 
 /// Paused links that wait for one another and never resume.
@@ -122,46 +120,5 @@ impl Short {
         );
         let values = [("headroom_bytes", headroom as f64), ("needed_bytes", needed as f64)];
         Warning::new(WarningKind::ShortHeadroom, place, &values, text)
-    }
-}
-
-/// Queues that are full before the switch asks for a pause of a link that leads to them.
-pub(super) fn short_limits(run: &FinishedRun<'_>) -> Vec<Warning> {
-    let links = &run.network.links;
-    let mut most = BTreeMap::new();
-    for (index, link) in links.iter().enumerate() {
-        let Some(pause) = link.pause else { continue };
-        for next in run.network.links_behind(index) {
-            let xoff: &mut u64 = most.entry(next).or_default();
-            *xoff = pause.xoff.bytes().max(*xoff);
-        }
-    }
-    if most.is_empty() {
-        return Vec::new();
-    }
-    let facts = run.network.link_facts();
-    let short = most.into_iter().map(|(next, xoff)| (next, xoff, room(run, next, &facts[next])));
-    let mut short: Vec<_> = short.filter(|(_, xoff, room)| room < xoff).collect();
-    short.sort_by_key(|(_, _, room)| *room);
-    let warning = short.first().map(|(_, xoff, room)| {
-        let places = short.iter().map(|(next, ..)| format!("links.{}.queue.limit", links[*next].name));
-        let place = list(&places.collect::<Vec<_>>());
-        let text = format!(
-            "{place}: room for {room} B, and the switch asks for a pause of a link that leads there at \
-             {xoff} B: packets are dropped before it does. Raise the limit above xoff and headroom of all \
-             links that lead there, or lower xoff"
-        );
-        let values = [("limit_bytes", *room as f64), ("xoff_bytes", *xoff as f64)];
-        Warning::new(WarningKind::ShortLimit, place, &values, text)
-    });
-    warning.into_iter().collect()
-}
-
-/// The most bytes that the queue of a link holds.
-fn room(run: &FinishedRun<'_>, link: usize, facts: &LinkInfo) -> u64 {
-    let spec = &run.network.links[link];
-    match spec.limit(spec.queue.parameters().limit()) {
-        Limit::Packets(packets) => packets.saturating_mul(facts.packet_bytes.into()),
-        Limit::Bytes(bytes) => bytes,
     }
 }

@@ -24,6 +24,9 @@ pub struct PoolSummary {
     pub memory_bytes_p99: Option<f64>,
     /// The most memory that is occupied for some time, to within 0.8 %.
     pub memory_bytes_max: Option<f64>,
+    /// Share of the packets that arrived at the links in the measured window that are dropped there by
+    /// the end of the run, for whatever reason; null if no packet arrived.
+    pub loss_fraction: Option<f64>,
     /// Packets that reached the links.
     pub arrivals_packets: u64,
     /// Packets dropped because the memory was full, or to make room.
@@ -73,6 +76,8 @@ pub(super) fn pool_summary(run: &FinishedRun<'_>, index: usize) -> PoolSummary {
     });
     let totals = links.iter().map(|&link| run.links[link].probe.totals());
     let drops = |reason: DropReason| totals.clone().map(|all| all.drops[reason as usize]).sum();
+    let arrivals: u64 = totals.clone().map(|all| all.arrivals).sum();
+    let lost: u64 = totals.clone().map(|all| all.lost()).sum();
     PoolSummary {
         size_bytes,
         shared_bytes: pool.shared_bytes() as f64,
@@ -81,7 +86,8 @@ pub(super) fn pool_summary(run: &FinishedRun<'_>, index: usize) -> PoolSummary {
         memory_bytes_p95: p95,
         memory_bytes_p99: p99,
         memory_bytes_max: bytes(over_time.max()),
-        arrivals_packets: totals.clone().map(|all| all.arrivals).sum(),
+        loss_fraction: ratio(lost as f64, arrivals as f64),
+        arrivals_packets: arrivals,
         drops_pool_packets: drops(DropReason::Pool),
         drops_threshold_packets: drops(DropReason::Threshold),
         policy: pool.spec().policy.name(),

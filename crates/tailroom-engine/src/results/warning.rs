@@ -52,8 +52,16 @@ pub enum WarningKind {
     PauseDeadlock,
     /// Headroom that is less than what arrives until a sender has stopped.
     ShortHeadroom,
-    /// A queue that is full before the switch asks for a pause.
+    /// A queue that is full before the links that lead to it have stopped.
     ShortLimit,
+    /// A pool that is full before the links that lead to its queues have stopped.
+    ShortPool,
+    /// Headroom that is part of a smaller pool.
+    HeadroomAbovePool,
+    /// An `xon_offset` that changes nothing.
+    UnusedXonOffset,
+    /// Packets that were dropped in spite of pause frames.
+    LosslessDrops,
 }
 
 impl Warning {

@@ -1,12 +1,15 @@
 //! The rules of warnings. Each is a function whose message names the place, the measurement and the key
 //! to change.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::arithmetic::mean;
 use super::equal_periods::equal_periods;
 use super::finished_run::FinishedRun;
-use super::pause_warnings::{deadlocks, short_headrooms, short_limits};
+use super::lossless_warnings::lossless_drops;
+use super::pause_memory::{headrooms_above_pools, short_limits, short_pools, unused_xon_offsets};
+use super::pause_warnings::{deadlocks, short_headrooms};
 use super::sharing::{Regime, sharing_summary};
 use super::short_windows::short_windows;
 use super::warning::{Warning, WarningKind, list};
@@ -15,9 +18,11 @@ use crate::distribution::Distribution;
 use crate::network::{FlowSpec, GroupSpec, Network};
 use crate::probe::flow::FlowCounters;
 use crate::quantity::{Duration, PositiveDuration};
+use crate::queue::buffer::DropReason;
 use crate::queue::emptying::EMPTIED_INTERVALS;
 use crate::queue::{DelayTarget, QueueConfig};
 use crate::tcp::TcpSpec;
+use crate::tcp::sender::ecn::EcnMode;
 use crate::tcp::sender::handshake::Handshake;
 use crate::tcp::sender::recovery::Recovery;
 use crate::traffic::arrivals::FlowArrivals;
@@ -62,6 +67,10 @@ pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<Warning> {
         deadlocks,
         short_headrooms,
         short_limits,
+        short_pools,
+        headrooms_above_pools,
+        unused_xon_offsets,
+        lossless_drops,
     ];
     rules.iter().flat_map(|rule| rule(run)).collect()
 }
@@ -333,8 +342,7 @@ fn timeouts_that_decide(run: &FinishedRun<'_>) -> Vec<Warning> {
         counters.timeouts >= FEW_TIMEOUTS && counters.timeouts as f64 > most
     });
     let warnings = deciding.map(|Repairs { group, tcp, counters, .. }| {
-        let names: Vec<String> =
-            group.path.iter().map(|&link| format!("links.{}", run.network.links[link].name)).collect();
+        let less_loss = how_to_lose_less(run, group, tcp);
         let (waiting, remedy) = if tcp.recovery == Recovery::Rack {
             ("Losses of the last packets in flight", "")
         } else {
@@ -347,18 +355,53 @@ fn timeouts_that_decide(run: &FinishedRun<'_>) -> Vec<Warning> {
         let text = format!(
             "{place}: {} of {} window reductions are timeouts, more than one in ten: a flow then sends \
              nothing for {} (min_rto) or more, so that the timer decides goodput, fairness and completion \
-             times. {waiting} wait for it. Lose fewer packets at {} (a larger queue.limit, ecn = \
-             \"classic\", fewer flows, less random loss){remedy}",
-            counters.timeouts,
-            counters.reductions,
-            tcp.min_rto,
-            names.join(", ")
+             times. {waiting} wait for it. {less_loss}{remedy}",
+            counters.timeouts, counters.reductions, tcp.min_rto,
         );
         let (timeouts, reductions) = (counters.timeouts as f64, counters.reductions as f64);
         let values = [("timeouts", timeouts), ("reductions", reductions)];
         Warning::new(WarningKind::Timeouts, place, &values, text)
     });
     warnings.collect()
+}
+
+/// Where the packets of a group are lost, and the keys that help there. Of links that no key names, and
+/// of those that share memory, the ones that dropped packets are named, first those that dropped most.
+fn how_to_lose_less(run: &FinishedRun<'_>, group: &GroupSpec, tcp: &TcpSpec) -> String {
+    let links = &run.network.links;
+    let shares_memory = group.path.iter().any(|&link| links[link].pool.is_some());
+    if group.hosts.is_none() && !shares_memory {
+        let names: Vec<String> =
+            group.path.iter().map(|&link| format!("links.{}", links[link].name)).collect();
+        return format!(
+            "Lose fewer packets at {} (a larger queue.limit, ecn = \"classic\", fewer flows, less random \
+             loss)",
+            names.join(", ")
+        );
+    }
+    let drops = |link: usize| run.links[link].probe.totals().drops.iter().sum::<u64>();
+    let mut dropping: Vec<usize> =
+        group.path.iter().copied().filter(|&link| drops(link) > 0).collect();
+    dropping.sort_by_key(|&link| (Reverse(drops(link)), link));
+    let names: Vec<String> = dropping.iter().map(|&link| links[link].name.clone()).collect();
+    let refused = |reason: DropReason| {
+        dropping.iter().any(|&link| run.links[link].probe.totals().drops[reason as usize] > 0)
+    };
+    let remedies = [
+        (refused(DropReason::Overflow), "a larger limit of the queue"),
+        (refused(DropReason::Pool), "more memory in the pool"),
+        (refused(DropReason::Threshold), "a larger alpha or threshold of the pool"),
+        (tcp.ecn == EcnMode::Off, "ecn = \"classic\""),
+        (true, "fewer flows at a time"),
+    ];
+    let remedies = remedies.iter().filter(|(helps, _)| *helps).map(|(_, remedy)| *remedy);
+    let remedies: Vec<&str> = remedies.collect();
+    if names.is_empty() {
+        return "No link on their way dropped packets in the measured window: the wire lost them, or \
+                the timer is shorter than their round trips"
+            .to_owned();
+    }
+    format!("Lose fewer packets at {} ({})", list(&names), remedies.join(", "))
 }
 
 /// Groups that send many packets again that were not lost: those that arrive twice. (The difference

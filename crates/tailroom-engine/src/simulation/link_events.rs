@@ -129,7 +129,8 @@ impl Simulation {
             Ok(grant) => grant,
             Err(reason) => return self.links[link].refuse(*packet, hop.class, reason),
         };
-        let outcome = self.links[link].offer(packet, hop.class);
+        let is_marked = self.pools.is_to_be_marked(link, now);
+        let outcome = self.links[link].offer_from_pool(packet, hop.class, is_marked);
         self.occupy(link, now, grant, outcome);
         outcome
     }

@@ -37,7 +37,7 @@ use crate::packet::transit::{Stage, Transit};
 use crate::pool::Pools;
 use crate::probe::flow::FlowAccount;
 use crate::probe::group::GroupProbe;
-use crate::results::{self, FlowSeries, LinkSeries, Results, SharedLinks};
+use crate::results::{self, FlowSeries, LinkSeries, LosslessDrops, Results, SharedLinks};
 use crate::tournament::Tournament;
 use crate::units::Time;
 use agenda::Agenda;
@@ -67,6 +67,7 @@ pub struct Simulation {
     lines: Lines,
     ingress_pools: IngressPools,
     blocking: Blocking,
+    lossless_drops: LosslessDrops,
     any_link: AnyLink,
     link_checkpoints: LinkCheckpoints,
     /// The permanent flows, and behind them the dynamic flows.
@@ -148,6 +149,11 @@ impl Simulation {
                 network.links.iter().map(|link| link.ingress),
             ),
             blocking: Blocking::new(network),
+            lossless_drops: LosslessDrops::new(if behind_pauses.contains(&true) {
+                links.len()
+            } else {
+                0
+            }),
             any_link: AnyLink {
                 is_served: network.links.iter().any(LinkSpec::is_served),
                 shares_line,
@@ -444,7 +450,9 @@ impl Simulation {
         let dynamic = self.dynamic.results();
         let Simulation { network, links, pools, groups, events, .. } = &self;
         let waiting = self.waiting_in_switches();
-        let shared = SharedLinks { links, pools, waiting: &waiting, blocked: &blocked };
+        let lossless_drops = &self.lossless_drops;
+        let shared =
+            SharedLinks { links, pools, waiting: &waiting, blocked: &blocked, lossless_drops };
         let results =
             results::collect(network, shared, &endpoints, &accounts, groups, dynamic, *events);
         // The results ask for gauges, in which a discipline may fail.

@@ -31,6 +31,7 @@ impl Simulation {
         let (link, bytes) = (hop.link as usize, packet.bytes());
         let free = self.ingress_pools.free(ingress);
         if !self.links[ingress].has_headroom(bytes, free) {
+            self.lossless_drops.count(ingress, link, DropReason::Headroom);
             return self.links[link].refuse(*packet, hop.class, DropReason::Headroom);
         }
         let outcome = if self.pools.has(link) {
@@ -38,9 +39,13 @@ impl Simulation {
         } else {
             self.links[link].arrive(packet, hop.class)
         };
-        if outcome == LinkOutcome::Held {
+        match outcome {
             // Packets that were pushed out for this one have freed memory.
-            self.at_ingress(ingress, |link, free| link.enter_switch(bytes, free));
+            LinkOutcome::Held => {
+                self.at_ingress(ingress, |link, free| link.enter_switch(bytes, free));
+            }
+            LinkOutcome::Dropped(reason) => self.lossless_drops.count(ingress, link, reason),
+            LinkOutcome::Delivered(_) | LinkOutcome::Lost => {}
         }
         outcome
     }
@@ -87,6 +92,9 @@ impl Simulation {
         }
         let mut place = 0;
         while let Some(dropped) = self.links[link].dropped(place) {
+            if let Some(ingress) = self.ingress_of(dropped.packet) {
+                self.lossless_drops.count(ingress, link, dropped.reason);
+            }
             self.note_wait(link, dropped.packet, now, false);
             self.leave_switch(dropped.packet, now);
             place += 1;

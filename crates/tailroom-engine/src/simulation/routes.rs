@@ -70,9 +70,12 @@ impl Routes {
     /// The routes of `network`, with its permanent flows. `is_plain` tells which links
     /// [`Link::pass`](crate::link::Link::pass) can be asked about.
     pub(super) fn new(network: &Network, is_plain: impl Fn(usize) -> bool) -> Self {
+        let marks = |pool: usize| network.pools[pool].mark_above_bytes.is_some();
         let doors = network.links.iter().enumerate().map(|(link, spec)| match spec.pool {
             _ if !is_plain(link) => Door::General,
             None => Door::Plain,
+            // A pool that marks costs those that do not nothing.
+            Some(member) if marks(member.pool) => Door::General,
             Some(_) => Door::PlainWithPool,
         });
         let mut routes = Routes {

@@ -9,8 +9,8 @@ use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::Network;
 use tailroom_engine::packet::Ecn;
 use tailroom_engine::pool::PoolMember;
-use tailroom_engine::quantity::Size;
 use tailroom_engine::quantity::limit::{Limit, QueueLimit};
+use tailroom_engine::quantity::{Size, SizeOrZero};
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::buffer::DropReason;
 use tailroom_engine::queue::codel::CodelParams;
@@ -203,8 +203,8 @@ fn a_wrong_link_is_refused() {
     assert_eq!(refused(|link| link.ingress = Some(IngressMember::new(0, 1.0))), "ingress");
     assert_eq!(refused(|link| link.line = Some(LineSpec::new("up"))), "line");
     let pauses = |link: &mut LinkSpec| {
-        let [xoff, xon, headroom] = [9_000, 6_000, 3_000].map(Size::new);
-        link.pause = Some(PauseSpec::new(xoff, xon, headroom));
+        let [xoff, headroom] = [9_000, 3_000].map(Size::new);
+        link.pause = Some(PauseSpec::new(xoff, SizeOrZero::new(6_000), headroom));
     };
     assert_eq!(refused(pauses), "pause");
     let mut impatient = CodelParams::default();

@@ -158,3 +158,84 @@ fn wrong_switches_with_lossless_ports_are_refused_with_the_key_and_a_remedy() {
         assert_refused(&refusal(&switch(&keys)), place, &[remedy]);
     }
 }
+
+/// Two lossless classes of three ports, in tables of a switch; `of_second` are the keys of memory of the
+/// second.
+fn short_classes(of_second: &str) -> String {
+    let of_first = format!(
+        "pool = {{ size = \"600 kB\", policy = \"complete_sharing\" }}\n\
+         ingress = {{ pool = {{ size = \"90 kB\" }}, {THRESHOLD} }}"
+    );
+    let tables = CLASSES.map(|(class, line, _)| {
+        let memory = if class == "storage" { &of_first } else { of_second };
+        let line = line.replace("PORT", "port");
+        format!(
+            "[switches.{class}]\nhosts = 3\n{OF_PORTS}queue = {QUEUE}\n{PAUSE}\n{memory}\n\
+             line = {{ {line} }}\n"
+        )
+    });
+    let flows =
+        of_classes(|class, from, to| format!("from = \"{class}.h{from}\"\nto = \"{class}.h{to}\""));
+    format!("duration = \"20 ms\"\n{}{flows}", tables.concat())
+}
+
+/// The same link by link, where all links name the same memory.
+fn long_classes() -> String {
+    let nic = "{ kind = \"drop_tail\", limit = \"10000 packets\" }";
+    let ingress = format!("{PAUSE}\ningress = {{ pool = \"storage-switch\", {THRESHOLD} }}");
+    let link = |class: &str, way: &str, queue: &str, line: &str, keys: &str| {
+        let line = line.replace("PORT", &format!("port-{way}"));
+        format!("[links.{class}-{way}]\n{OF_PORTS}queue = {queue}\nline = {{ {line} }}\n{keys}\n")
+    };
+    let links = CLASSES.map(|(class, line, _)| {
+        let of_host = |host: usize| {
+            link(class, &format!("h{host}-switch"), nic, line, &ingress)
+                + &link(class, &format!("switch-h{host}"), QUEUE, line, "pool = \"storage-switch\"")
+        };
+        [0, 1, 2].map(of_host).concat()
+    });
+    let flows = of_classes(|class, from, to| {
+        format!("path = [\"{class}-h{from}-switch\", \"{class}-switch-h{to}\"]")
+    });
+    let memory = "[ingress_pools.storage-switch]\nsize = \"90 kB\"\n\
+                  [pools.storage-switch]\nsize = \"600 kB\"\npolicy = \"complete_sharing\"\n";
+    format!("duration = \"20 ms\"\n{memory}{}{flows}", links.concat())
+}
+
+#[test]
+fn classes_share_the_memory_of_a_switch_as_links_do() {
+    let shared = format!("memory_of = \"storage\"\ningress = {{ {THRESHOLD} }}");
+    let own = format!("ingress = {{ pool = {{ size = \"90 kB\" }}, {THRESHOLD} }}");
+    let [short, long, apart] = [short_classes(&shared), long_classes(), short_classes(&own)]
+        .map(|text| run(&text, 1).summary);
+    assert!(link(&short, "tcp-h2-switch").pause_frames > Some(10));
+    assert!(short.links == long.links, "results of links differ");
+    assert!(short.flows == long.flows, "results of flows differ");
+    assert!(short.links != apart.links, "the memory changes nothing");
+    let pools = |summary: &tailroom_engine::results::Summary| summary.pools.0.len();
+    assert_eq!((pools(&short), pools(&apart)), (1, 1));
+}
+
+#[test]
+fn wrong_shared_memory_of_classes_is_refused_with_the_key_and_a_remedy() {
+    for (keys, place, remedy) in [
+        ("memory_of = \"storage2\"".to_owned(), "line 17, switches.tcp.memory_of", "storage"),
+        ("memory_of = \"tcp\"".to_owned(), "line 17, switches.tcp.memory_of", "storage"),
+        (format!("ingress = {{ {THRESHOLD} }}"), "line 17, switches.tcp.ingress", "memory_of"),
+        (
+            "memory_of = \"storage\"\nports_per_pool = 2".to_owned(),
+            "line 18, switches.tcp.ports_per_pool",
+            "remove it",
+        ),
+        ("reserved = \"1 kB\"".to_owned(), "line 17, switches.tcp.reserved", "pool"),
+    ] {
+        assert_refused(&refusal(&short_classes(&keys)), place, &[remedy]);
+    }
+    let other = |keys: &str| {
+        incast(&format!("memory_of = \"b\"\n[switches.b]\n{OF_PORTS}queue = {QUEUE}\n{keys}"))
+    };
+    let place = "line 7, switches.tor.memory_of";
+    let pool = "pool = { size = \"1 MB\", policy = \"complete_sharing\" }";
+    assert_refused(&refusal(&other(&format!("hosts = 8\n{pool}"))), place, &["the same numbers"]);
+    assert_refused(&refusal(&other("hosts = 9")), place, &["`pool` or `ingress.pool`"]);
+}

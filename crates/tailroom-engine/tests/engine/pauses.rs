@@ -255,7 +255,7 @@ fn a_next_queue_that_is_full_before_the_pause_is_reported() {
 
 /// The same links, whose headroom is the least that is enough; without what else drops packets or lengthens
 /// the delay. The sources stop after half a second.
-fn lossless(mut network: Network) -> Network {
+pub(crate) fn lossless(mut network: Network) -> Network {
     let packets: Vec<u32> = network.link_facts().iter().map(|link| link.packet_bytes).collect();
     for (link, largest) in network.links.iter_mut().zip(packets) {
         link.queue = networks::drop_tail(Limit::Bytes(1_000_000_000));

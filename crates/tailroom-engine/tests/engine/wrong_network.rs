@@ -18,7 +18,7 @@ use tailroom_engine::pool::policy::longest_queue_drop::LongestQueueDropParams;
 use tailroom_engine::pool::policy::occamy::OccamyParams;
 use tailroom_engine::pool::{PoolMember, PoolSpec};
 use tailroom_engine::quantity::limit::QueueLimit;
-use tailroom_engine::quantity::{BitRate, PositiveDuration, Size};
+use tailroom_engine::quantity::{BitRate, PositiveDuration, Size, SizeOrZero};
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::queue::step_mark::StepMarkParams;
 use tailroom_engine::simulation::Simulation;
@@ -168,7 +168,8 @@ fn wrong_pools_are_refused() {
 
 #[test]
 fn wrong_pauses_are_refused() {
-    let pause = |xoff, xon| Some(PauseSpec::new(Size::new(xoff), Size::new(xon), Size::new(500)));
+    let pause =
+        |xoff, xon| Some(PauseSpec::new(Size::new(xoff), SizeOrZero::new(xon), Size::new(500)));
     assert_wrong("links[0].pause.xon", &["1000 B", "xoff"], |network| {
         network.links[0].pause = pause(1_000, 2_000);
     });

@@ -19,7 +19,8 @@ def _studies(form: Form) -> list[Study]:
     return studies(form, rows)
 
 
-CLAIMS = (comparison.queries(POINTS, "for 12.5 to 75 % of the memory"),)
+OF = "for 12.5 to 75 % of the memory"
+CLAIMS = (comparison.queries(POINTS, OF), comparison.short_flows(POINTS, OF))
 PART = Part(
     name="requests",
     title="Short flows over what a query asks for",

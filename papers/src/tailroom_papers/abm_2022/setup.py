@@ -17,6 +17,7 @@ LOADS = (0.2, 0.4, 0.6, 0.8)
 LOAD, BACK_LOAD = "flows.right.source.load", "flows.left.source.load"
 REQUEST = "flows.queries.source.size"
 POLICY = "fabrics.dc.pool.policy"
+NIC_QUEUE, NIC_LIMIT = "fabrics.dc.nic_queue", "100000 packets"
 MARKS = {"kind": "step_mark", "threshold": "65 packets"}
 DYNAMIC_THRESHOLD = {"kind": "dynamic_threshold", "alpha": 0.5}
 ABM = {"kind": "abm", "alpha": 0.5, "interval": "80 us", "first_window_alpha": 1024}
@@ -52,7 +53,7 @@ SCENARIO = cast(
                 "rate": "10 Gbit/s",
                 "delay": "10 us",
                 "queue": MARKS,
-                "nic_queue": {**MARKS, "limit": "100000 packets"},
+                "nic_queue": {**MARKS, "limit": NIC_LIMIT},
                 "pool": {"size": f"{MEMORY_BYTES} B", "policy": DYNAMIC_THRESHOLD},
             }
         },

@@ -180,8 +180,7 @@ PART = Part(
     conditions=(points.explained("dynamic-explained", "dynamic"),),
     note=(
         "As Figure 18, with the timeout of 10 ms, and with 4 MB that the ports share. The dynamic "
-        "threshold gives a single busy port 700 kB, as the paper states. Figure 20, in which all "
-        "hosts ask at once, is left out."
+        "threshold gives a single busy port 700 kB, as the paper states."
     ),
     caption=figure_18.PART.caption,
     variations=variations,

@@ -1,6 +1,6 @@
 """The answer to: how much buffer does this link need?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -22,7 +22,9 @@ from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import SmallestLimit
+from tailroom.studies.size_study.alphas import meeting
 from tailroom.studies.size_study.answer_warnings import answer_warnings, percent
+from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.regression import Crossing
 from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
@@ -66,6 +68,8 @@ class Size(AnyResult):
     """The link and its traffic."""
     link_chosen: str
     """Reason for the choice of this link; empty if it is the only link or the caller named it."""
+    pools: Pools | None
+    """The pools that the varied key belongs to, if it does; the loss is then theirs."""
     targets: tuple[Target, ...]
     """The bounds on metrics that the buffer must meet; last the bound on the loss that `size` adds
     where the caller limits no loss, if any buffer meets the others."""
@@ -73,9 +77,9 @@ class Size(AnyResult):
     """What was varied: the limit of the link's queue, or another key. Its values are counted in
     steps: packets, bytes, ns, kbit/s, or millionths; `varied.text` writes them."""
     smallest: int | None
-    """Smallest value that meets every target with 95 % confidence, in steps. If no tested value
-    keeps to the loss that `size` adds as a bound, the smallest that meets the caller's targets;
-    `None` if no tested value meets those."""
+    """Smallest value that meets every target with 95 % confidence, in steps; of the alphas of a
+    pool, the best one (`best_by`). If no tested value keeps to the loss that `size` adds as a
+    bound, the smallest that meets the caller's targets; `None` if no tested value meets those."""
     without_loss_target: int | None
     """Smallest tested value that meets the caller's targets, whatever it loses, in steps."""
     too_small: int
@@ -110,6 +114,41 @@ class Size(AnyResult):
     def is_unmet(self) -> bool:
         """Whether no tested value meets the targets."""
         return self.smallest is None
+
+    @property
+    def alphas(self) -> list[int]:
+        """Every alpha that meets the targets, in steps; empty if another key is varied.
+
+        Those of the caller alone, if none keeps to the loss that `size` adds.
+        """
+        if not self.varied.is_alpha:
+            return []
+        return [one.limit for one in meeting(self.tried, self._decisive)]
+
+    @property
+    def as_good(self) -> list[int]:
+        """The other alphas whose interval of the first metric overlaps with the best one's."""
+        chosen, first = self.chosen, self.targets[0].metric
+        if not chosen:
+            return []
+        best = chosen.interval(first)
+        near = (one for one in self.tried if one.limit in self.alphas and one is not chosen)
+        return [
+            one.limit
+            for one in near
+            if (other := one.interval(first)).low <= best.high and best.low <= other.high
+        ]
+
+    @property
+    def best_by(self) -> str:
+        """What the best alpha has the least or most of: "the lowest queue_delay_s_p99"."""
+        first = self.targets[0]
+        return f"the {'highest' if first.at_least else 'lowest'} {first.metric}"
+
+    @property
+    def _decisive(self) -> list[Target]:
+        """The targets that the answer meets."""
+        return [one for one in self.targets if not (one.is_default and self.misses_loss_target)]
 
     @property
     def limit_packets(self) -> int | None:
@@ -168,12 +207,14 @@ class Size(AnyResult):
         return {
             "link": self.link.name,
             "link_chosen": self.link_chosen or None,
+            "pools": [*self.pools.links] if self.pools else None,
             "targets": [str(target) for target in self.targets],
             "loss_target": str(self.loss_target) if self.loss_target else None,
             "meets_loss_target": None if self.smallest is None else not self.misses_loss_target,
             "key": self.varied.key,
             "value": self.value,
             "limit": None if packets is None else self.amounts(packets),
+            "alphas": self._alphas(),
             "without_loss_target": self._without_loss_target(),
             self._named("interval"): self._interval(),
             "why_no_regression": self.why_no_regression or None,
@@ -198,6 +239,17 @@ class Size(AnyResult):
             "devices": {key.value: asdict(line) for key, line in self.on_devices().items()} or None,
         }
 
+    def _alphas(self) -> dict[str, object] | None:
+        """The alphas that meet the targets, and by what the answer is the best of them."""
+        if not self.varied.is_alpha:
+            return None
+        write = self.varied.setting
+        return {
+            "meeting": [write(steps) for steps in self.alphas],
+            "best_by": self.best_by,
+            "as_good": [write(steps) for steps in self.as_good],
+        }
+
     def on_devices(self) -> dict[Device, Equivalent]:
         """Returns the configuration of the answer on switches and routers.
 
@@ -206,11 +258,11 @@ class Size(AnyResult):
         """
         if self.limit_packets is not None:
             return on_devices(self.link, self.limit_packets)
-        place = _place_of_pool(self.varied.key)
-        if place is None or self.chosen is None:
+        is_of_link = self.varied.key.startswith("links.")
+        if self.pools is None or is_of_link or self.chosen is None:
             return {}
         pool: Any = self.chosen.point.source.resolved
-        for key in place:
+        for key in self.pools.key.split("."):
             pool = pool[key]
         policy = pool["policy"]
         more_alphas = {"port_alpha", "lower_alphas"} & policy.keys()
@@ -274,14 +326,19 @@ class Size(AnyResult):
         loss, chosen = self.loss_target, self.chosen
         return bool(loss and chosen and chosen.verdicts.get(loss) is not Outcome.YES)
 
+    @property
+    def loss_metric(self) -> str:
+        """Full name of the loss in question: that of the link, or of the pools."""
+        return self.pools.loss_metric if self.pools else f"links.{self.link.name}.loss_fraction"
+
     def loss_of(self, packets: int) -> float | None:
-        """Mean loss fraction of the link with a tested limit, in [0, 1]; `None` if unknown.
+        """Mean loss of the link or the pools with a tested limit, in [0, 1]; `None` if unknown.
 
         Args:
             packets: The limit.
         """
         tried = next((one for one in self.tried if one.limit == packets), None)
-        metric = f"links.{self.link.name}.loss_fraction"
+        metric = self.loss_metric
         if tried is None or metric not in metric_names(tried.point.finished[0]):
             return None
         return tried.interval(metric).mean
@@ -312,8 +369,7 @@ class Size(AnyResult):
     @property
     def sentence(self) -> str:
         """The answer with its units, the targets, and the number of buffers that were tried."""
-        met = [one for one in self.targets if not (one.is_default and self.misses_loss_target)]
-        targets = " and ".join(map(str, met))
+        targets = " and ".join(map(str, self._decisive))
         tried = f"{len(self.tried)} buffers were simulated"
         link, varied, smallest = self.link, self.varied, self.smallest
         if smallest is None:
@@ -325,6 +381,12 @@ class Size(AnyResult):
             ends = varied.range_text(self.interval.low, self.interval.high)
             known = f"95 % interval {ends}; "
         price = f"{self.price}; " if self.price else ""
+        if varied.is_alpha:
+            every = ", ".join(map(varied.text, self.alphas))
+            return (
+                f"{varied.key} = {varied.text(smallest)} is the best of {every}, which meet "
+                f"{targets}: {self.best_by}; {price}{tried}"
+            )
         if not varied.is_limit:
             return f"{varied.key} = {varied.text(smallest)} meets {targets}; {price}{known}{tried}"
         bdp = f", {smallest / link.bdp_packets:.3g} bdp" if link.bdp_packets else ""
@@ -362,7 +424,8 @@ class Size(AnyResult):
     def shown_metrics(self) -> list[str]:
         """Full names of the metrics that an answer shows: link, fairness, targets."""
         rows = next((tried.point.finished for tried in self.tried if tried.point.finished), [])
-        names = [f"links.{self.link.name}.{metric}" for metric in SHOWN_METRICS]
+        every = [row for tried in self.tried for row in tried.point.finished]
+        names = shown_metrics(self.link, self.pools, every)
         if self.link.flow_count > 1:
             names.append(FAIRNESS)
         known = metric_names(rows[0]) if rows else []
@@ -384,6 +447,21 @@ class Size(AnyResult):
             for first, second in combinations(met, 2)
             if max(first.low, second.low) > min(first.high, second.high)
         ]
+
+
+def shown_metrics(
+    link: Bottleneck, pools: Pools | None, rows: Sequence[Mapping[str, Any]]
+) -> list[str]:
+    """Returns the full names of the metrics that an answer shows for any targets.
+
+    Args:
+        link: The link.
+        pools: The pools that the varied key belongs to, if it does.
+        rows: Metrics of the runs by name.
+    """
+    if pools:
+        return pools.shown_metrics(rows)
+    return [f"links.{link.name}.{metric}" for metric in SHOWN_METRICS]
 
 
 def _nearest(tried: Sequence[Tried], answer: int, factor: float) -> Tried | None:
@@ -413,12 +491,3 @@ class SizeProgress(Progress):
     `"models"` (the models at the answer's limit)."""
     varied: Varied = SOME_LIMIT
     """What is varied, which writes `low` and `high` with their unit."""
-
-
-def _place_of_pool(key: str) -> list[str] | None:
-    """The keys of the pool that a key belongs to; `None` if it is not one of a pool."""
-    kind, *rest = keys = key.split(".")
-    if kind == "pools":
-        return keys[:2]
-    is_of_switch = kind in ("switches", "fabrics") and rest[1:2] == ["pool"]
-    return keys[:3] if is_of_switch else None

@@ -13,6 +13,7 @@ from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.dumbbell import HOST, dumbbell
 from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.simulation.metrics import expected_names, find_metric, short_name
+from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.targets import (
     Target,
     check_targets,
@@ -106,8 +107,8 @@ class Question:
     targets: tuple[Target, ...]
     """Targets with unambiguous names of metrics."""
     loss: Target | None
-    """Upper bound on the loss of the link that `size` adds; `None` if a target limits a loss, or
-    the caller wants none."""
+    """Upper bound on the loss of the link, or of the pools, that `size` adds; `None` if a target
+    limits a loss, or the caller wants none."""
     link: Bottleneck
     link_chosen: str
     """Reason for the choice of this link; empty if it is the only link or the caller named it."""
@@ -115,6 +116,8 @@ class Question:
     """What is sought: the limit of the link's queue, or another key."""
     value: int | None
     """Value of another key in the scenario, in steps."""
+    pools: Pools | None
+    """The pools that the varied key belongs to, if it does."""
 
 
 def read_question(
@@ -163,7 +166,11 @@ def read_question(
     key = source.full_key(vary) if vary else ""
     if link is None and key.startswith("links."):
         link = key.split(".")[1]
-    sought, reason = _sought_link(source, full, link)
+    pools = Pools.of(source, key, known) if key else None
+    member = pools and (link or models.busiest_of(source, pools.members))
+    sought, reason = (
+        (member, pools.reason) if pools and member else _sought_link(source, full, link)
+    )
     bottleneck = models.read_bottleneck(source, sought)
     limit = Varied.limit_of(bottleneck.name)
     if key in {"", limit.key}:
@@ -171,8 +178,9 @@ def read_question(
         varied, value = limit, None
     else:
         varied, value = Varied.of(source, key)
-    loss = None if any(map(limits_loss, parsed)) else _loss_target(bottleneck, known, most_loss)
-    return Question(source, tuple(parsed), loss, bottleneck, reason, varied, value)
+    lost = pools.loss_metric if pools else f"links.{bottleneck.name}.loss_fraction"
+    loss = None if any(map(limits_loss, parsed)) else _loss_target(lost, known, most_loss)
+    return Question(source, tuple(parsed), loss, bottleneck, reason, varied, value, pools)
 
 
 def _check_own_limit(source: Scenario, link: str) -> None:
@@ -197,9 +205,9 @@ def _check_own_limit(source: Scenario, link: str) -> None:
 
 
 def _loss_target(
-    link: Bottleneck, known: Sequence[str] | None, most_loss: float | None
+    metric: str, known: Sequence[str] | None, most_loss: float | None
 ) -> Target | None:
-    """The bound on the loss of the link, with the shortest name that is unambiguous.
+    """The bound on a loss, given its metric, with the shortest name that is unambiguous.
 
     Raises:
         TargetError: The bound is not between 0 and 1.
@@ -211,8 +219,7 @@ def _loss_target(
             f"most_loss: {most_loss!r} is not a fraction above 0 and below 1; give for example "
             "0.01, or None for no bound"
         )
-    full = f"links.{link.name}.loss_fraction"
-    name = short_name(full, list(known)) if known else full
+    name = short_name(metric, list(known)) if known else metric
     written = f"{100 * most_loss:.6g}%"
     return Target(name, at_least=False, bound=most_loss, written=written, is_default=True)
 

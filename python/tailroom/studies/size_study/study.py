@@ -13,7 +13,7 @@ from tailroom import arguments, models
 from tailroom.arguments import LARGEST_SEED
 from tailroom.buffer_atlas import lookup
 from tailroom.buffer_atlas.data import MOST_LOSS
-from tailroom.errors import Interrupted, TargetError
+from tailroom.errors import Interrupted, RunError, TargetError
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
@@ -29,7 +29,8 @@ from tailroom.storage.run import RunsInMemory
 from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Predictions, ask
 from tailroom.studies.size_study.accepted_limits import largest_accepted, smallest_accepted
-from tailroom.studies.size_study.answer import SHOWN_METRICS, Size, SizeProgress
+from tailroom.studies.size_study.alphas import ALPHAS, AlphaSearch
+from tailroom.studies.size_study.answer import Size, SizeProgress, shown_metrics
 from tailroom.studies.size_study.question import (
     Numbers,
     Question,
@@ -137,11 +138,11 @@ def size(  # noqa: PLR0913 - keyword arguments
         duration: Without a scenario: simulated duration of a run, as in `"60 s"`, or in seconds.
         host: Without a scenario: profile of the hosts, `"linux"` if left out.
         link: The link whose buffer is sought; if left out, the link that the targets name, else
-            the slowest link that carries flows.
+            the slowest link that carries flows. The size or another number of a pool needs none.
         vary: Key of the scenario, or its end, whose smallest sufficient value is sought instead of
             the limit of the link's queue: a target delay, a threshold, the burst of a shaper. It
             has a number of packets, bytes, seconds or bit/s, or a number without a unit; the
-            search begins around it.
+            search begins around it. Of the alpha of a pool, powers of two are judged.
         max_seeds: Maximum number of seeds per buffer, at least 4; a target that is still open
             then counts as missed.
         precision: Half-width of the answer's interval relative to the answer, from 0.0001 to 0.5
@@ -195,15 +196,10 @@ def size(  # noqa: PLR0913 - keyword arguments
         phases: tuple[PhaseSpread, ...] = ()
 
         try:
-            wide = (*work.bracket(predictions), GRID_POINTS)
-            narrow = (*known, NARROW_GRID_POINTS) if known else wide
-            if not work.find_by_regression(*narrow):
-                # Several targets may be met far from where one of them begins to be.
-                if known and len(question.targets) == 1:
-                    work.find(*narrow)
-                if work.search.answer is None:
-                    work.find(*wide)
-            work.limit_loss()
+            if question.varied.is_alpha:
+                work.judge_alphas()
+            else:
+                work.find_smallest(known, predictions)
             phases = work.check_phases()
         except KeyboardInterrupt:
             # Ctrl-C does not wait for the models: their predictions stay those of the scenario.
@@ -322,10 +318,12 @@ class _Work:
         self.max_seeds = max_seeds
         largest = self._largest()
         least = max(1, (question.value or 1) // LARGEST_MULTIPLE)
+        if question.varied.is_alpha:
+            least = ALPHAS[0]
         self.smallest = smallest_accepted(question.source, question.varied, largest, least)
         self.limits = self.smallest.packets, largest
         self.precision = precision
-        self.search: Search | Regression = self._search_for(question.targets)
+        self.search: Search | Regression | AlphaSearch = self._search_for(question.targets)
         self.refusals: dict[tuple[Target, ...], str] = {}
         """Why the regression could not answer, by the targets that it was asked for."""
         self.progress = progress or (lambda _: None)
@@ -339,6 +337,8 @@ class _Work:
     def _largest(self) -> int:
         """The largest value in question, in packets or steps."""
         question = self.question
+        if question.varied.is_alpha:
+            return ALPHAS[-1]
         if question.value is None:
             return int(LARGEST_BDP * max(question.link.bdp_packets, 100))
         most = LARGEST_MULTIPLE * question.value
@@ -364,6 +364,30 @@ class _Work:
             precision=GAP * self.precision,
             limits=self.limits,
         )
+
+    def judge_alphas(self) -> None:
+        """Judges every alpha that switches have."""
+        self.search = search = AlphaSearch(
+            self._all_targets, self.question.targets, self.look, self.confirm
+        )
+        search.run()
+
+    def find_smallest(self, known: tuple[int, int] | None, predictions: Predictions) -> None:
+        """Searches the smallest value, by regression or else one by one.
+
+        Args:
+            known: The bracket of the atlas, if there is one.
+            predictions: What the models say of the limit.
+        """
+        wide = (*self.bracket(predictions), GRID_POINTS)
+        narrow = (*known, NARROW_GRID_POINTS) if known else wide
+        if not self.find_by_regression(*narrow):
+            # Several targets may be met far from where one of them begins to be.
+            if known and len(self.question.targets) == 1:
+                self.find(*narrow)
+            if self.search.answer is None:
+                self.find(*wide)
+        self.limit_loss()
 
     def find_by_regression(self, low: int, high: int, grid_points: int) -> bool:
         """Searches by regression; returns whether it could answer.
@@ -449,13 +473,20 @@ class _Work:
 
         def needed(point: Point) -> int:
             judged, limit = verdicts[point], limit_of[point]
-            if point.keys and not judged.look(point.values):
+            try:
+                is_decided = bool(point.keys) and not judged.look(point.values)
+            except RunError:
+                # With a tiny alpha no query may ever be complete: the others are still judged.
+                if not self.question.varied.is_alpha:
+                    raise
+                return len(point.keys)
+            if is_decided:
                 self.tried[limit] = Tried(limit, point, judged.given)
                 return len(point.keys)
             return next_look(len(point.keys), self.max_seeds)
 
         self._complete(points, needed)
-        return [self.tried[limit] for limit in limits]
+        return [self.tried[limit] for limit in limits if limit in self.tried]
 
     def simulate(self, totals: Mapping[int, int]) -> list[Tried]:
         """Simulates buffers until each has a number of runs.
@@ -511,10 +542,9 @@ class _Work:
         shifts = min(len(point.keys), MOST_SHIFTS)
         self.begin("phases")
         shifted = run_shifted(self.runner, point, shifts, self._counted())
-        link = self.question.link.name
         metrics = [
             *(target.metric for target in self.question.targets),
-            *(f"links.{link}.{name}" for name in SHOWN_METRICS),
+            *shown_metrics(self.question.link, self.question.pools, point.finished),
         ]
         return tuple(compare_rows(point.finished, shifted, metrics))
 
@@ -557,20 +587,23 @@ class _Work:
         question = self.question
         ended = [one for one in self.tried.values() if one.point.finished]
         tried = tuple(map(self._judged, sorted(ended, key=lambda one: one.limit)))
-        without_loss_target = smallest_sufficient(tried, question.targets)
+        is_best = isinstance(self.search, AlphaSearch)
+        answer = self.search.answer if is_best else None
+        without_loss_target = answer or smallest_sufficient(tried, question.targets)
         # Without an answer to the caller's targets, the bound on the loss was not asked for.
         added = [question.loss] if question.loss and without_loss_target else []
         targets = (*question.targets, *added)
-        smallest = smallest_sufficient(tried, targets) or without_loss_target
+        smallest = answer or smallest_sufficient(tried, targets) or without_loss_target
         decided = targets if smallest_sufficient(tried, targets) else question.targets
         return Size(
             link=question.link,
             link_chosen=question.link_chosen,
+            pools=question.pools,
             targets=targets,
             varied=question.varied,
             smallest=smallest,
             without_loss_target=without_loss_target,
-            too_small=largest_missing(tried, decided),
+            too_small=0 if is_best else largest_missing(tried, decided),
             tried=tried,
             feasible=tuple(
                 feasible_limits(target, tried, question.link if question.varied.is_limit else None)

@@ -10,6 +10,7 @@ from tailroom.errors import ScenarioError, TargetError
 from tailroom.field_docs import with_field_docs
 from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.metric_units import INDEX, Quantity
+from tailroom.simulation.metrics import LARGEST_POOL_LOSS
 from tailroom.statistics.bound import Bound
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.outcome import Outcome
@@ -150,7 +151,8 @@ def limits_loss(target: Target) -> bool:
     Args:
         target: The target.
     """
-    return not target.at_least and target.metric.rpartition(".")[2] == "loss_fraction"
+    name = target.metric.rpartition(".")[2]
+    return not target.at_least and name in ("loss_fraction", LARGEST_POOL_LOSS)
 
 
 def check_targets(targets: list[Target]) -> None:

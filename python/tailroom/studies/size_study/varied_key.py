@@ -9,6 +9,7 @@ from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metric_units import RATES, Quantity
+from tailroom.studies.size_study.pools import place_of_pool
 
 _STEPS: dict[Quantity, float] = {
     "packets": 1.0,
@@ -18,6 +19,9 @@ _STEPS: dict[Quantity, float] = {
     "number": 1e-6,
 }
 """Step of each quantity in its base unit: packets, bytes, seconds, bit/s, one."""
+SMALLEST_ALPHA = 1 / 128
+"""The smallest alpha of switches."""
+_ALPHAS = ("alpha", "port_alpha")
 FEW = 20
 """Number of packets below which a fraction of a packet is written."""
 _AXES: dict[Quantity, tuple[float, str]] = {
@@ -43,6 +47,8 @@ class Varied:
     """Whether the number is a whole one without a unit; its step is then 1."""
     is_limit: bool = True
     """Whether it is the limit of the queue of the link in question."""
+    is_alpha: bool = False
+    """Whether it is the alpha of a pool, a power of two in switches; its step is 1/128."""
 
     @classmethod
     def limit_of(cls, link: str) -> "Varied":
@@ -80,11 +86,14 @@ class Varied:
                 "packets, bytes, seconds or bit/s, or without a unit"
             )
         is_whole = isinstance(value, int)
-        varied = cls(key, quantity, is_whole, is_limit=False)
+        is_alpha = quantity == "number" and is_alpha_of_pool(source, key)
+        varied = cls(key, quantity, is_whole and not is_alpha, is_limit=False, is_alpha=is_alpha)
         return varied, max(1, round(number / varied._step))
 
     @property
     def _step(self) -> float:
+        if self.is_alpha:
+            return SMALLEST_ALPHA
         return 1.0 if self.is_whole else _STEPS[self.quantity]
 
     def setting(self, steps: int) -> object:
@@ -105,6 +114,8 @@ class Varied:
             steps: Number of steps, which may be a fraction of one.
         """
         value = steps * self._step
+        if self.is_alpha:
+            return f"{value:g}" if value >= 1 else f"1/{1 / value:g}"
         if self.quantity == "packets":
             digits = 1 if value < FEW and value != round(value) else 0
             return f"{value:,.{digits}f} packet{'' if value == 1 else 's'}"
@@ -132,6 +143,11 @@ class Varied:
     def noun(self) -> str:
         """What is varied, in a word."""
         return "limit" if self.is_limit else "value"
+
+    @property
+    def wanted(self) -> str:
+        """What is sought: the smallest value, or the best one."""
+        return "best" if self.is_alpha else "smallest"
 
     def too_small(self, steps: int) -> str:
         """Returns a value and that it is too small, as "2 packets are too few".
@@ -162,6 +178,16 @@ class Varied:
         scale, unit = _AXES[self.quantity]
         name = "buffer" if self.is_limit else self.key
         return (1.0, name) if self.is_whole else (scale, f"{name}{unit}")
+
+
+def is_alpha_of_pool(source: Scenario, key: str) -> bool:
+    """Returns whether a key is the alpha of a pool, of its ports, or of a link in it.
+
+    Args:
+        source: The scenario.
+        key: A dotted key in full.
+    """
+    return key.rpartition(".")[2] in _ALPHAS and place_of_pool(source, key) is not None
 
 
 def _read(value: object) -> tuple[Quantity | None, float]:

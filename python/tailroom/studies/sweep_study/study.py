@@ -121,7 +121,7 @@ class SweepResult(AnyResult):
         Raises:
             MetricError: There is no such metric.
         """
-        return intervals(self.index, self.record, metric)
+        return intervals(self.index, self.record, metric, self.metrics)
 
     @cached_property
     def repeats_itself(self) -> bool:

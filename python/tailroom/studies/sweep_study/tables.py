@@ -119,7 +119,7 @@ def means(index: RunIndex, record: SweepRecord, metric: str) -> pa.Table:
         MetricError: There is no such metric.
     """
     points = [point["settings"] for point in record.points]
-    by_point = intervals(index, record, metric)
+    by_point = intervals(index, record, metric, metrics_of_sweep(index, record))
     by_name = [interval.as_dict() if interval else {} for interval in by_point]
     table = pa.table(
         {
@@ -136,13 +136,20 @@ def means(index: RunIndex, record: SweepRecord, metric: str) -> pa.Table:
     return table
 
 
-def intervals(index: RunIndex, record: SweepRecord, metric: str) -> list[Interval | None]:
+def intervals(
+    index: RunIndex, record: SweepRecord, metric: str, known: Sequence[str]
+) -> list[Interval | None]:
     """Mean and interval of a metric at each point; `None` if no finished run defines it.
+
+    Args:
+        index: The runs.
+        record: The sweep.
+        metric: Name of the metric; the end of a name suffices.
+        known: Full names of the metrics that the runs have.
 
     Raises:
         MetricError: There is no such metric.
     """
-    known = metrics_of_sweep(index, record)
     name = find_metric(metric, known) if known else metric
     by_point = (index.values(name, point["runs"]) for point in record.points)
     return [metric_interval(name, values) if values else None for values in by_point]

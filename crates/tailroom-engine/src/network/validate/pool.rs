@@ -7,6 +7,7 @@ use super::super::{GroupSpec, Network};
 use crate::link::LinkSpec;
 use crate::parameters::{BadParameter, Range, check, check_field};
 use crate::pool::PoolSpec;
+use crate::pool::policy::PolicyConfig;
 use crate::quantity::Size;
 use crate::units::Time;
 
@@ -53,6 +54,16 @@ fn check_pool(pool: &PoolSpec) -> Result<(), BadParameter> {
     if u64::from(pool.cell_bytes) > pool.size_bytes {
         let problem = format!("{cell} is more than the memory, {size}");
         return Err(BadParameter::new("cell", problem, "lower it, or raise `size`"));
+    }
+    if let PolicyConfig::StaticThreshold(params) = &pool.policy
+        && params.threshold.bytes() > pool.size_bytes
+    {
+        let problem = format!("{} is more than the memory, {size}", params.threshold);
+        let remedy = format!(
+            "lower it to at most \"{size}\", or let the pool have the policy \"complete_sharing\", which \
+             sets no threshold"
+        );
+        return Err(BadParameter::new("policy.threshold", problem, remedy));
     }
     let interval = pool.policy.parameters().look_interval();
     if let Some(interval) = interval.filter(|interval| *interval < SHORTEST_INTERVAL) {
@@ -165,14 +176,24 @@ fn check_reserves(pool: &PoolSpec, reserves: &[u64]) -> Result<(), BadParameter>
     }
     let cells = reserves.iter().map(|bytes| pool.cells(*bytes));
     let cells = cells.fold(0, u64::saturating_add);
-    if cells <= pool.size_cells() {
-        return Ok(());
+    if let Some(shared) = pool.size_cells().checked_sub(cells) {
+        return check_mark(pool, shared.saturating_mul(u64::from(pool.cell_bytes)));
     }
     let needed = Size::new(cells.saturating_mul(u64::from(pool.cell_bytes)));
     let problem =
         format!("{} is less than its links reserve, {needed}", Size::new(pool.size_bytes));
     let remedy = format!("raise it to at least \"{needed}\", or lower `reserved`");
     Err(BadParameter::new("size", problem, remedy))
+}
+
+/// Refuses a threshold of ECN that marks each packet or none, where the links share so much memory.
+fn check_mark(pool: &PoolSpec, shared_bytes: u64) -> Result<(), BadParameter> {
+    let Some(bytes) = pool.mark_above_bytes else { return Ok(()) };
+    let allowed = format!(
+        "more than \"0 B\" and less than \"{}\", the memory beyond all reserves",
+        Size::new(shared_bytes)
+    );
+    check("mark_above", Size::new(bytes), 0 < bytes && bytes < shared_bytes, &allowed)
 }
 
 /// Refuses a wrong pool, and one that never has room for the largest packet of one of its links.

@@ -93,6 +93,11 @@ pub(in crate::scenario) struct PortsConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "size": "16 MB", "policy": "complete_sharing" }))]
     pub(in crate::scenario) pool: Option<PoolConfig>,
+    /// Another switch or fabric with as many hosts, uplinks, leaves and spines, whose `pool` and
+    /// `ingress.pool` this one shares where it has none: traffic classes of the same switch.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = &"storage")]
+    pub(in crate::scenario) memory_of: Option<String>,
     /// Number of ports, first those of hosts and then uplinks, that share memory of this size, where
     /// the memory of a chip is in slices. Default: all ports of the switch.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -7,7 +7,7 @@ use crate::kind_or_name;
 use crate::link::ingress_pool::IngressMemory;
 use crate::pool::Frees;
 use crate::pool::policy::PolicyConfig;
-use crate::quantity::Size;
+use crate::quantity::{Size, SizeOrZero};
 
 /// The place of the ingress of a link in memory that ingresses share.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -25,9 +25,10 @@ pub(in crate::scenario) struct IngressConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
 pub(in crate::scenario) struct SwitchIngressConfig {
-    /// The memory, as a table of `[ingress_pools]`.
+    /// The memory, as a table of `[ingress_pools]`. Default: that of the table which `memory_of` names.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "size": "33 MB" }))]
-    pub(in crate::scenario) pool: IngressMemory,
+    pub(in crate::scenario) pool: Option<IngressMemory>,
     /// The threshold.
     #[serde(flatten)]
     pub(in crate::scenario) threshold: ThresholdConfig,
@@ -42,11 +43,11 @@ pub(in crate::scenario) struct ThresholdConfig {
     pub(in crate::scenario) alpha: f64,
     /// The sender resumes when the bytes have fallen this far below the threshold, or to `xon`.
     #[serde(default = "no_bytes")]
-    pub(in crate::scenario) xon_offset: Size,
+    pub(in crate::scenario) xon_offset: SizeOrZero,
 }
 
-fn no_bytes() -> Size {
-    Size::new(0)
+fn no_bytes() -> SizeOrZero {
+    SizeOrZero::new(0)
 }
 
 /// Memory that several links share, as the ports of a switch do.
@@ -72,4 +73,9 @@ pub(in crate::scenario) struct PoolConfig {
     /// between, as they read them.
     #[serde(default)]
     pub(in crate::scenario) frees: Frees,
+    /// Packets with ECN that find more than this of the memory beyond all reserves in use are marked,
+    /// whichever queue they join; others pass. Without it, only the disciplines mark.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "1 MB")]
+    pub(in crate::scenario) mark_above: Option<Size>,
 }

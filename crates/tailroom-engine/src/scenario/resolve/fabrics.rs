@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use indexmap::IndexMap;
 
-use super::switch_memory::SwitchMemory;
+use super::switch_memory::{Ports, SwitchMemory};
 use crate::fabric::{Fabric, OUTSIDE};
 use crate::link::line::LineSpec;
 use crate::scenario::format::fabrics::{HostsConfig, PortsConfig};
@@ -79,20 +79,19 @@ pub(in crate::scenario) fn expand(
         (Path::of(&["fabrics", name]), name, fabric.leaves, fabric.spines, &fabric.ports)
     });
     let all: Vec<_> = switches.chain(leaf_spines).collect();
-    let ports = all.iter().map(|(at, _, leaves, spines, ports)| Ports {
+    let tables = all.iter().map(|(at, name, leaves, spines, config)| Ports {
+        name,
         at,
-        shape: [*leaves, *spines, ports.hosts],
-        line: ports.line.as_ref(),
+        shape: [*leaves, *spines, config.hosts],
+        config,
     });
-    faults.extend(lonely_line(&ports.collect::<Vec<_>>()));
-    for (at, name, leaves, spines, ports) in all {
-        let fabric = Fabric {
-            first_link: expanded.links.len(),
-            leaves,
-            hosts_per_leaf: ports.hosts,
-            spines,
-        };
-        let added = fabrics.add(name, fabric, ports, &at, &mut expanded);
+    let tables: Vec<_> = tables.collect();
+    faults.extend(lonely_line(&tables));
+    for &ports in &tables {
+        let [leaves, spines, hosts_per_leaf] = ports.shape;
+        let fabric = Fabric { first_link: expanded.links.len(), leaves, hosts_per_leaf, spines };
+        let added = SwitchMemory::new(ports, &tables)
+            .and_then(|memory| fabrics.add(ports, fabric, memory, &mut expanded));
         faults.extend(added.err());
     }
     if faults.is_empty() { Ok((Cow::Owned(expanded), fabrics)) } else { Err(faults) }
@@ -101,10 +100,9 @@ pub(in crate::scenario) fn expand(
 impl Fabrics {
     fn add(
         &mut self,
-        name: &str,
+        Ports { name, at, config: ports, .. }: Ports<'_>,
         fabric: Fabric,
-        ports: &PortsConfig,
-        at: &Path,
+        mut memory: SwitchMemory<'_>,
         expanded: &mut ScenarioFile,
     ) -> Result<(), Fault> {
         let Fabric { leaves, hosts_per_leaf, spines, .. } = fabric;
@@ -118,7 +116,6 @@ impl Fabrics {
             return Err(Fault::new(at, problem, "choose another name"));
         }
         let is_switch = leaves == 1;
-        let mut memory = SwitchMemory::new(name, ports, at)?;
         let spine =
             |number| if is_switch { format!("uplink{number}") } else { format!("spine{number}") };
         for number in 0..leaves {
@@ -145,11 +142,13 @@ impl Fabrics {
                 if place.leads_to_switch(is_switch) {
                     config.pause = ports.pause;
                     if let Some(ingress) = &ports.ingress {
-                        let (pool, threshold) = (format!("{name}-{to}"), ingress.threshold);
+                        let (pool, threshold) = (memory.of_ingress(&to), ingress.threshold);
                         config.ingress = Some(IngressConfig { pool: pool.clone(), threshold });
-                        let at = at.key("ingress").key("pool");
-                        let pools = &mut expanded.ingress_pools;
-                        self.add_pool("ingress_pools", pool, &ingress.pool, &at, pools)?;
+                        if let Some(own) = &ingress.pool {
+                            let at = at.key("ingress").key("pool");
+                            let pools = &mut expanded.ingress_pools;
+                            self.add_pool("ingress_pools", pool, own, &at, pools)?;
+                        }
                     }
                 }
                 let pool = match place {
@@ -162,8 +161,11 @@ impl Fabrics {
                 };
                 if let Some((pool, memory)) = pool {
                     (config.pool, config.reserved) = (Some(pool.clone()), ports.reserved);
-                    let at = at.key("pool");
-                    self.add_pool("pools", pool, memory, &at, &mut expanded.pools)?;
+                    // The table whose memory it is adds it.
+                    if ports.pool.is_some() {
+                        let at = at.key("pool");
+                        self.add_pool("pools", pool, memory, &at, &mut expanded.pools)?;
+                    }
                 }
                 if expanded.links.insert(link.clone(), config).is_some() {
                     let problem =
@@ -261,21 +263,13 @@ impl Fabrics {
     }
 }
 
-/// The ports of a table, which may share their lines with those of another.
-#[derive(Clone, Copy)]
-struct Ports<'a> {
-    at: &'a Path,
-    /// Leaves, spines, and hosts of a leaf.
-    shape: [u32; 3],
-    line: Option<&'a LineSpec>,
-}
-
 /// The fault of a line that no other table of the same hosts and switches shares, if there is one.
 fn lonely_line(tables: &[Ports<'_>]) -> Option<Fault> {
     let (ports, line) = tables.iter().enumerate().find_map(|(place, ports)| {
-        let line = ports.line?;
+        let line = ports.config.line.as_ref()?;
         let is_twin = |other: &Ports<'_>| {
-            other.shape == ports.shape && other.line.is_some_and(|its| its.name == line.name)
+            other.shape == ports.shape
+                && other.config.line.as_ref().is_some_and(|its| its.name == line.name)
         };
         let mut others = tables[..place].iter().chain(&tables[place + 1..]);
         (!others.any(is_twin)).then_some((ports, line))

@@ -54,6 +54,7 @@ pub(super) fn resolve_pools(file: &ScenarioFile) -> Vec<PoolSpec> {
         cell_bytes: pool.cell.map_or(1, |cell| u32::try_from(cell.bytes()).unwrap_or(u32::MAX)),
         policy: pool.policy.clone(),
         frees: pool.frees,
+        mark_above_bytes: pool.mark_above.map(Size::bytes),
     });
     pools.collect()
 }

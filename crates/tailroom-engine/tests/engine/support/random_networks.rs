@@ -25,7 +25,7 @@ use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
 use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::private_path::delays::SenderSide;
 use tailroom_engine::quantity::limit::Limit;
-use tailroom_engine::quantity::{BitRate, Duration, PositiveDuration, Size};
+use tailroom_engine::quantity::{BitRate, Duration, PositiveDuration, Size, SizeOrZero};
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
@@ -484,10 +484,9 @@ fn pause() -> impl Strategy<Value = PauseSpec> {
     let headroom = select(vec![1, 1_500, 20_000, 1_000_000]);
     (xoff, select(vec![0.0, 0.5, 1.0]), headroom, option::of(time(5))).prop_map(
         |(xoff, xon, headroom, response)| {
-            let xon = ((f64::from(xoff) * xon) as u64).max(1);
-            let sizes = [xoff.into(), xon, headroom].map(Size::new);
+            let xon = SizeOrZero::new((f64::from(xoff) * xon) as u64);
+            let [xoff, headroom] = [xoff.into(), headroom].map(Size::new);
             let response_time = response.map(Duration::from);
-            let [xoff, xon, headroom] = sizes;
             with!(PauseSpec::new(xoff, xon, headroom), PauseSpec { response_time })
         },
     )

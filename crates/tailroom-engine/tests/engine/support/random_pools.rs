@@ -86,10 +86,17 @@ pub(crate) fn pool_with(
     policy: impl Strategy<Value = PolicyConfig>,
     sizes: Vec<u64>,
 ) -> impl Strategy<Value = PoolSpec> {
-    (select(sizes), select(vec![1, 208, 1_500]), policy, any::<bool>()).prop_map(
-        |(size_bytes, cell_bytes, policy, is_at_start)| {
+    // Less than an eighth of the memory is beyond all reserves in no case.
+    let mark = option::of(any::<bool>());
+    (select(sizes), select(vec![1, 208, 1_500]), policy, any::<bool>(), mark).prop_map(
+        |(size_bytes, cell_bytes, mut policy, is_at_start, mark)| {
+            let mark_above_bytes = mark.map(|is_low| if is_low { 1 } else { size_bytes / 8 });
             let frees = if is_at_start { Frees::AtStart } else { Frees::AtEnd };
-            with!(PoolSpec::new(size_bytes, policy), PoolSpec { cell_bytes, frees })
+            if let PolicyConfig::StaticThreshold(params) = &mut policy {
+                params.threshold = Size::new(params.threshold.bytes().min(size_bytes));
+            }
+            let spec = PoolSpec::new(size_bytes, policy);
+            with!(spec, PoolSpec { cell_bytes, frees, mark_above_bytes })
         },
     )
 }

@@ -35,7 +35,7 @@ use tailroom_engine::probe::group::GroupProbe;
 use tailroom_engine::results;
 use tailroom_engine::results::DynamicFlowRecords;
 use tailroom_engine::results::Results;
-use tailroom_engine::results::SharedLinks;
+use tailroom_engine::results::{LosslessDrops, SharedLinks};
 use tailroom_engine::tcp::sender::Sender;
 use tailroom_engine::traffic::Emission;
 use tailroom_engine::units::Time;
@@ -99,6 +99,8 @@ struct Reference<'a> {
     /// By link, for how long it was blocked in the measured window, and up to when that is counted.
     blocked: Vec<Time>,
     blocked_until: Time,
+    /// Packets that arrived over links with pause frames and were dropped.
+    lossless_drops: LosslessDrops,
     /// When the links were last asked what they had to spare, and what they had in each interval so
     /// far.
     asked: Time,
@@ -111,6 +113,21 @@ struct Reference<'a> {
 /// The place of a group among those that cross a link.
 fn class(crossing: &[usize], group: usize) -> u32 {
     crossing.iter().position(|one| *one == group).expect("the flow crosses the link") as u32
+}
+
+/// Counts a packet that was dropped at the last of the links that it reached, if it arrived there over a
+/// link with pause frames.
+fn note_lossless_drop(
+    drops: &mut LosslessDrops,
+    network: &Network,
+    reached: &[usize],
+    outcome: LinkOutcome,
+) {
+    if let (LinkOutcome::Dropped(reason), [.., before, at]) = (outcome, reached)
+        && network.links[*before].pause.is_some()
+    {
+        drops.count(*before, *at, reason);
+    }
 }
 
 impl<'a> Reference<'a> {
@@ -165,6 +182,7 @@ impl<'a> Reference<'a> {
             is_measuring: false,
             blocked: vec![Time::ZERO; network.links.len()],
             blocked_until: Time::ZERO,
+            lossless_drops: LosslessDrops::new(network.links.len()),
             asked: Time::ZERO,
             spare: Vec::new(),
             departures: vec![VecDeque::new(); network.links.len()],
@@ -351,6 +369,7 @@ impl<'a> Reference<'a> {
         waited: Time,
     ) {
         let path = &self.paths[flow];
+        note_lossless_drop(&mut self.lossless_drops, self.network, &path[..=hop], outcome);
         let is_sent = match outcome {
             LinkOutcome::Lost => self.links[path[hop]].busy_until() < Time::NEVER,
             LinkOutcome::Delivered(at) => at < Time::NEVER,
@@ -409,6 +428,8 @@ impl<'a> Reference<'a> {
         outcome: LinkOutcome,
     ) {
         let group = &self.network.groups[self.groups[flow]];
+        let path = &group.reverse_path[..=hop];
+        note_lossless_drop(&mut self.lossless_drops, self.network, path, outcome);
         let Flow::Tcp(tcp) = &self.flows[flow] else { unreachable!("only TCP sends ACKs") };
         match outcome {
             LinkOutcome::Dropped(_)
@@ -599,7 +620,8 @@ impl<'a> Reference<'a> {
         }
         let waiting = self.ingress.waiting();
         let (links, blocked) = (&self.links, &self.blocked);
-        let shared = SharedLinks { links, pools: &self.memory.pools, waiting: &waiting, blocked };
+        let (pools, lossless_drops) = (&self.memory.pools, &self.lossless_drops);
+        let shared = SharedLinks { links, pools, waiting: &waiting, blocked, lossless_drops };
         results::collect(self.network, shared, &endpoints, accounts, &probes, dynamic, self.handled)
     }
 }

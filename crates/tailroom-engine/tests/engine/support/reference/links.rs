@@ -54,7 +54,10 @@ impl Reference<'_> {
         let granted =
             refusal.map_or_else(|| self.ask_for_memory(link, &event, identity, is_first), Err);
         let outcome = match granted {
-            Ok(_) => self.links[link].offer(&mut event, class),
+            Ok(_) => {
+                let is_marked = self.memory.is_to_be_marked(link, &event);
+                self.links[link].offer_from_pool(&mut event, class, is_marked)
+            }
             Err(reason) => self.links[link].refuse(event, class, reason),
         };
         let is_sent = matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost);

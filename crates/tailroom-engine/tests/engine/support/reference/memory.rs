@@ -284,6 +284,18 @@ impl<'a> Memory<'a> {
         Err(longest)
     }
 
+    /// Whether a packet that has found memory at a link is to be marked by the pool.
+    pub(super) fn is_to_be_marked(&mut self, link: usize, packet: &Transit) -> bool {
+        let answer = self.pools.is_to_be_marked(link, packet.time());
+        let Some(spec) = self.pool_of(link) else { return false };
+        let beyond = |one: usize| self.cells_of(one).saturating_sub(self.reserve(one));
+        let in_use: u64 = self.members(link).map(beyond).sum();
+        let bytes = in_use * u64::from(spec.cell_bytes);
+        let decided = spec.mark_above_bytes.is_some_and(|threshold| bytes > threshold);
+        assert_eq!(answer, decided, "link {link} at {}", packet.time());
+        decided
+    }
+
     pub(super) fn take(&mut self, link: usize, group: usize, packet: &Transit, grant: Grant) {
         if self.pool_of(link).is_none() {
             return;

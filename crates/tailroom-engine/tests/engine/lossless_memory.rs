@@ -1,0 +1,272 @@
+//! Memory that cannot be lossless is reported before and after it loses, and memory without a warning loses
+//! nothing.
+
+use std::collections::BTreeSet;
+
+use proptest::prelude::*;
+use tailroom_engine::network::Network;
+use tailroom_engine::quantity::limit::Limit;
+use tailroom_engine::results::{Results, Warning, WarningKind};
+use tailroom_engine::simulation::Simulation;
+use tailroom_engine::units::Time;
+
+use crate::pauses::lossless;
+use crate::support::paused_links::{stream, value, warning, wire};
+use crate::support::random_cases::config;
+use crate::support::scenario_run::run;
+use crate::support::summaries::link;
+use crate::support::{networks, random_networks};
+
+/// Two links to one switch, each with a port of its own that has stopped: xoff and headroom of 126 kB each.
+fn two_links(port: &str, more: &str) -> String {
+    let pause = "pause = { xoff = \"100 kB\", xon = \"1 kB\", headroom = \"26 kB\" }";
+    let mut text = format!("duration = \"20 ms\"\n{more}");
+    for name in ["a", "b"] {
+        text += &wire(&format!("in-{name}"), 10.0, pause);
+        text += &wire(
+            &format!("out-{name}"),
+            10.0,
+            &format!("changes = [{{ at = \"0 s\", rate = \"0 bit/s\" }}]\n{port}"),
+        );
+        text += &stream(name, &format!("[\"in-{name}\", \"out-{name}\"]"), "cbr", 10.0);
+    }
+    text
+}
+
+/// A value that is a whole number of bytes or packets.
+fn count(warning: &Warning, name: &str) -> u64 {
+    value(warning, name) as u64
+}
+
+/// The drops of the ports, in packets.
+fn drops(results: &Results) -> u64 {
+    let ports = ["out-a", "out-b"].map(|name| link(&results.summary, name).drops_packets);
+    ports.iter().sum()
+}
+
+/// xoff + headroom = 126 kB each: 252 kB in all.
+#[test]
+fn a_pool_below_xoff_and_headroom_of_all_links_is_reported_before_and_after() {
+    for (size, is_short) in [(130_000, true), (251_999, true), (252_000, false)] {
+        let pool = format!("[pools.p]\nsize = \"{size} B\"\npolicy = \"complete_sharing\"\n");
+        let results = run(&two_links("pool = \"p\"", &pool), 1);
+        let short = warning(&results, WarningKind::ShortPool);
+        assert_eq!(short.map(|one| one.place.as_str()), is_short.then_some("pools.p.size"));
+        let lost = warning(&results, WarningKind::LosslessDrops);
+        if let Some(short) = short {
+            assert_eq!(count(short, "needed_bytes"), 252_000);
+            assert_eq!(count(short, "size_bytes"), size);
+        }
+        if size == 130_000 {
+            let lost = lost.expect("it is reported");
+            assert!(lost.place.contains("links.out-a.pool"), "{lost:?}");
+            assert_eq!(count(lost, "drops_packets"), drops(&results));
+        } else {
+            // What arrives is whole packets, and less than the headroom.
+            assert_eq!((lost, drops(&results)), (None, 0));
+        }
+    }
+}
+
+#[test]
+fn a_limit_below_xoff_and_headroom_is_reported_before_and_after() {
+    for (limit, is_short) in [(101, true), (125, true), (126, false)] {
+        let text = two_links("", "").replace("\"400 kB\"", &format!("\"{limit} kB\""));
+        let text = text.replacen(&format!("\"{limit} kB\""), "\"400 kB\"", 1);
+        let results = run(&text, 1);
+        let short = warning(&results, WarningKind::ShortLimit);
+        assert_eq!(short.is_some(), is_short, "{limit}");
+        if let Some(short) = short {
+            assert!(short.place.contains("links.out-b.queue.limit"), "{short:?}");
+            assert_eq!(count(short, "needed_bytes"), 126_000);
+        }
+    }
+    let text = two_links("", "").replace("\"400 kB\"", "\"101 kB\"");
+    let results = run(&text, 1);
+    let lost = warning(&results, WarningKind::LosslessDrops).expect("it is reported");
+    assert_eq!(lost.place, "links.out-a.queue.limit, links.out-b.queue.limit");
+    assert_eq!(count(lost, "drops_packets"), drops(&results));
+    assert!(drops(&results) > 0);
+}
+
+/// A headroom of 3 kB: the drops are those of the links whose headroom it is.
+#[test]
+fn drops_for_want_of_headroom_name_the_headroom() {
+    let text = two_links("", "").replace("\"26 kB\"", "\"3 kB\"");
+    let results = run(&text, 1);
+    let lost = warning(&results, WarningKind::LosslessDrops).expect("it is reported");
+    assert_eq!(lost.place, "links.in-a.pause.headroom, links.in-b.pause.headroom");
+    let ports = ["out-a", "out-b"].map(|name| link(&results.summary, name).drops_headroom_packets);
+    assert_eq!(count(lost, "drops_packets"), ports.iter().sum::<u64>());
+}
+
+/// A discipline that drops instead of marking.
+#[test]
+fn drops_of_a_discipline_are_reported() {
+    let red = "queue = { kind = \"wred\", limit = \"400 kB\", k_min = \"5 kB\", k_max = \"9 kB\", p_max = 1.0 }";
+    let plain = "queue = { kind = \"drop_tail\", limit = \"400 kB\" }";
+    let (head, tail) = two_links("", "").split_once("[links.out-a]").map_or_else(
+        || unreachable!("the text has the port"),
+        |(head, tail)| (head.to_owned(), tail.to_owned()),
+    );
+    let results = run(&format!("{head}[links.out-a]{}", tail.replacen(plain, red, 1)), 1);
+    let lost = warning(&results, WarningKind::LosslessDrops).expect("it is reported");
+    assert_eq!(lost.place, "links.out-a.queue");
+    assert!(link(&results.summary, "out-a").drops_early_packets > 0);
+}
+
+/// Two links at their thresholds one after the other: alpha / (1 + alpha) of 100 kB, and of the rest.
+#[test]
+fn ingresses_that_are_filled_one_after_the_other_hold_the_most() {
+    let size = 100_000.0;
+    let alpha = 0.5;
+    let [first, second] = [size * alpha / (1.0 + alpha), size * alpha / (1.0_f64 + alpha).powi(2)];
+    let needed = 2 * (5_000 + 26_000) + (first + second).ceil() as u64;
+    let ingress = "ingress = { pool = \"m\", alpha = 0.5 }";
+    let pool = "[pools.p]\nsize = \"60 kB\"\npolicy = \"complete_sharing\"\n\
+                [ingress_pools.m]\nsize = \"100 kB\"\n";
+    let text = two_links("pool = \"p\"", pool).replace("\"100 kB\", xon", "\"5 kB\", xon");
+    let text = text.replace("\"26 kB\" }", &format!("\"26 kB\" }}\n{ingress}"));
+    let results = run(&text, 1);
+    let short = warning(&results, WarningKind::ShortPool).expect("it is reported");
+    assert_eq!(count(short, "needed_bytes"), needed);
+}
+
+/// The threshold is 5 kB + 0.5 x 100 kB = 55 kB at most.
+#[test]
+fn an_xon_offset_that_never_binds_is_reported() {
+    for (offset, is_unused) in [(53_999, false), (54_000, true), (60_000, true), (0, false)] {
+        let ingress =
+            format!("ingress = {{ pool = \"m\", alpha = 0.5, xon_offset = \"{offset} B\" }}");
+        let text = two_links("", "[ingress_pools.m]\nsize = \"100 kB\"\n");
+        let text = text.replace("\"100 kB\", xon", "\"5 kB\", xon");
+        let text = text.replace("\"26 kB\" }", &format!("\"26 kB\" }}\n{ingress}"));
+        let results = run(&text, 1);
+        let unused = warning(&results, WarningKind::UnusedXonOffset);
+        assert_eq!(unused.is_some(), is_unused, "{offset}");
+        if let Some(unused) = unused {
+            assert_eq!(
+                unused.place,
+                "links.in-a.ingress.xon_offset, links.in-b.ingress.xon_offset"
+            );
+            assert_eq!(count(unused, "threshold_bytes"), 55_000);
+        }
+    }
+}
+
+#[test]
+fn headroom_that_is_part_of_a_smaller_pool_is_reported() {
+    for (size, is_above) in [(25_999, true), (26_000, false)] {
+        let pool = format!("[ingress_pools.m]\nsize = \"{size} B\"\nincludes_headroom = true\n");
+        let ingress = "ingress = { pool = \"m\", alpha = 0.5 }";
+        let text = two_links("", &pool).replace("\"26 kB\" }", &format!("\"26 kB\" }}\n{ingress}"));
+        let results = run(&text, 1);
+        let above = warning(&results, WarningKind::HeadroomAbovePool);
+        assert_eq!(above.is_some(), is_above, "{size}");
+        if let Some(above) = above {
+            assert_eq!(above.place, "links.in-a.pause.headroom, links.in-b.pause.headroom");
+            assert_eq!(count(above, "headroom_bytes"), 26_000);
+        }
+    }
+}
+
+/// The switch lets the sender resume when its last packet has left the queue. That packet takes 1.6 us at 5
+/// Gbit/s, and the next comes after the delay there and back, a pause frame, 60 quanta and 0.8 us: the port
+/// is idle for the difference in each pause. With 5 kB, which take 8 us, it is never idle.
+#[test]
+fn an_xon_of_zero_resumes_when_all_has_left() {
+    let away = 2e-6 + (84.0 + 60.0 * 64.0) * 8.0 / 10e9 + 0.8e-6;
+    for (xon, idle) in [("0 B", away - 1.6e-6), ("5 kB", 0.0)] {
+        let pause =
+            format!("pause = {{ xoff = \"10 kB\", xon = \"{xon}\", headroom = \"20 kB\" }}");
+        let text = format!(
+            "duration = \"60 ms\"\nmeasure_from = \"20 ms\"\n{}{}{}",
+            wire("fast", 10.0, &pause),
+            wire("slow", 5.0, ""),
+            stream("f", "[\"fast\", \"slow\"]", "cbr", 10.0)
+        );
+        let results = run(&text, 1);
+        let (fast, slow) = (link(&results.summary, "fast"), link(&results.summary, "slow"));
+        let frames = fast.pause_frames.expect("it is measured") as f64;
+        let found = (1.0 - slow.utilization) * 40e-3 / frames;
+        assert!(frames > 100.0 && slow.drops_packets == 0, "{xon}: {frames} frames");
+        // A pause at an edge of the window may count in part.
+        assert!((found - idle).abs() <= idle / frames + 1e-12, "{xon}: {found}, expected {idle}");
+    }
+}
+
+/// Two links, the second behind the first, for all paths of packets and of ACKs.
+fn pairs(network: &Network) -> impl Iterator<Item = &[usize]> {
+    let paths = network.groups.iter().flat_map(|group| [&group.path, &group.reverse_path]);
+    paths.flat_map(|path| path.windows(2))
+}
+
+/// The links that packets reach over links with pause frames alone.
+fn lossless_ports(network: &Network) -> Vec<usize> {
+    let paths = network.groups.iter().flat_map(|group| [&group.path, &group.reverse_path]);
+    let mut open: BTreeSet<usize> = paths.filter_map(|path| path.first().copied()).collect();
+    let is_open = |pair: &&[usize]| network.links[pair[0]].pause.is_none();
+    open.extend(pairs(network).filter(is_open).map(|pair| pair[1]));
+    let is_behind = network.behind_pauses();
+    (0..network.links.len()).filter(|link| is_behind[*link] && !open.contains(link)).collect()
+}
+
+/// The largest xoff of the links that lead to a link.
+fn most_xoff(network: &Network, next: usize) -> u64 {
+    let leading = pairs(network).filter(|pair| pair[1] == next);
+    let pauses = leading.filter_map(|pair| network.links[pair[0]].pause);
+    pauses.map(|pause| pause.xoff.bytes()).max().expect("a link with pause frames leads there")
+}
+
+fn results_of(network: &Network) -> Results {
+    let simulation = Simulation::new(network).expect("the network is valid");
+    simulation.finish().expect("the account of packets balances")
+}
+
+fn dropped(results: &Results) -> u64 {
+    let of = |warning: &&Warning| warning.kind == WarningKind::LosslessDrops;
+    let warnings = results.summary.warnings.iter().filter(of);
+    warnings.map(|warning| count(warning, "drops_packets")).sum()
+}
+
+proptest! {
+    #![proptest_config(config(60))]
+
+    /// Whatever drops packets: the discipline, the policer, the pool or the headroom. The other links behind
+    /// pauses also drop packets that came another way.
+    #[test]
+    fn every_drop_of_a_lossless_packet_is_reported(network in random_networks::network_with_lines()) {
+        let mut network = network;
+        network.measure_from = Time::ZERO;
+        let ports = lossless_ports(&network);
+        let results = results_of(&network);
+        let drops = |link: usize| results.summary.links.0[link].1.drops_packets;
+        let behind = network.behind_pauses();
+        let most: u64 = (0..behind.len()).filter(|link| behind[*link]).map(drops).sum();
+        let least: u64 = ports.iter().map(|link| drops(*link)).sum();
+        let reported = dropped(&results);
+        prop_assert!(least <= reported && reported <= most, "{least} {reported} {most}");
+    }
+
+    /// A limit that is as large as the warning asks.
+    #[test]
+    fn a_limit_without_a_warning_loses_nothing(network in random_networks::network_with_lines()) {
+        let network = lossless(network);
+        let port = lossless_ports(&network).first().copied();
+        prop_assume!(port.is_some());
+        let port = port.expect("assumed above");
+        let with_limit = |bytes| {
+            let mut network = network.clone();
+            network.links[port].queue = networks::drop_tail(Limit::Bytes(bytes));
+            results_of(&network)
+        };
+        let short = with_limit(most_xoff(&network, port));
+        let told = warning(&short, WarningKind::ShortLimit).expect("there is no room for headroom");
+        let needed = count(told, "needed_bytes");
+        let enough = with_limit(needed);
+        prop_assert!(warning(&enough, WarningKind::ShortLimit).is_none());
+        prop_assert_eq!(dropped(&enough), 0);
+        let less = with_limit(needed - 1);
+        prop_assert!(warning(&less, WarningKind::ShortLimit).is_some());
+    }
+}
