@@ -7,9 +7,11 @@ use super::waiting::WaitingInSwitch;
 use crate::dynamic_flows::bottlenecked::BottleneckedFlows;
 use crate::dynamic_flows::{FlowGenerator, FlowGenerators};
 use crate::link::Link;
+use crate::link::arrivals::SackBlock;
 use crate::network::{GroupSpec, Network};
 use crate::pool::Pools;
 use crate::probe::group::GroupProbe;
+use crate::tcp::endpoint_log::{EndpointLog, Passage};
 use crate::units::Time;
 
 /// What is recorded of the flows that arrive and depart.
@@ -33,6 +35,8 @@ pub struct SharedLinks<'a> {
     /// By link, for how long it was free in the measured window while packets for it waited at paused
     /// links.
     pub blocked: &'a [Time],
+    /// The packets at the ends of connections, if they are recorded.
+    pub endpoint_log: Option<&'a EndpointLog>,
 }
 
 /// A network at the end of its run, with what its probes recorded.
@@ -43,6 +47,8 @@ pub(super) struct FinishedRun<'a> {
     pub(super) pools: &'a Pools,
     pub(super) waiting: &'a [WaitingInSwitch],
     pub(super) blocked: &'a [Time],
+    /// The passages at the ends of connections in order of time, and the SACK blocks of the ACKs.
+    pub(super) endpoint_log: Option<(Vec<Passage>, Vec<SackBlock>)>,
     /// By link, whether packets reach it over links that may be paused.
     pub(super) behind_pauses: Vec<bool>,
     /// Mean capacity of each link over the measured window.
@@ -61,7 +67,7 @@ pub(super) struct FinishedRun<'a> {
 impl<'a> FinishedRun<'a> {
     pub(super) fn new(
         network: &'a Network,
-        SharedLinks { links, pools, waiting, blocked }: SharedLinks<'a>,
+        SharedLinks { links, pools, waiting, blocked, endpoint_log }: SharedLinks<'a>,
         flows: Vec<FlowData<'a>>,
         group_probes: &'a [GroupProbe],
         dynamic_flows: DynamicFlowRecords<'a>,
@@ -82,6 +88,7 @@ impl<'a> FinishedRun<'a> {
             pools,
             waiting,
             blocked,
+            endpoint_log: endpoint_log.map(EndpointLog::in_order),
             behind_pauses: network.behind_pauses(),
             capacities_bps,
             crossing,

@@ -599,7 +599,8 @@ impl<'a> Reference<'a> {
         }
         let waiting = self.ingress.waiting();
         let (links, blocked) = (&self.links, &self.blocked);
-        let shared = SharedLinks { links, pools: &self.memory.pools, waiting: &waiting, blocked };
+        let pools = &self.memory.pools;
+        let shared = SharedLinks { links, pools, waiting: &waiting, blocked, endpoint_log: None };
         results::collect(self.network, shared, &endpoints, accounts, &probes, dynamic, self.handled)
     }
 }
