@@ -65,6 +65,7 @@ def test_every_table_of_a_result_is_recorded(before: Path) -> None:
     recorded = json.loads((before / "recording.finite_flows_fair.json").read_text())
     assert list(recorded["tables"]) == [
         "arrival_dispersion",
+        "arrival_ecn",
         "arrival_log",
         "arrival_timestamps",
         "flow_counts",

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -174,9 +175,9 @@ def test_ctrl_c_while_the_capture_is_written_leaves_what_was_there(
 ) -> None:
     packet, written = pcapng.packet, interrupted_after(1_000)
 
-    def counted(*arguments: object) -> bytes:
+    def counted(*arguments: Any, **more: Any) -> bytes:
         next(written)
-        return packet(*arguments)  # type: ignore[arg-type]
+        return packet(*arguments, **more)
 
     monkeypatch.setattr(pcapng, "packet", counted)
     (tmp_path / "run.pcapng").write_text("whole")
@@ -193,13 +194,13 @@ def test_ctrl_c_while_a_capture_is_rescued_leaves_nothing(
 ) -> None:
     packet, calls = pcapng.packet, iter(range(10_000))
 
-    def fails_then_stops(*arguments: object) -> bytes:
+    def fails_then_stops(*arguments: Any, **more: Any) -> bytes:
         call = next(calls)
         if call == 100:
             raise OSError(28, "No space left on device")
         if call == 200:
             raise KeyboardInterrupt
-        return packet(*arguments)  # type: ignore[arg-type]
+        return packet(*arguments, **more)
 
     monkeypatch.setattr(pcapng, "packet", fails_then_stops)
     ended = tailroom("run", small, "--pcap", tmp_path / "run.pcapng", *AT)

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from jsonschema import Draft202012Validator
 
 import tailroom as tr
 from tests.conftest import Printed, Tailroom
@@ -34,58 +35,9 @@ path = ["b"]
 source = { kind = "poisson", rate = "1 Mbit/s" }
 """
 
-UINT, NUMBER, TEXT = "uint", "number", "text"
-RAW = {"?length": UINT, "?payload_length": UINT}
-FILE = {
-    "file_schema": TEXT,
-    "serialization_format": TEXT,
-    "?title": TEXT,
-    "?description": TEXT,
-    "trace": {
-        "?title": TEXT,
-        "?description": TEXT,
-        "?common_fields": {
-            "?time_format": {"relative_to_epoch", "relative_to_previous_event"},
-            "?reference_time": {"clock_type": {"system", "monotonic"}, "epoch": {"unknown"}},
-        },
-        "?vantage_point": {"?name": TEXT, "type": {"client", "server", "network", "unknown"}},
-        "event_schemas": [TEXT],
-    },
-}
-"""QlogFileSeq and TraceSeq of draft-ietf-quic-qlog-main-schema, as far as they are used; `?` marks
-what may be left out."""
-STREAM = {"frame_type": {"stream"}, "stream_id": UINT, "?offset": UINT, "?raw": RAW}
-EVENTS = {
-    "quic:packet_sent": {
-        "header": {"packet_type": {"1RTT"}, "?packet_number": UINT},
-        "?frames": [STREAM],
-        "?raw": RAW,
-    },
-    "quic:recovery_metrics_updated": {
-        "?smoothed_rtt": NUMBER,
-        "?congestion_window": UINT,
-        "?ssthresh": UINT,
-    },
-}
-"""Events and frames of draft-ietf-quic-qlog-quic-events, with the fields that are used."""
-
-
-def is_valid(value: Any, rule: Any) -> bool:
-    """Whether a value has the type that a rule says, and no other members."""
-    if isinstance(rule, list):
-        return isinstance(value, list) and all(is_valid(one, rule[0]) for one in value)
-    if isinstance(rule, set):
-        return value in rule
-    if isinstance(rule, dict):
-        needed = {key for key in rule if not key.startswith("?")}
-        known = {key.removeprefix("?"): of_key for key, of_key in rule.items()}
-        return needed <= value.keys() <= known.keys() and all(
-            is_valid(part, known[key]) for key, part in value.items()
-        )
-    if rule == TEXT:
-        return isinstance(value, str)
-    is_uint = isinstance(value, int) and value >= 0
-    return is_uint if rule == UINT else is_uint or isinstance(value, float)
+SCHEMA = json.loads((Path(__file__).parent / "qlog.schema.json").read_text(encoding="utf-8"))
+VALIDATOR = Draft202012Validator(SCHEMA)
+EVENTS = set(SCHEMA["$defs"]["Event"]["properties"]["name"]["enum"])
 
 
 def records(file: Path) -> list[dict[str, Any]]:
@@ -112,14 +64,27 @@ def test_each_flow_has_a_trace_that_the_drafts_allow(
     assert [file.name for file in files] == ["far.0.sqlog", "far.1.sqlog", "near.sqlog"]
     for file in files:
         beginning, *events = records(file)
-        assert is_valid(beginning, FILE), beginning
-        for event in events:
-            assert event.keys() == {"time", "name", "data"}
-            assert is_valid(event["time"], NUMBER)
-            assert is_valid(event["data"], EVENTS[event["name"]]), event
+        assert "trace" in beginning
+        for record in (beginning, *events):
+            VALIDATOR.validate(record)
         times = [event["time"] for event in events]
         assert times == sorted(times)
-        assert {event["name"] for event in events} == {*EVENTS}
+        assert {event["name"] for event in events} == EVENTS
+
+
+def test_the_schema_refuses_what_the_drafts_do_not_have() -> None:
+    Draft202012Validator.check_schema(SCHEMA)
+    header = {"packet_type": "1RTT", "packet_number": 0}
+    good: dict[str, Any] = {"header": header, "frames": [{"frame_type": "ack"}]}
+    assert VALIDATOR.is_valid({"time": 1, "name": "quic:packet_received", "data": good})
+    some: list[list[list[int]]] = [[], [[]], [[1, 2, 3]]]
+    frames = [{"frame_type": "ack", "acked_ranges": ranges} for ranges in some]
+    wrong = [{**good, "frames": [frame]} for frame in frames]
+    wrong += [{**good, "size": 1}, {"frames": []}, {"header": {"packet_type": "2RTT"}}]
+    for data in wrong:
+        record = {"time": 1, "name": "quic:packet_received", "data": data}
+        assert not VALIDATOR.is_valid(record), data
+    assert not VALIDATOR.is_valid({"time": 1, "name": "quic:packet_lost", "data": {}})
 
 
 def test_a_trace_has_each_packet_that_the_flow_sent_once(
@@ -127,8 +92,9 @@ def test_a_trace_has_each_packet_that_the_flow_sent_once(
 ) -> None:
     chosen = ("--only-flows", "far", "--from", "1 s", "--to", "2 s")
     assert tailroom("run", scenario, "--qlog", tmp_path / "traces", *chosen).status == 0
-    span = {f"links.{link}.arrival_log": {"from": "1 s", "to": "2 s"} for link in ("a", "b")}
+    span = {"links.a.arrival_log": {"from": "0 s", "to": "3 s"}}
     log = tr.run(scenario, set=span).table("arrival_log").to_pandas()
+    log = log[(log.sent_s >= 1) & (log.sent_s < 2)]
     for flow in ("far.0", "far.1"):
         events = records(tmp_path / "traces" / f"{flow}.sqlog")[1:]
         sent = [event for event in events if event["name"] == "quic:packet_sent"]
@@ -138,6 +104,42 @@ def test_a_trace_has_each_packet_that_the_flow_sent_once(
         offsets = [event["data"]["frames"][0]["offset"] for event in sent]
         assert offsets == [*(1448 * own.sequence)]
         assert len({*offsets}) == own.sequence.nunique()
+
+
+def test_each_packet_is_acknowledged_once_and_none_before_it_is_sent(
+    tailroom: Tailroom, scenario: Path, tmp_path: Path
+) -> None:
+    """By the cumulative ACKs and SACK blocks of the run, the data that they cover are the same."""
+    assert tailroom("run", scenario, "--qlog", tmp_path / "traces").status == 0
+    span = {"flows.far.endpoint_log": {"from": "0 s", "to": "4 s"}}
+    result = tr.run(scenario, set=span)
+    log = result.table("endpoint_log").to_pandas()
+    acks = log[(log.flow == "far.0") & (log.end == "sender") & (log.content == "ack")]
+    blocks = result.table("endpoint_sack_blocks").to_pandas().set_index("arrival")
+    position: dict[int, int] = {}
+    acked: set[int] = set()
+    covered: set[int] = set()
+    rows = iter(acks.itertuples())
+    for event in records(tmp_path / "traces" / "far.0.sqlog")[1:]:
+        data = event["data"]
+        if event["name"] == "quic:packet_sent" and data["frames"]:
+            position[data["header"]["packet_number"]] = data["frames"][0]["offset"] // 1448
+        elif event["name"] == "quic:packet_received":
+            row = next(rows)
+            assert event["time"] == pytest.approx(1e3 * row.time_s)
+            for first, *last in data["frames"][0].get("acked_ranges", []):
+                news = {*range(first, (last or [first])[0] + 1)}
+                assert not news & acked
+                assert news <= position.keys()
+                acked |= news
+            if row.Index in blocks.index:
+                for _, block in blocks.loc[[row.Index]].iterrows():
+                    covered |= {*range(block.start, block.end)}
+            covered |= {*range(row.sequence)}
+            assert {position[number] for number in acked} == covered & {*position.values()}
+    assert len(acked) > 500
+    assert next(rows, None) is None
+    assert not blocks.empty
 
 
 def test_metrics_outside_the_time_are_left_out_and_begin_with_those_that_hold(

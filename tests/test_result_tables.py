@@ -30,6 +30,8 @@ EVERYTHING = {
         "arrival_log": {"from": "1 s", "to": "4 s"},
     },
     "flows.reno.reverse_path": ["back"],
+    "flows.reno.ecn": "classic",
+    "flows.reno.endpoint_log": {"from": "0 s", "to": "2 s", "most_packets": 10_000},
     "pools": {"memory": {"size": "40 kB", "policy": "dynamic_threshold"}},
     "links.bottleneck.pool": "memory",
     "flows.short": {

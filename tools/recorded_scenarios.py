@@ -349,6 +349,8 @@ def _networks() -> Iterator[tuple[str, Document]]:
         "network/two_way_logged",
         _network(logged, {"down": {**down, "recovery": "rack"}, "up": up}),
     )
+    ends = {"endpoint_log": {"from": "3 s", "to": "5 s", "most_packets": 100_000}}
+    yield "network/two_way_ends", _network(ways, {"down": {**down, **ends}, "up": up})
     fair: Document = {name: {**one, "queue": "codel"} for name, one in ways.items()}
     yield (
         "network/two_way_codel",

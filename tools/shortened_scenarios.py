@@ -50,11 +50,14 @@ def shortened(document: Document, most_packets: int) -> Document:
         for key in ("start", "stop"):
             if key in group:
                 group[key] = _scaled(group[key], factor)
-    for link in document.get("links", {}).values():
+    links = document.get("links", {}).values()
+    for link in links:
         for change in link.get("changes", []):
             change["at"] = _scaled(change["at"], factor)
-        if log := link.get("arrival_log"):
-            log.update({key: _scaled(log[key], factor) for key in ("from", "to")})
+    logs = [link.get("arrival_log") for link in links]
+    logs += [group.get("endpoint_log") for group in groups]
+    for log in filter(None, logs):
+        log.update({key: _scaled(log[key], factor) for key in ("from", "to")})
     return document
 
 

@@ -1,4 +1,4 @@
-"""`tailroom run --pcap`, `--packets` and `--qlog`: packets that arrive at links, in files."""
+"""`tailroom run --pcap`, `--packets` and `--qlog`: packets at links and ends of flows, in files."""
 
 import json
 import os
@@ -14,6 +14,7 @@ import tailroom
 from tailroom.cli import failures
 from tailroom.cli.options import seconds_of
 from tailroom.scenario.scenario import Scenario
+from tailroom.simulation.packet_capture import ENDS
 from tailroom.simulation.sender_trace import MOST_FLOWS
 from tailroom.storage.output import output_directory, output_file
 
@@ -37,6 +38,8 @@ class Wanted:
     end: str | None
     flows: Sequence[str]
     every: int
+    direction: str | None
+    ip: str | None
 
     def __post_init__(self) -> None:
         """Checks that the options fit together.
@@ -45,21 +48,29 @@ class Wanted:
             InputError: They do not.
         """
         if self.qlog:
-            if self.pcap or self.packets or self.at or self.every != 1:
+            if self.pcap or self.packets or self.at or self._chooses:
                 raise failures.InputError(
-                    "--qlog: records every packet at the first link of its flow; leave out --at, "
-                    "--every, --pcap and --packets"
+                    "--qlog: records every packet at the sender of its flow; leave out --at, "
+                    "--every, --direction, --ip, --pcap and --packets"
                 )
         elif self.pcap or self.packets:
             if not self.at:
                 raise failures.InputError(
-                    "--pcap and --packets: need a link; add for example --at links.bottleneck"
+                    "--pcap and --packets: need a place; add for example --at links.bottleneck, or "
+                    "--at FLOW.sender"
                 )
-        elif self.at or self.start or self.end or self.flows or self.every != 1:
+            if self.ip and not self.pcap:
+                raise failures.InputError("--ip: chooses the headers of a capture; add --pcap FILE")
+        elif self.at or self.start or self.end or self.flows or self._chooses:
             raise failures.InputError(
-                "--at, --from, --to, --only-flows and --every: choose packets; add --pcap FILE, "
-                "--packets FILE or --qlog DIR"
+                "--at, --from, --to, --only-flows, --every, --direction and --ip: choose packets; "
+                "add --pcap FILE, --packets FILE or --qlog DIR"
             )
+
+    @property
+    def _chooses(self) -> bool:
+        """Whether there are options of captures and tables alone."""
+        return self.every != 1 or self.direction is not None or self.ip is not None
 
     def __bool__(self) -> bool:
         """Whether any packets are asked for."""
@@ -87,29 +98,30 @@ class Wanted:
             link["name"]: link["rate_bps"] / 8 / link["packet_bytes"] for link in known["links"]
         }
         logs: dict[str, object] = {}
-        for place in self.at or self._first_links(groups, traced):
+        for place in self.at or self._traced_senders(groups, traced):
             name = place.removeprefix("links.")
-            if name not in links:
+            group = _group_of_end(groups, place)
+            if group is None and name not in links:
                 raise failures.InputError(
-                    f"--at {place}: there is no such link; choose among "
-                    f"{', '.join(f'links.{link}' for link in links)}"
+                    f"--at {place}: there is no such link or end of a flow; choose among "
+                    f"{', '.join([*_ends(groups), *(f'links.{link}' for link in links)])}"
                 )
-            packets = round(_packets_per_second(name, rates, groups) * (end_s - start_s))
+            packets = round(_packets_per_second(name, group, rates, groups) * (end_s - start_s))
             self._check_size(place, packets)
+            key = f"flows.{group}.endpoint_log" if group else f"links.{name}.arrival_log"
             # A link may be offered more than it can send; the run ends if it is much more.
-            logs[f"links.{name}.arrival_log"] = {
+            logs[key] = {
                 "from": f"{start_s:.12f} s",
                 "to": f"{end_s:.12f} s",
                 "most_packets": min(MOST_PACKETS, 4 * packets + 100_000),
             }
         return scenario.replacing(logs)
 
-    def _first_links(self, groups: dict[str, Any], traced: set[str]) -> list[str]:
-        """The first link of each flow whose trace is written."""
+    def _traced_senders(self, groups: dict[str, Any], traced: set[str]) -> list[str]:
+        """A sender of each group with flows whose trace is written."""
         group_of = {name: _group_in(groups, name) or name for name in self.flows or traced}
         chosen = [name for name, group in group_of.items() if group in traced]
-        paths = [groups[group_of[name]]["path"] for name in chosen]
-        if not paths or len(chosen) < len(group_of):
+        if not chosen or len(chosen) < len(group_of):
             others = ", ".join(name for name in groups if name in traced)
             raise failures.InputError(
                 "--qlog: needs permanent flows under congestion control with a `path`; "
@@ -121,10 +133,11 @@ class Wanted:
                 f"--qlog: would write traces of {flows:,} flows, at most {MOST_FLOWS:,}; choose "
                 "others with --only-flows"
             )
-        return sorted({path[0] for path in paths})
+        return sorted({f"flows.{group_of[name]}.sender" for name in chosen})
 
     def _check_flows(self, groups: dict[str, Any]) -> None:
         """Checks that the flows have names and cross one of the links."""
+        ends = {_group_of_end(groups, place) for place in self.at} - {None}
         links = {place.removeprefix("links.") for place in self.at}
         for flow in self.flows:
             name = _group_in(groups, flow)
@@ -136,7 +149,7 @@ class Wanted:
                 )
             group = groups[name]
             crossed = [*group.get("path", links), *group.get("reverse_path", ())]
-            if links and not links.intersection(crossed):
+            if links and name not in ends and not links.intersection(crossed):
                 raise failures.InputError(
                     f"--only-flows {flow}: does not cross --at {', '.join(self.at)}; its links are "
                     f"{', '.join(crossed)}"
@@ -181,9 +194,15 @@ class Wanted:
             traces = stack.enter_context(output_directory(self.qlog)) if self.qlog else None
 
             def writers(result: tailroom.Result) -> list[Writer]:
-                chosen: dict[str, Any] = {"flows": self.flows, "every": self.every}
+                places = self.at if any(_end_of(place) for place in self.at) else ()
+                chosen: dict[str, Any] = {
+                    "flows": self.flows,
+                    "every": self.every,
+                    "at": places,
+                    "direction": self.direction,
+                }
                 fills = (
-                    (pcap, partial(result.save_pcap, **chosen)),
+                    (pcap, partial(result.save_pcap, ip=int(self.ip or 4), **chosen)),
                     (packets, partial(result.save_packets, **chosen)),
                     (traces, partial(result.save_qlog, flows=self.flows)),
                 )
@@ -192,8 +211,36 @@ class Wanted:
             yield writers
 
 
-def _packets_per_second(link: str, rates: dict[str, float], groups: dict[str, Any]) -> float:
-    """The most packets that a link sends; on a link of ACKs alone, one for each packet of data."""
+def _end_of(place: str) -> str:
+    """The end of a flow that a place is; empty if it is none."""
+    end = place.rpartition(".")[2]
+    return end if end in ENDS and not place.startswith("links.") else ""
+
+
+def _group_of_end(groups: dict[str, Any], place: str) -> str | None:
+    """The group of the flow whose end is a place; `None` if the place is no end of a flow."""
+    if not _end_of(place):
+        return None
+    name = _group_in(groups, place.removeprefix("flows.").rpartition(".")[0])
+    return name if name and "congestion" in groups[name] else None
+
+
+def _ends(groups: dict[str, Any]) -> list[str]:
+    """The ends of groups, as places."""
+    return [f"{name}.{end}" for name in groups if "congestion" in groups[name] for end in ENDS]
+
+
+def _packets_per_second(
+    link: str, end_of: str | None, rates: dict[str, float], groups: dict[str, Any]
+) -> float:
+    """The most packets that pass a link, or both ends of a group's flows, per second.
+
+    On a link of ACKs alone, one for each packet of data; each packet of data and each ACK passes
+    two ends.
+    """
+    if end_of:
+        path = groups[end_of].get("path", rates)
+        return 4 * min((rates.get(one, 0.0) for one in path), default=0.0)
     most = rates.get(link, 0.0)
     paths = [group.get("path", [link]) for group in groups.values()]
     if any(link in path for path in paths):

@@ -3,7 +3,7 @@
 import tomllib
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
@@ -43,8 +43,8 @@ def run(  # noqa: PLR0913 - each is one option
         Path | None,
         typer.Option(
             metavar="FILE",
-            help="Write the packets that arrive at the links of --at into a capture (pcapng) for "
-            "Wireshark. Example: --pcap run.pcapng --at links.bottleneck.",
+            help="Write the packets at the places of --at into a capture (pcapng) for Wireshark. "
+            "Example: --pcap run.pcapng --at links.bottleneck.",
         ),
     ] = None,
     packets: Annotated[
@@ -61,7 +61,11 @@ def run(  # noqa: PLR0913 - each is one option
     ] = None,
     at: Annotated[
         list[str] | None,
-        typer.Option(metavar="LINK", help="Link of --pcap and --packets. May be repeated."),
+        typer.Option(
+            metavar="PLACE",
+            help="Where --pcap and --packets take packets: a link, or FLOW.sender or FLOW.receiver "
+            "of a flow or group under congestion control. May be repeated.",
+        ),
     ] = None,
     start: Annotated[
         str | None,
@@ -79,6 +83,12 @@ def run(  # noqa: PLR0913 - each is one option
     every: Annotated[
         int, typer.Option(metavar="N", min=1, help="Only each n-th packet. [default: 1]")
     ] = 1,
+    direction: Annotated[
+        Literal["data", "acks"] | None, typer.Option(help="Only packets of data, or only ACKs.")
+    ] = None,
+    ip: Annotated[
+        Literal["4", "6"] | None, typer.Option(help="Version of IP in --pcap. [default: 4]")
+    ] = None,
     phase_check: Annotated[
         bool,
         typer.Option(
@@ -94,7 +104,8 @@ def run(  # noqa: PLR0913 - each is one option
     Several choices are compared: `tailroom run FILE --vary links.down.queue=codel,pie` and
     `tailroom run A.toml B.toml` print a table per link and per group of flows, a row per choice.
     """
-    wanted = Wanted(pcap, packets, qlog, at or (), start, end, only_flows or (), every)
+    chosen = (start, end, only_flows or (), every, direction, ip)
+    wanted = Wanted(pcap, packets, qlog, at or (), *chosen)
     if len(scenarios) > 1 or {"vary", "metrics"} & options.keys() or options.get("seeds", 1) != 1:
         if phase_check:
             raise failures.InputError(

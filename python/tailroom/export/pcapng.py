@@ -7,7 +7,7 @@ RAW_IP = 101
 """Link type of packets that begin with their IP header (LINKTYPE_RAW)."""
 
 _NANOSECONDS = 9
-_END, _COMMENT, _NAME, _RESOLUTION = 0, 1, 2, 9
+_END, _COMMENT, _NAME, _FLAGS, _RESOLUTION = 0, 1, 2, 2, 9
 
 
 def beginning(interfaces: Sequence[str]) -> bytes:
@@ -28,7 +28,15 @@ def beginning(interfaces: Sequence[str]) -> bytes:
     )
 
 
-def packet(interface: int, time_ns: int, captured: bytes, size: int, comment: str = "") -> bytes:
+def packet(  # noqa: PLR0913 - the fields of the block
+    interface: int,
+    time_ns: int,
+    captured: bytes,
+    size: int,
+    *,
+    comment: str = "",
+    direction: int = 0,
+) -> bytes:
     """Returns an enhanced packet block.
 
     Args:
@@ -37,12 +45,15 @@ def packet(interface: int, time_ns: int, captured: bytes, size: int, comment: st
         captured: The first bytes of the packet.
         size: Size of the whole packet in bytes.
         comment: Shown next to the packet; none if empty.
+        direction: 1 if the interface received the packet, 2 if it sent the packet, 0 if neither.
     """
     head = struct.pack(
         "<IIIII", interface, time_ns >> 32, time_ns & 0xFFFFFFFF, len(captured), size
     )
-    comments = _options((_COMMENT, comment.encode())) if comment else b""
-    return _block(6, head + _padded(captured) + comments)
+    options = [(_COMMENT, comment.encode())] if comment else []
+    if direction:
+        options.append((_FLAGS, struct.pack("<I", direction)))
+    return _block(6, head + _padded(captured) + (_options(*options) if options else b""))
 
 
 def _block(kind: int, body: bytes) -> bytes:

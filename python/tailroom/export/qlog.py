@@ -5,11 +5,12 @@ July 2026.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 SUFFIX = ".sqlog"
 """draft-ietf-quic-qlog-main-schema, section on JSON Text Sequences."""
 PACKET_SENT = "quic:packet_sent"
+PACKET_RECEIVED = "quic:packet_received"
 METRICS_UPDATED = "quic:recovery_metrics_updated"
 
 
@@ -53,13 +54,29 @@ def packet(number: int, size: int, offset: int, payload: int) -> Mapping[str, ob
     return {"header": header, "frames": frames, "raw": {"length": size}}
 
 
+def ack(number: int, size: int, acked: Sequence[tuple[int, int]]) -> Mapping[str, object]:
+    """Returns the data of a `PACKET_RECEIVED` with an ACK.
+
+    Args:
+        number: Number of the ACK, from 0, in the order of arrival.
+        size: Bytes on the wire.
+        acked: The packets that it acknowledges and no ACK before, as first and last numbers.
+    """
+    ranges = [[first, last] if first < last else [first] for first, last in acked]
+    frame: dict[str, object] = {"frame_type": "ack"}
+    if ranges:
+        frame["acked_ranges"] = ranges
+    header = {"packet_type": "1RTT", "packet_number": number}
+    return {"header": header, "frames": [frame], "raw": {"length": size}}
+
+
 def event(time_s: float, name: str, data: Mapping[str, object]) -> bytes:
     """Returns the record of an event.
 
     Args:
         time_s: Time in seconds.
-        name: `PACKET_SENT` or `METRICS_UPDATED`.
-        data: What `packet` returns; or by field what has changed, `smoothed_rtt` in ms,
+        name: `PACKET_SENT`, `PACKET_RECEIVED` or `METRICS_UPDATED`.
+        data: What `packet` or `ack` returns; or by field what has changed, `smoothed_rtt` in ms,
             `congestion_window` and `ssthresh` in bytes.
     """
     return _record({"time": round(1e3 * time_s, 9), "name": name, "data": data})

@@ -2329,6 +2329,7 @@ Defaults = TypedDict(
         "undo": NotRequired[bool],
         "frto": NotRequired[bool],
         "ecn": NotRequired[Ecn],
+        "endpoint_log": NotRequired[ArrivalLog],
     },
 )
 """Keys that groups of flows share. A group has them unless it gives them itself."""
@@ -2382,6 +2383,7 @@ Flows = TypedDict(
         "undo": NotRequired[bool],
         "frto": NotRequired[bool],
         "ecn": NotRequired[Ecn],
+        "endpoint_log": NotRequired[ArrivalLog],
     },
 )
 """A group of flows, on one path or between hosts."""

@@ -1,4 +1,4 @@
-"""The arrivals at links as a packet capture, which Wireshark opens."""
+"""The packets at links and at the ends of flows as a capture, which Wireshark opens."""
 
 from __future__ import annotations
 
@@ -16,22 +16,27 @@ if TYPE_CHECKING:
 
     import pyarrow as pa
 
+ENDS = ("sender", "receiver")
+"""The ends of a flow."""
+_DIRECTIONS = {"received": 1, "sent": 2}
+"""By fate at an end of a flow, the direction in pcapng."""
 ROWS_AT_A_TIME = 1 << 14
 """Rows that are Python objects at the same time."""
 
 
-def write(arrivals: pa.Table, scenario: str, path: Path) -> None:
-    """Writes a new file in pcapng, with an interface per link.
+def write(arrivals: pa.Table, scenario: str, path: Path, ip: int = 4) -> None:
+    """Writes a new file in pcapng, with an interface per link and per end of a flow.
 
     Args:
-        arrivals: Rows of the table `arrival_log`, with the options of the headers.
+        arrivals: Packets, as in `logged_packets`.
         scenario: The resolved scenario of the run.
         path: The file.
+        ip: Version of IP, 4 or 6.
 
     Raises:
         OSError: The file cannot be written.
     """
-    groups = groups_of(scenario)
+    groups = groups_of(scenario, ip)
     links = arrivals["link"].unique().to_pylist()
     interfaces = {link: index for index, link in enumerate(links)}
     ordered = arrivals.sort_by("time_s") if len(links) > 1 else arrivals
@@ -42,19 +47,34 @@ def write(arrivals: pa.Table, scenario: str, path: Path) -> None:
             file.write(b"".join(_packets(batch.to_pylist(), flows, interfaces)))
 
 
-def choose(arrivals: pa.Table, flows: Sequence[str] = (), every: int = 1) -> pa.Table:
-    """Returns the arrivals of some flows, or some of their arrivals.
+def choose(
+    arrivals: pa.Table,
+    flows: Sequence[str] = (),
+    every: int = 1,
+    *,
+    at: Sequence[str] = (),
+    direction: str | None = None,
+) -> pa.Table:
+    """Returns the packets of some flows, places and directions, or some of them.
 
     Args:
-        arrivals: Rows of the table `arrival_log`.
+        arrivals: Packets, as in `logged_packets`.
         flows: Names of flows or groups; all flows if empty.
         every: Keep each row whose number is a multiple of this, 1 or more.
+        at: Names of links, or of flows or groups with `.sender` or `.receiver`; all if empty.
+        direction: `data`, `acks`, or both.
 
     Raises:
-        ArgumentError: A flow has no packet among the arrivals.
+        ArgumentError: A flow has no packet among the arrivals, or nothing was recorded at a place.
     """
     import pyarrow as pa  # noqa: PLC0415 - it loads NumPy
     import pyarrow.compute as pc  # noqa: PLC0415
+
+    if at:
+        arrivals = arrivals.filter(pc.is_in(arrivals["link"], pa.array(_places(arrivals, at))))
+    if direction:
+        is_ack = pc.equal(arrivals["content"].cast(pa.string()), "ack")
+        arrivals = arrivals.filter(is_ack if direction == "acks" else pc.invert(is_ack))
 
     if flows:
         known = arrivals["flow"].unique().to_pylist()
@@ -69,11 +89,41 @@ def choose(arrivals: pa.Table, flows: Sequence[str] = (), every: int = 1) -> pa.
     return arrivals if every == 1 else arrivals.take(list(range(0, arrivals.num_rows, every)))
 
 
-def groups_of(scenario: str) -> dict[str, headers.Group]:
+def _places(arrivals: pa.Table, at: Sequence[str]) -> list[str]:
+    """The values of `link` that are meant by names of links, or of flows or groups with an end.
+
+    Raises:
+        ArgumentError: Nothing was recorded at a place.
+    """
+    known = arrivals["link"].unique().to_pylist()
+    found = []
+    for place in at:
+        flow, _, end = place.removeprefix("flows.").rpartition(".")
+        link = place.removeprefix("links.")
+        ends = [f"{name}.{end}" for name in _flows(known) if flow in (name, group_of(name))]
+        meant = [name for name in known if name == link or (end in ENDS and name in ends)]
+        if not meant:
+            raise ArgumentError(
+                f"no packet was recorded at {place!r}; choose among {', '.join(known[:8])}"
+            )
+        found += meant
+    return found
+
+
+def _flows(places: Sequence[str]) -> Iterator[str]:
+    """The flows of the places that are ends."""
+    for place in places:
+        flow, _, end = place.rpartition(".")
+        if end in ENDS:
+            yield flow
+
+
+def groups_of(scenario: str, ip: int = 4) -> dict[str, headers.Group]:
     """Returns what is equal for all packets of each group.
 
     Args:
         scenario: The resolved scenario of a run.
+        ip: Version of IP.
     """
     document = tomllib.loads(scenario)
     return {
@@ -83,6 +133,8 @@ def groups_of(scenario: str) -> dict[str, headers.Group]:
             packet_bytes=_bytes(group["packet_size"]),
             has_sack=group.get("recovery") in ("sack", "rack"),
             is_opened=group.get("handshake") is True,
+            ecn=group.get("ecn", "off"),
+            ip=ip,
         )
         for name, group in document["flows"].items()
     }
@@ -109,6 +161,8 @@ class _Flows:
         self._groups = groups
         self._ends: dict[int, tuple[int, int]] = {}
         """By connection, the number of a last packet that is not full, and the bytes to its end."""
+        self.opening_ecn: dict[int, str] = {}
+        """By connection, the ECN field that its last SYN has had so far."""
 
     def group(self, flow: str) -> headers.Group:
         """The group of a flow."""
@@ -133,7 +187,8 @@ def _packets(
             interfaces[row["link"]],
             round(row["time_s"] * 1e9),
             *_captured(row, flows),
-            _comment(row),
+            comment=_comment(row),
+            direction=_DIRECTIONS.get(row["fate"], 0),
         )
 
 
@@ -142,18 +197,33 @@ def _captured(row: dict[str, Any], flows: _Flows) -> tuple[bytes, int]:
     group, connection, size = flows.group(row["flow"]), row["connection"], row["bytes"]
     full, sequence = group.payload_bytes(group.packet_bytes), row["sequence"]
     stamps = headers.Timestamps(row["timestamp_ms"], row["echo_ms"])
+    feedback = headers.Feedback(bool(row["ece"]), bool(row["cwr"]), row["marked_packets"])
     if row["content"] == "ack":
         place = partial(flows.offset, connection, payload=full)
         blocks = [(place(block["start"]), place(block["end"])) for block in row["sack_blocks"]]
         captured = headers.ack(
-            connection, group, offset=place(sequence), stamps=stamps, blocks=blocks
+            connection,
+            group,
+            offset=place(sequence),
+            stamps=stamps,
+            blocks=blocks,
+            feedback=feedback,
+            opening_ecn=flows.opening_ecn.get(connection, "not_ect"),
         )
     else:
         payload, offset = group.payload_bytes(size), sequence * full
         if 0 < payload < full:
             flows.note_end(connection, sequence, offset + payload)
+        elif not payload:
+            flows.opening_ecn[connection] = "ce" if row["fate"] == "marked" else row["ecn"]
         captured = headers.data(
-            connection, group, offset=offset, payload=payload, stamps=stamps, ecn=row["ecn"]
+            connection,
+            group,
+            offset=offset,
+            payload=payload,
+            stamps=stamps,
+            ecn=row["ecn"],
+            feedback=feedback,
         )
     return captured, max(size, len(captured))
 
@@ -161,7 +231,7 @@ def _captured(row: dict[str, Any], flows: _Flows) -> tuple[bytes, int]:
 def _comment(row: dict[str, Any]) -> str:
     """What the link does to a packet, unless it only forwards the packet."""
     fate = row["fate"]
-    if fate == "accepted":
+    if fate in ("accepted", *_DIRECTIONS):
         return ""
     done = "marked" if fate == "marked" else f"dropped ({fate})"
     return f"{done} by link {row['link']}; {row['queue_packets']} packets were waiting"

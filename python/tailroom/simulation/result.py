@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from tailroom.errors import ArgumentError
+from tailroom.export.headers import IP_BYTES
 from tailroom.field_docs import with_field_docs
 from tailroom.libraries import need
 from tailroom.simulation import logged_packets, packet_capture, sender_trace
@@ -185,37 +186,62 @@ class Result(AnyResult, ResultTables):
             return table.filter(pc.field(owner) == name).select(["time_s", column])
         raise ArgumentError(self._why_missing(quantity))
 
-    def save_pcap(
-        self, path: str | PathLike[str], *, flows: Sequence[str] = (), every: int = 1
+    def save_pcap(  # noqa: PLR0913 - a choice of packets, and of their headers
+        self,
+        path: str | PathLike[str],
+        *,
+        flows: Sequence[str] = (),
+        every: int = 1,
+        at: Sequence[str] = (),
+        direction: str | None = None,
+        ip: int = 4,
     ) -> None:
-        """Writes the packets of `arrival_log` as a capture (pcapng), which Wireshark opens.
+        """Writes the recorded packets as a capture (pcapng), which Wireshark opens.
+
+        They are those of `arrival_log` and `endpoint_log`.
 
         Args:
             path: The new file.
             flows: Only the packets of these flows or groups; all if left out.
             every: Only each n-th packet, 1 or more.
+            at: Only these places: links, or ends of flows as `reno.0.sender`; all if left out.
+            direction: Only `data` or only `acks`.
+            ip: Version of IP of the headers, 4 or 6.
 
         Raises:
-            ArgumentError: No `arrival_log` was recorded, or it has no packet of a flow.
+            ArgumentError: No packets were recorded, none of a flow or at a place, or an argument is
+                wrong.
             OSError: The file cannot be written.
         """
-        packet_capture.write(self._packets(flows, every), self.scenario, Path(path))
+        if ip not in IP_BYTES:
+            raise ArgumentError(f"ip is {ip!r}; give 4 or 6")
+        packets = self._packets(flows, every, at, direction)
+        packet_capture.write(packets, self.scenario, Path(path), ip)
 
     def save_packets(
-        self, path: str | PathLike[str], *, flows: Sequence[str] = (), every: int = 1
+        self,
+        path: str | PathLike[str],
+        *,
+        flows: Sequence[str] = (),
+        every: int = 1,
+        at: Sequence[str] = (),
+        direction: str | None = None,
     ) -> None:
-        """Writes the packets of `arrival_log` as a Parquet file, with timestamps and SACK blocks.
+        """Writes the same packets as a Parquet file, with timestamps, SACK blocks and ECN.
 
         Args:
             path: The new file.
             flows: Only the packets of these flows or groups; all if left out.
             every: Only each n-th packet, 1 or more.
+            at: Only these places: links, or ends of flows as `reno.0.sender`; all if left out.
+            direction: Only `data` or only `acks`.
 
         Raises:
-            ArgumentError: No `arrival_log` was recorded, or it has no packet of a flow.
+            ArgumentError: No packets were recorded, none of a flow or at a place, or an argument is
+                wrong.
             OSError: The file cannot be written.
         """
-        packets = self._packets(flows, every)
+        packets = self._packets(flows, every, at, direction)
         from tailroom import parquet_files  # noqa: PLC0415 - it loads Arrow
 
         parquet_files.write_table(packets, Path(path))
@@ -224,8 +250,8 @@ class Result(AnyResult, ResultTables):
         """Writes traces of the senders in qlog, a file `FLOW.sqlog` per flow.
 
         A trace has the window, ssthresh and smoothed RTT at the instants of `flow_series`, and the
-        packets of `arrival_log` if it was recorded at the first link of the flow. If an
-        `arrival_log` was recorded on its path, the trace is of that time.
+        packets and ACKs of the sender in `endpoint_log`, or else the packets of `arrival_log` at
+        the first link of the flow. A trace with packets is of the time of their log.
 
         Args:
             directory: An empty directory.
@@ -236,15 +262,19 @@ class Result(AnyResult, ResultTables):
             OSError: A file cannot be written.
         """
         series = self._recorded("flow_series")
-        sender_trace.write(series, self.arrival_log, self.scenario, Path(directory), flows=flows)
+        sender_trace.write(series, self, self.scenario, Path(directory), flows=flows)
 
-    def _packets(self, flows: Sequence[str], every: int) -> pa.Table:
+    def _packets(
+        self, flows: Sequence[str], every: int, at: Sequence[str], direction: str | None
+    ) -> pa.Table:
         if every < 1:
             raise ArgumentError(f"every is {every}; give a number from 1")
-        packets = logged_packets.joined(
-            self._recorded("arrival_log"), self.arrival_timestamps, self.sack_blocks
-        )
-        return packet_capture.choose(packets, flows, every)
+        if direction not in (None, "data", "acks"):
+            raise ArgumentError(f"direction is {direction!r}; give data or acks, or leave it out")
+        packets = logged_packets.joined(self)
+        if packets is None:
+            packets = self._recorded("arrival_log")
+        return packet_capture.choose(packets, flows, every, at=at, direction=direction)
 
     def plot(self, kind: PlotKind = "windows") -> Figure:
         """Draws windows and queue, utilization, burstiness, arrivals, or memory of pools.

@@ -56,3 +56,16 @@ class ResultTables:
     """SACK blocks of ACKs (RFC 2018): one row per block, by row of `arrival_log`; the blocks of
     an ACK in their order, first a packet that has arrived twice (RFC 2883). Recorded at the
     links with an `arrival_log`, if an ACK has a block. Columns: `arrival start end`."""
+    arrival_ecn: pa.Table | None = lazy_table()
+    """ECN in the TCP headers of packets: one row per row of `arrival_log`, in its order.
+    Recorded at the links with an `arrival_log` if a header says anything of marks. Columns:
+    `ece cwr marked_packets`."""
+    endpoint_log: pa.Table | None = lazy_table()
+    """Packets and ACKs at the ends of connections: one row for each that leaves or reaches the
+    sender or the receiver, in order of time. Recorded for the groups with an `endpoint_log`.
+    Columns: `time_s end flow connection content sequence sent_s ecn bytes timestamp_ms echo_ms
+    ece cwr marked_packets`."""
+    endpoint_sack_blocks: pa.Table | None = lazy_table()
+    """SACK blocks of the ACKs of `endpoint_log` (RFC 2018): one row per block, by row of
+    `endpoint_log`; the blocks of an ACK in their order, first a packet that has arrived twice
+    (RFC 2883). Recorded if an ACK has a block. Columns: `arrival start end`."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from tailroom._engine import quantity
 from tailroom.errors import ArgumentError
 from tailroom.export import qlog
-from tailroom.simulation import packet_capture
+from tailroom.simulation import logged_packets, packet_capture
 from tailroom.staging import new_file
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from tailroom.export.headers import Group
+    from tailroom.simulation.result_tables import ResultTables
 
 MOST_FLOWS = 1_000
 """Most files in a directory."""
@@ -30,7 +31,7 @@ Timed = tuple[float, str, Any]
 
 def write(
     series: pa.Table,
-    arrivals: pa.Table | None,
+    tables: ResultTables,
     scenario: str,
     directory: Path,
     flows: Sequence[str] = (),
@@ -39,7 +40,7 @@ def write(
 
     Args:
         series: Rows of the table `flow_series`.
-        arrivals: Rows of the table `arrival_log`, if there are any.
+        tables: The tables of the run, which may have packets.
         scenario: The resolved scenario of the run.
         directory: An empty directory.
         flows: Names of flows or groups; all flows if empty.
@@ -49,26 +50,27 @@ def write(
         OSError: A file cannot be written.
     """
     for name in _chosen(series["flow"].unique().to_pylist(), flows):
-        write_flow(series, arrivals, scenario, directory / f"{name}{qlog.SUFFIX}", name)
+        write_flow(series, tables, scenario, directory / f"{name}{qlog.SUFFIX}", name)
 
 
 def write_flow(  # noqa: PLR0913 - the tables of a run, and a choice
     series: pa.Table,
-    arrivals: pa.Table | None,
+    tables: ResultTables,
     scenario: str,
     path: Path,
     name: str,
     *,
     origin_s: float = 0.0,
 ) -> None:
-    """Writes the trace of one flow: its packets at the first link of its path, and its metrics.
+    """Writes the trace of one flow: the packets and ACKs of its sender, and its metrics.
 
-    If a link of the path has an `arrival_log`, metrics outside its time are left out; those that
-    hold at its beginning are written there.
+    Without an `endpoint_log`, the packets are those at the first link of its path. If either is
+    recorded, metrics outside its time are left out; those that hold at its beginning are written
+    there.
 
     Args:
         series: Rows of the table `flow_series`.
-        arrivals: Rows of the table `arrival_log`, if there are any.
+        tables: The tables of the run, which may have packets.
         scenario: The resolved scenario of the run.
         path: The new file.
         name: Name of the flow.
@@ -84,12 +86,20 @@ def write_flow(  # noqa: PLR0913 - the tables of a run, and a choice
     group = groups[group_name]
     document = tomllib.loads(scenario)
     links = document["flows"][group_name].get("path", [])
-    span = _recorded_span([document["links"][link] for link in links])
+    own = document["flows"][group_name]
+    logs = [own.get("endpoint_log")]
+    if logs[0] is None:
+        logs = [document["links"][link].get("arrival_log") for link in links]
+    span = _recorded_span([log for log in logs if log])
     events = [_metrics(series.filter(pc.field("flow") == name), group, *span)]
-    if arrivals is not None:
+    if "endpoint_log" in own:
+        passages = logged_packets.passages(tables)
+        if passages is not None:
+            events.append(_at_sender(passages.filter(pc.field("link") == f"{name}.sender"), group))
+    elif tables.arrival_log is not None:
         is_data = (pc.field("flow") == name) & (pc.field("content") != "ack")
         is_first = pc.field("link").isin(links[:1])
-        events.append(_packets(arrivals.filter(is_data & is_first), group))
+        events.append(_at_sender(tables.arrival_log.filter(is_data & is_first), group))
     with new_file(path) as file:
         file.write(qlog.beginning(name, "a sender simulated by tailroom"))
         for time_s, event, data in heapq.merge(*events, key=itemgetter(0)):
@@ -113,27 +123,63 @@ def _chosen(known: list[str], flows: Sequence[str]) -> list[str]:
     return names
 
 
-def _packets(arrivals: pa.Table, group: Group) -> Iterator[Timed]:
-    """The packets of a flow, numbered as they are sent."""
-    number, full = 0, group.payload_bytes(group.packet_bytes)
-    for batch in arrivals.to_batches(max_chunksize=packet_capture.ROWS_AT_A_TIME):
+def _at_sender(packets: pa.Table, group: Group) -> Iterator[Timed]:
+    """The packets of a flow, numbered as they are sent, and the ACKs, numbered as they arrive."""
+    full = group.payload_bytes(group.packet_bytes)
+    sent = acks = 0
+    news = _Acknowledged()
+    for batch in packets.to_batches(max_chunksize=packet_capture.ROWS_AT_A_TIME):
         for row in batch.to_pylist():
-            payload = group.payload_bytes(row["bytes"])
-            offset = row["sequence"] * full
-            yield (
-                row["sent_s"],
-                qlog.PACKET_SENT,
-                qlog.packet(number, row["bytes"], offset, payload),
-            )
-            number += 1
+            size, sequence = row["bytes"], row["sequence"]
+            if row["content"] == "ack":
+                blocks = [(block["start"], block["end"]) for block in row["sack_blocks"]]
+                acked = news.take(sequence, blocks)
+                yield row["time_s"], qlog.PACKET_RECEIVED, qlog.ack(acks, size, acked)
+                acks += 1
+                continue
+            payload = group.payload_bytes(size)
+            if payload:
+                news.on_sent(sequence, sent)
+            packet = qlog.packet(sent, size, sequence * full, payload)
+            yield row["sent_s"], qlog.PACKET_SENT, packet
+            sent += 1
 
 
-def _recorded_span(links: Sequence[dict[str, Any]]) -> tuple[float, float]:
-    """When the first of these links begins to record arrivals, and the last one ends, in seconds.
+class _Acknowledged:
+    """Which packets an ACK is the first to acknowledge: it names positions, a trace packets."""
 
-    All times, if none records them.
-    """
-    logs = [link["arrival_log"] for link in links if "arrival_log" in link]
+    def __init__(self) -> None:
+        self._waiting: dict[int, int] = {}
+        """By position that is not acknowledged, the number of the last packet sent."""
+        self._lowest = 0
+        """No position below waits."""
+
+    def on_sent(self, position: int, number: int) -> None:
+        """A packet with the data of this position leaves."""
+        self._waiting[position] = number
+
+    def take(self, cumulative: int, blocks: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
+        """Returns the packets that no ACK has acknowledged before, as first and last numbers."""
+        waiting = self._waiting
+        covered = [(self._lowest, cumulative), *blocks]
+        positions = {at for start, end in covered for at in range(start, end) if at in waiting}
+        self._lowest = max(self._lowest, cumulative)
+        return _ranges(sorted(waiting.pop(at) for at in positions))
+
+
+def _ranges(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    """Runs of consecutive numbers, as first and last."""
+    ranges: list[tuple[int, int]] = []
+    for number in numbers:
+        if ranges and ranges[-1][1] == number - 1:
+            ranges[-1] = ranges[-1][0], number
+        else:
+            ranges.append((number, number))
+    return ranges
+
+
+def _recorded_span(logs: Sequence[dict[str, Any]]) -> tuple[float, float]:
+    """From when to when one of these logs records, in seconds; without a log, all times."""
     if not logs:
         return -math.inf, math.inf
     return (

@@ -8,7 +8,7 @@
 
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::transit::Transit;
-use crate::packet::{Ecn, Range};
+use crate::packet::{Ack, Ecn, Range};
 use crate::quantity::Duration;
 use crate::queue::buffer::DropReason;
 use crate::units::Time;
@@ -91,6 +91,27 @@ pub struct Identity {
     pub content: Content,
     /// Its timestamps; zero without congestion control.
     pub timestamps: Timestamps,
+    /// What its TCP header says of marks.
+    pub feedback: EcnFeedback,
+}
+
+/// What the TCP header of a packet or ACK says of marks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct EcnFeedback {
+    /// ECN-Echo of an ACK (RFC 3168 sec. 6.1.3); never with accurate feedback.
+    pub is_echo: bool,
+    /// Congestion Window Reduced of a data packet (RFC 3168 sec. 6.1.2).
+    pub is_cwr: bool,
+    /// With accurate feedback (RFC 9768), the marked packets that the receiver of the data has had so
+    /// far, modulo 2^32; of an ACK.
+    pub marked_packets: u32,
+}
+
+impl EcnFeedback {
+    /// That of an ACK.
+    pub fn of_ack(ack: &Ack<'_>) -> Self {
+        EcnFeedback { is_echo: ack.ece, is_cwr: false, marked_packets: ack.marked_packets as u32 }
+    }
 }
 
 /// The timestamps of a packet (RFC 7323 sec. 3.2): clocks of milliseconds since the begin of the run,

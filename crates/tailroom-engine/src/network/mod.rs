@@ -128,6 +128,11 @@ impl GroupSpec {
         GroupSpec { hosts: Some(hosts), ..group }
     }
 
+    /// Whether the packets at the ends of its flows are recorded.
+    pub fn logs_ends(&self) -> bool {
+        self.tcp.as_ref().is_some_and(|tcp| tcp.endpoint_log.is_some())
+    }
+
     /// The links that a flow with this route crosses; without a route, those of the path.
     pub fn path_of(&self, route: Option<Route>) -> Cow<'_, [usize]> {
         path_of(self.hosts.as_ref().map(|hosts| &hosts.fabric), &self.path, route)

@@ -258,5 +258,5 @@ pub trait NetworkSink {
     /// An ACK that was sent at `sent` reaches the first link of the reverse path at `time`.
     fn ack(&mut self, sent: Time, time: Time, ack: Ack<'_>);
     /// An ACK that was sent at `sent` reaches the sender at `time` by a private path.
-    fn private_ack(&mut self, _sent: Time, _time: Time) {}
+    fn private_ack(&mut self, _sent: Time, _time: Time, _ack: &Ack<'_>) {}
 }

@@ -8,9 +8,11 @@ use super::waiting::WaitingInSwitch;
 use crate::dynamic_flows::bottlenecked::BottleneckedFlows;
 use crate::dynamic_flows::{FlowGenerator, FlowGenerators};
 use crate::link::Link;
+use crate::link::arrivals::SackBlock;
 use crate::network::{GroupSpec, Network};
 use crate::pool::Pools;
 use crate::probe::group::GroupProbe;
+use crate::tcp::endpoint_log::{EndpointLog, Passage};
 use crate::units::Time;
 
 /// What is recorded of the flows that arrive and depart.
@@ -36,6 +38,8 @@ pub struct SharedLinks<'a> {
     pub blocked: &'a [Time],
     /// Packets that were dropped in spite of pause frames.
     pub lossless_drops: &'a LosslessDrops,
+    /// The packets at the ends of connections, if they are recorded.
+    pub endpoint_log: Option<&'a EndpointLog>,
 }
 
 /// A network at the end of its run, with what its probes recorded.
@@ -47,6 +51,8 @@ pub(super) struct FinishedRun<'a> {
     pub(super) waiting: &'a [WaitingInSwitch],
     pub(super) blocked: &'a [Time],
     pub(super) lossless_drops: &'a LosslessDrops,
+    /// The passages at the ends of connections in order of time, and the SACK blocks of the ACKs.
+    pub(super) endpoint_log: Option<(Vec<Passage>, Vec<SackBlock>)>,
     /// By link, whether packets reach it over links that may be paused.
     pub(super) behind_pauses: Vec<bool>,
     /// Mean capacity of each link over the measured window.
@@ -65,7 +71,9 @@ pub(super) struct FinishedRun<'a> {
 impl<'a> FinishedRun<'a> {
     pub(super) fn new(
         network: &'a Network,
-        SharedLinks { links, pools, waiting, blocked, lossless_drops }: SharedLinks<'a>,
+        SharedLinks { links, pools, waiting, blocked, lossless_drops, endpoint_log }: SharedLinks<
+            'a,
+        >,
         flows: Vec<FlowData<'a>>,
         group_probes: &'a [GroupProbe],
         dynamic_flows: DynamicFlowRecords<'a>,
@@ -87,6 +95,7 @@ impl<'a> FinishedRun<'a> {
             waiting,
             blocked,
             lossless_drops,
+            endpoint_log: endpoint_log.map(EndpointLog::in_order),
             behind_pauses: network.behind_pauses(),
             capacities_bps,
             crossing,

@@ -47,8 +47,8 @@ pub use schema::summary_schema;
 pub use series_json::{SeriesJson, series_json};
 pub use sharing::{Regime, SharingSummary};
 pub use tables::{
-    ArrivalDispersion, ArrivalLog, ArrivalTimestamps, FlowCounts, FlowLog, FlowSeries, LinkSeries,
-    PacketLog, PoolSeries, SackBlocks, Tables,
+    ArrivalDispersion, ArrivalEcn, ArrivalLog, ArrivalTimestamps, EndpointLog, EndpointSackBlocks,
+    FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog, PoolSeries, SackBlocks, Tables,
 };
 pub use waiting::WaitingInSwitch;
 pub use warning::{Warning, WarningKind};

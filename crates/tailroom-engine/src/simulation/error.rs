@@ -39,6 +39,14 @@ pub enum RunError {
         /// The most arrivals that the log may hold.
         limit: u64,
     },
+    /// More packets pass the ends of a group's flows in the span of its `endpoint_log` than that may
+    /// hold.
+    EndpointLog {
+        /// The group.
+        group: String,
+        /// The most passages that the log may hold.
+        limit: u64,
+    },
     /// Flows arrive faster than they depart.
     Flows {
         /// When.
@@ -107,6 +115,11 @@ impl fmt::Display for RunError {
                 formatter,
                 "links.{link}.arrival_log: more than {limit} packets arrive; shorten the span, or \
                  raise most_packets"
+            ),
+            RunError::EndpointLog { group, limit } => write!(
+                formatter,
+                "flows.{group}.endpoint_log: more than {limit} packets leave and reach the ends of its \
+                 flows; shorten the span, or raise most_packets"
             ),
             RunError::Flows { time, limit } => write!(
                 formatter,

@@ -10,6 +10,7 @@ use crate::packet::{Ack, Packet};
 use crate::private_path::NetworkSink;
 use crate::probe::flow::FlowAccount;
 use crate::tcp::TcpSpec;
+use crate::tcp::endpoint_log::End;
 use crate::units::Time;
 
 /// A flow, permanent or dynamic.
@@ -46,6 +47,9 @@ impl NetworkSink for Injector<'_> {
         let slot = self.pending.acks.put(ack, &mut self.pending.agenda);
         if let Some(clocks) = &mut self.pending.timestamps {
             clocks.on_ack_sent(self.flow, sent, ack.cumulative, slot);
+            if let Some(log) = &mut self.pending.endpoint_log {
+                log.on_ack(sent, End::Receiver, self.flow, &ack, clocks.of_ack(slot));
+            }
         }
         *self.acks_on_the_way += 1;
         let event = Transit::ack_arrival(time, self.flow, self.forward_hops, self.ack_bytes, slot);
@@ -53,9 +57,23 @@ impl NetworkSink for Injector<'_> {
     }
 
     #[inline]
-    fn private_ack(&mut self, sent: Time, time: Time) {
-        if let Some(clocks) = &mut self.pending.timestamps {
-            clocks.on_ack(self.flow, time, sent);
+    fn private_ack(&mut self, sent: Time, time: Time, ack: &Ack<'_>) {
+        if self.pending.timestamps.is_some() {
+            self.record_private_ack(sent, time, ack);
+        }
+    }
+}
+
+impl Injector<'_> {
+    #[cold]
+    fn record_private_ack(&mut self, sent: Time, time: Time, ack: &Ack<'_>) {
+        let Pending { timestamps, endpoint_log, .. } = &mut *self.pending;
+        let Some(clocks) = timestamps else { return };
+        clocks.on_ack(self.flow, time, sent);
+        if let Some(log) = endpoint_log {
+            let timestamps = clocks.of_private_ack(self.flow, sent, ack.cumulative);
+            log.on_ack(sent, End::Receiver, self.flow, ack, timestamps);
+            log.on_ack(time, End::Sender, self.flow, ack, timestamps);
         }
     }
 }

@@ -102,8 +102,8 @@ struct AnyLink {
     gives_way: bool,
     /// Its far end sends pause frames.
     pauses: bool,
-    /// It records its arrivals. No flow is then on its fast path: the receiver's state tells the whole
-    /// sequence number of a packet.
+    /// It records its arrivals, or a flow the packets at its ends. No flow is then on its fast path: the
+    /// receiver's state tells the whole sequence number of a packet.
     logs_arrivals: bool,
 }
 
@@ -136,11 +136,13 @@ impl Simulation {
         let pools = network.empty_pools();
         let shares_line = network.links.iter().any(|link| link.line.is_some());
         let expels = pools.expel_any();
+        let logs_ends = network.groups.iter().any(GroupSpec::logs_ends);
         let mut simulation = Simulation {
             pending: Pending::new(sizing::agenda(network).with_memory(network.memory_limit_bytes)),
             dynamic: DynamicFlows::new(network, &links),
             routes: Routes::new(network, |link| {
-                links[link].is_plain() && !links[link].has_pause() && !behind_pauses[link]
+                let is_behind = behind_pauses[link];
+                links[link].is_plain() && !links[link].has_pause() && !is_behind && !logs_ends
             }),
             timers: Tournament::new(links.len() + if expels { network.pools.len() } else { 0 }),
             lines: Lines::new(&network.links, &facts),
@@ -160,7 +162,8 @@ impl Simulation {
                 expels,
                 gives_way: shares_line || expels,
                 pauses: links.iter().any(Link::has_pause),
-                logs_arrivals: network.links.iter().any(|link| link.arrival_log.is_some()),
+                logs_arrivals: logs_ends
+                    || network.links.iter().any(|link| link.arrival_log.is_some()),
             },
             links,
             pools,
@@ -183,6 +186,10 @@ impl Simulation {
         if simulation.any_link.logs_arrivals {
             simulation.fast_paths.turn_off();
             simulation.pending.timestamps = Some(Box::default());
+        }
+        if logs_ends {
+            simulation.pending.endpoint_log = Some(Box::default());
+            (0..network.flows.len()).for_each(|flow| simulation.begin_endpoint_log(flow as u32));
         }
         simulation.start_flows();
         Ok(simulation)
@@ -390,7 +397,13 @@ impl Simulation {
                 return Err(RunError::ArrivalLog { link, limit: log.most_packets });
             }
         }
-        Ok(())
+        let overfull = self.pending.endpoint_log.as_ref().and_then(|log| log.overfull);
+        let group = overfull.map(|group| &self.network.groups[group]);
+        let Some((group, tcp)) = group.and_then(|group| Some((group, group.tcp.as_ref()?))) else {
+            return Ok(());
+        };
+        let limit = tcp.endpoint_log.map_or(0, |log| log.most_packets);
+        Err(RunError::EndpointLog { group: group.name.clone(), limit })
     }
 
     fn on_wake(&mut self, event: Transit) {
@@ -444,15 +457,23 @@ impl Simulation {
         self.dynamic.pass(end, &mut self.links);
         self.dynamic.end_measuring(&self.flows);
         self.check_conservation()?;
+        self.record_sent_on_the_way();
+        self.check_arrival_logs()?;
+        let endpoint_log = self.pending.endpoint_log.take();
         self.free_events();
         let endpoints = self.permanent_endpoints();
         let accounts: Vec<FlowAccount> = self.permanent().map(|flow| flow.account).collect();
         let dynamic = self.dynamic.results();
         let Simulation { network, links, pools, groups, events, .. } = &self;
         let waiting = self.waiting_in_switches();
-        let lossless_drops = &self.lossless_drops;
-        let shared =
-            SharedLinks { links, pools, waiting: &waiting, blocked: &blocked, lossless_drops };
+        let shared = SharedLinks {
+            links,
+            pools,
+            waiting: &waiting,
+            blocked: &blocked,
+            lossless_drops: &self.lossless_drops,
+            endpoint_log: endpoint_log.as_deref(),
+        };
         let results =
             results::collect(network, shared, &endpoints, &accounts, groups, dynamic, *events);
         // The results ask for gauges, in which a discipline may fail.

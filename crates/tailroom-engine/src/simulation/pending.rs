@@ -7,6 +7,7 @@ use super::agenda::Agenda;
 use super::timestamps::TimestampClocks;
 use crate::packet::transit::{MAX_SLOTS, Transit};
 use crate::packet::{Ack, Packet, StoredAck};
+use crate::tcp::endpoint_log::EndpointLog;
 use crate::units::Time;
 
 /// The agenda of a run, both stores, and the timestamps if arrivals are recorded.
@@ -16,6 +17,8 @@ pub(super) struct Pending {
     pub(super) acks: AckStore,
     pub(super) kept_packets: KeptPackets,
     pub(super) timestamps: Option<Box<TimestampClocks>>,
+    /// Only together with timestamps.
+    pub(super) endpoint_log: Option<Box<EndpointLog>>,
 }
 
 impl Pending {
@@ -26,6 +29,7 @@ impl Pending {
             acks: AckStore::default(),
             kept_packets: KeptPackets::default(),
             timestamps: None,
+            endpoint_log: None,
         }
     }
 
@@ -55,7 +59,8 @@ impl Pending {
     pub(super) fn memory_bytes(&self) -> u64 {
         let acks = self.acks.stored.capacity() * size_of::<StoredAck>();
         let clocks = self.timestamps.as_ref().map_or(0, |clocks| clocks.memory_bytes());
-        self.agenda.memory_bytes() + acks as u64 + clocks
+        let log = self.endpoint_log.as_ref().map_or(0, |log| log.memory_bytes());
+        self.agenda.memory_bytes() + acks as u64 + clocks + log
     }
 }
 

@@ -61,12 +61,18 @@ impl TimestampClocks {
 
     /// The receiver sends the ACK in `slot` at `sent`.
     pub(super) fn on_ack_sent(&mut self, flow: u32, sent: Time, cumulative: u64, slot: u32) {
-        let echo_ms = self.ends_of(flow).receiver.acknowledge(sent, cumulative);
+        let timestamps = self.of_private_ack(flow, sent, cumulative);
         let slot = slot as usize;
         if slot >= self.acks.len() {
             self.acks.resize(slot + 1, Timestamps::default());
         }
-        self.acks[slot] = Timestamps { value_ms: milliseconds(sent), echo_ms };
+        self.acks[slot] = timestamps;
+    }
+
+    /// The receiver sends an ACK at `sent` that crosses no shared link; returns its timestamps.
+    pub(super) fn of_private_ack(&mut self, flow: u32, sent: Time, cumulative: u64) -> Timestamps {
+        let echo_ms = self.ends_of(flow).receiver.acknowledge(sent, cumulative);
+        Timestamps { value_ms: milliseconds(sent), echo_ms }
     }
 
     /// An ACK that the receiver sent at `sent` reaches the sender at `at`.

@@ -1,6 +1,7 @@
 //! A TCP connection: both endpoints, and the handling of packets and ACKs that leave the last
 //! shared link.
 
+pub mod endpoint_log;
 pub mod fast_path;
 pub mod ranges;
 pub mod receiver;
@@ -216,7 +217,7 @@ fn answer(
     if private_path.has_reverse_path() {
         sink.ack(time, arrival, ack);
     } else {
-        sink.private_ack(time, arrival);
+        sink.private_ack(time, arrival, &ack);
         acknowledge(sender, private_path, arrival, ack, sink);
     }
 }

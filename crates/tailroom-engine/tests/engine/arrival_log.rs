@@ -138,8 +138,10 @@ fn the_fates_in_the_log_add_up_to_the_counters_under_every_discipline() {
             assert_eq!(dropped, at_link.drops_packets, "{name}: {group}");
         }
         log.fate.iter().for_each(|fate| kinds_seen[*fate as usize] += 1);
-        let tables =
-            with!(results.tables.clone(), Tables { arrival_log: None, arrival_timestamps: None });
+        let tables = with!(
+            results.tables.clone(),
+            Tables { arrival_log: None, arrival_timestamps: None, arrival_ecn: None }
+        );
         let unrecorded = with!(results.clone(), Results { tables });
         assert_eq!(run(""), unrecorded, "{name}");
     }

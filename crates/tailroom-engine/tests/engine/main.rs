@@ -20,6 +20,7 @@ mod distributions;
 mod dual_pi2_delay;
 mod duplicates;
 mod ecn_patterns;
+mod endpoint_log;
 mod equal_treatment;
 mod fabrics;
 mod fair_queueing;

@@ -164,7 +164,12 @@ fn a_log_of_packets_changes_no_other_result() {
         let results = scenario_run::finish(&network(&queue, true));
         let tables = with!(
             results.tables.clone(),
-            Tables { packet_log: None, arrival_log: None, arrival_timestamps: None }
+            Tables {
+                packet_log: None,
+                arrival_log: None,
+                arrival_timestamps: None,
+                arrival_ecn: None
+            }
         );
         let unrecorded = with!(results, Results { tables });
         assert_eq!(scenario_run::finish(&quiet), unrecorded, "{}", queue.name());

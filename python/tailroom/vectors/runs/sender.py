@@ -43,8 +43,8 @@ def results(
     has_few = qlog is not None and _most_packets(script) <= MOST_TRACED_PACKETS
     result = simulated(scenario(script, has_packets=has_packets or has_few), seed)
     if qlog:
-        series, packets = result.table("flow_series"), result.arrival_log
-        sender_trace.write_flow(series, packets, result.scenario, qlog, "flow", origin_s=START_S)
+        series = result.table("flow_series")
+        sender_trace.write_flow(series, result, result.scenario, qlog, "flow", origin_s=START_S)
     events = _events(result, is_bbr=script.control == "bbr3", has_packets=has_packets)
     return Results(samples=_samples(result), events=events)
 

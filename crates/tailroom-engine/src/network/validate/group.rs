@@ -2,6 +2,7 @@
 
 use super::super::{GroupSpec, Network};
 use super::check_delay;
+use super::link::{check_log, check_start_of_log};
 use crate::fabric::{HostPairs, OUTSIDE, Route};
 use crate::packet::MAX_PACKET_BYTES;
 use crate::packet::transit::MAX_HOPS;
@@ -13,7 +14,11 @@ use crate::traffic::{SourceClass, class_of};
 use crate::units::{Rate, Time};
 
 /// Checks a group by itself, in a network of this number of links.
-pub(super) fn check_group(group: &GroupSpec, links: usize) -> Result<(), BadParameter> {
+pub(super) fn check_group(
+    group: &GroupSpec,
+    links: usize,
+    duration: Time,
+) -> Result<(), BadParameter> {
     if group.path.is_empty() {
         let remedy = "name the links to the receiver, at least one";
         return Err(BadParameter::new("path", "is empty", remedy));
@@ -27,6 +32,9 @@ pub(super) fn check_group(group: &GroupSpec, links: usize) -> Result<(), BadPara
     check_sizes(group.packet_size.into(), group.header_size.into())?;
     check_delay("send_jitter", group.send_jitter.unwrap_or(Time::ZERO))?;
     check_transport(group)?;
+    if let Some(log) = group.tcp.as_ref().and_then(|tcp| tcp.endpoint_log.as_ref()) {
+        check_start_of_log("endpoint_log", log, duration)?;
+    }
     check_source(group)
 }
 
@@ -121,16 +129,20 @@ fn check_tcp(tcp: &TcpSpec) -> Result<(), BadParameter> {
     let congestion = tcp.congestion.parameters();
     tcp.check_ranges()
         .and_then(|()| congestion.validate().map_err(|bad| bad.below("congestion")))
-        .and_then(|()| check_timeout_and_acks(tcp))
+        .and_then(|()| check_times_and_acks(tcp))
         .map_err(|bad| bad.below("tcp"))
 }
 
-/// Refuses a shortest timeout above the longest, and ACKs that are larger than an IP packet can be.
-pub(crate) fn check_timeout_and_acks(tcp: &TcpSpec) -> Result<(), BadParameter> {
+/// Refuses a shortest timeout above the longest, a log without a span, and ACKs that are larger than an
+/// IP packet can be.
+pub(crate) fn check_times_and_acks(tcp: &TcpSpec) -> Result<(), BadParameter> {
     if tcp.min_rto.time() > MAX_RTO {
         let most = PositiveDuration::new(MAX_RTO.picoseconds());
         let problem = format!("{} is above {most}, the longest timeout", tcp.min_rto);
         return Err(BadParameter::new("min_rto", problem, format!("write at most \"{most}\"")));
+    }
+    if let Some(log) = &tcp.endpoint_log {
+        check_log("endpoint_log", log)?;
     }
     check_packet_size("ack_size", tcp.ack_size.bytes())
 }

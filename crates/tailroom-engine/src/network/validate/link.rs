@@ -43,8 +43,8 @@ pub(crate) fn check_link(link: &LinkSpec, duration: Time) -> Result<(), BadParam
         check_span("arrival_dispersion", base)?;
     }
     if let Some(log) = &link.arrival_log {
-        check_arrival_log(log)?;
-        check_start_of_log(log, duration)?;
+        check_log("arrival_log", log)?;
+        check_start_of_log("arrival_log", log, duration)?;
     }
     if let Some(admission) = &link.admission {
         check_interval(admission.interval)?;
@@ -112,23 +112,27 @@ pub(crate) fn check_interval(interval: PositiveDuration) -> Result<(), BadParame
     Err(BadParameter::new("admission.interval", problem, "write at least \"1 ms\""))
 }
 
-/// Refuses a log of arrivals without a span.
-pub(crate) fn check_arrival_log(log: &ArrivalLogSpec) -> Result<(), BadParameter> {
+/// Refuses a log of packets, under this key, without a span.
+pub(crate) fn check_log(key: &str, log: &ArrivalLogSpec) -> Result<(), BadParameter> {
     if log.to.time() > log.from.time() {
         return Ok(());
     }
     let problem = format!("{} is not after `from`, {}", log.to, log.from);
     let remedy = "give a span, as in { from = \"60 s\", to = \"62 s\" }";
-    Err(BadParameter::new("arrival_log.to", problem, remedy))
+    Err(BadParameter::new(format!("{key}.to"), problem, remedy))
 }
 
-/// Refuses a log of arrivals that begins after the end of the run.
-fn check_start_of_log(log: &ArrivalLogSpec, duration: Time) -> Result<(), BadParameter> {
+/// Refuses a log of packets, under this key, that begins after the end of the run.
+pub(super) fn check_start_of_log(
+    key: &str,
+    log: &ArrivalLogSpec,
+    duration: Time,
+) -> Result<(), BadParameter> {
     if log.from.time() < duration {
         return Ok(());
     }
     let problem = format!("{} is not before the end of the run", log.from);
-    Err(BadParameter::new("arrival_log.from", problem, "lower it, or raise duration"))
+    Err(BadParameter::new(format!("{key}.from"), problem, "lower it, or raise duration"))
 }
 
 /// Refuses a discipline whose parameters contradict one another or the link.

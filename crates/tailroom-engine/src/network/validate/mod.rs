@@ -37,7 +37,7 @@ impl Network {
             link::check_link(link, self.duration).map_err(of_link(index))?;
         }
         for (index, group) in self.groups.iter().enumerate() {
-            group::check_group(group, self.links.len()).map_err(of_group(index))?;
+            group::check_group(group, self.links.len(), self.duration).map_err(of_group(index))?;
         }
         let names = self.links.iter().map(|link| link.name.as_str());
         unique(names).map_err(|(index, bad)| of_link(index)(bad))?;

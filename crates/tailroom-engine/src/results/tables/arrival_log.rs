@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::{FinishedRun, Labels, table};
+use crate::units::Time;
 
 /// Words for [`crate::link::arrivals::Outcome`], in the order of its codes.
 const FATES: Labels = Labels::Words(&[
@@ -18,10 +19,10 @@ const FATES: Labels = Labels::Words(&[
 ]);
 
 /// Words for [`crate::link::arrivals::Content`], in the order of its codes.
-const CONTENTS: Labels = Labels::Words(&["data", "retransmission", "ack"]);
+pub(super) const CONTENTS: Labels = Labels::Words(&["data", "retransmission", "ack"]);
 
 /// Words for [`crate::packet::Ecn`], in the order of its codes.
-const ECN_FIELDS: Labels = Labels::Words(&["not_ect", "ect1", "ect0", "ce"]);
+pub(super) const ECN_FIELDS: Labels = Labels::Words(&["not_ect", "ect1", "ect0", "ce"]);
 
 table! {
     /// Arrivals of packets: one row per arrival, link by link in order of time. Recorded at the
@@ -57,10 +58,25 @@ table! {
     }
 }
 
+/// The numbers of the connections by flow and begin: those at links, then those at their ends.
+pub(super) fn connections(run: &FinishedRun<'_>) -> HashMap<(u32, Time), u32> {
+    let mut numbers = HashMap::new();
+    let arrivals = run.links.iter().filter_map(|link| link.probe.arrivals.as_ref());
+    let at_links = arrivals.flat_map(|arrivals| arrivals.list());
+    let at_links = at_links.map(|one| (one.packet.flow(), one.identity.flow_start));
+    let passages = run.endpoint_log.iter().flat_map(|(passages, _)| passages);
+    let at_ends = passages.map(|one| (one.flow, one.identity.flow_start));
+    for connection in at_links.chain(at_ends) {
+        let next = numbers.len() as u32;
+        numbers.entry(connection).or_insert(next);
+    }
+    numbers
+}
+
 impl ArrivalLog {
     pub(super) fn collect(run: &FinishedRun<'_>) -> Option<Self> {
         let mut log = ArrivalLog::default();
-        let mut connections = HashMap::new();
+        let connections = connections(run);
         for (index, link) in run.links.iter().enumerate() {
             let arrivals = link.probe.arrivals.iter().flat_map(|arrivals| arrivals.list());
             for arrival in arrivals {
@@ -68,9 +84,7 @@ impl ArrivalLog {
                 log.link.push(index as u32);
                 log.flow.push(run.flow_label(arrival.packet.flow()));
                 let identity = arrival.identity;
-                let connection = (arrival.packet.flow(), identity.flow_start);
-                let next = connections.len() as u32;
-                log.connection.push(*connections.entry(connection).or_insert(next));
+                log.connection.push(connections[&(arrival.packet.flow(), identity.flow_start)]);
                 log.content.push(identity.content as u8);
                 log.sequence.push(identity.sequence);
                 log.sent_s.push(identity.sent.seconds());

@@ -93,4 +93,7 @@ registry! {
     arrival_log: ArrivalLog,
     arrival_timestamps: ArrivalTimestamps,
     sack_blocks: SackBlocks,
+    arrival_ecn: ArrivalEcn,
+    endpoint_log: EndpointLog,
+    endpoint_sack_blocks: EndpointSackBlocks,
 }

@@ -7,7 +7,7 @@ use crate::link::LinkSpec;
 use crate::link::serializer::RateChange;
 use crate::link::spec::{DelayChange, FlowAdmissionSpec};
 use crate::network::Network;
-use crate::network::validate::link::{check_arrival_log, check_interval, check_later};
+use crate::network::validate::link::{check_interval, check_later, check_log};
 use crate::pool::{PoolMember, PoolSpec};
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
 use crate::quantity::{PositiveDuration, Size};
@@ -66,7 +66,7 @@ pub(in crate::scenario) fn resolve_link(
         check_flow_admission(admission, sustained, &at)?;
     }
     if let Some(log) = &link.arrival_log {
-        check_arrival_log(log).map_err(|bad| bad_parameter(&at, bad))?;
+        check_log("arrival_log", log).map_err(|bad| bad_parameter(&at, bad))?;
     }
     Ok(LinkSpec {
         name: name.to_owned(),

@@ -40,7 +40,7 @@ pub(in crate::scenario) fn check(network: &Network, limit: Size) -> Result<(), F
         (series_bytes(network), "a longer series interval"),
         (
             schedule_and_log_bytes(network),
-            "a smaller packet_log or arrival_log.most_packets, or a shorter trace",
+            "a smaller packet_log, arrival_log.most_packets or endpoint_log.most_packets, or a shorter trace",
         ),
     ];
     let total: f64 = MARGIN * parts.iter().map(|(bytes, _)| bytes).sum::<f64>();
@@ -175,5 +175,7 @@ fn schedule_and_log_bytes(network: &Network) -> f64 {
             + arrivals as f64 * LOGGED_ARRIVAL
             + link.rate_changes.len() as f64 * RATE_CHANGE
     });
-    link_bytes.sum()
+    let logs = network.groups.iter().filter_map(|group| group.tcp.as_ref()?.endpoint_log);
+    let passages: f64 = logs.map(|log| log.most_packets as f64).sum();
+    link_bytes.sum::<f64>() + passages * LOGGED_ARRIVAL
 }

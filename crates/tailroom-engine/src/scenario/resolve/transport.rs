@@ -1,7 +1,7 @@
 //! Resolves the transport of a group, which only groups under congestion control have.
 
 use crate::kind_or_name::alternatives::{alternatives, kind_of};
-use crate::network::validate::group::check_timeout_and_acks;
+use crate::network::validate::group::check_times_and_acks;
 use crate::scenario::format::flows::{ControlConfig, FlowsConfig};
 use crate::scenario::format::schema::{schema, tcp_keys};
 use crate::scenario::text::document::Document;
@@ -69,7 +69,7 @@ fn check(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
     }
     check_recovery(at, tcp)?;
     check_undo(at, tcp)?;
-    check_timeout_and_acks(tcp).map_err(|bad| bad_parameter(at, bad))?;
+    check_times_and_acks(tcp).map_err(|bad| bad_parameter(at, bad))?;
     if let Some(initial_rto) = tcp.initial_rto
         && initial_rto.time() < tcp.min_rto.time()
     {

@@ -10,6 +10,7 @@ use super::slow_start::SlowStartSpec;
 use crate::congestion::CongestionConfig;
 use crate::congestion::reno::RenoParams;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::link::arrivals::ArrivalLogSpec;
 use crate::quantity::{PositiveDuration, Size};
 use crate::tcp::receiver::DelayedAck;
 use crate::units::Time;
@@ -154,6 +155,10 @@ pub struct TcpSpec {
     /// dropping them, and how the receiver reports marks.
     #[serde(default)]
     pub ecn: EcnMode,
+    /// Packets and ACKs at the senders and receivers of the group that are recorded one by one, in the
+    /// table `endpoint_log`; `most_packets` counts both ends. It changes no result.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub endpoint_log: Option<ArrivalLogSpec>,
 }
 
 impl TcpSpec {
@@ -190,6 +195,7 @@ impl TcpSpec {
             undo: false,
             frto: false,
             ecn: EcnMode::default(),
+            endpoint_log: None,
         }
     }
 

@@ -621,7 +621,9 @@ impl<'a> Reference<'a> {
         let waiting = self.ingress.waiting();
         let (links, blocked) = (&self.links, &self.blocked);
         let (pools, lossless_drops) = (&self.memory.pools, &self.lossless_drops);
-        let shared = SharedLinks { links, pools, waiting: &waiting, blocked, lossless_drops };
+        let waiting = &waiting;
+        let shared =
+            SharedLinks { links, pools, waiting, blocked, lossless_drops, endpoint_log: None };
         results::collect(self.network, shared, &endpoints, accounts, &probes, dynamic, self.handled)
     }
 }

@@ -2,7 +2,7 @@
 //! services.
 
 use tailroom_engine::link::LinkOutcome;
-use tailroom_engine::link::arrivals::{Content, Identity, Timestamps};
+use tailroom_engine::link::arrivals::{Content, EcnFeedback, Identity, Timestamps};
 use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::pool::Grant;
@@ -96,12 +96,19 @@ impl Reference<'_> {
                 let content = if is_repeated { Content::Retransmission } else { Content::Data };
                 let Packet { sequence, sent, .. } = *packet;
                 let timestamps = self.timestamps_of(flow, sent);
-                Identity { sequence, sent, flow_start, content, timestamps }
+                let feedback = EcnFeedback { is_cwr: packet.is_cwr, ..EcnFeedback::default() };
+                Identity { sequence, sent, flow_start, content, timestamps, feedback }
             }
             Happening::AckAtLink(_, ack, stamp) => {
                 let sequence = ack.ack().cumulative;
-                let timestamps = stamp.timestamps();
-                Identity { sequence, sent: now, flow_start, content: Content::Ack, timestamps }
+                let (timestamps, content) = (stamp.timestamps(), Content::Ack);
+                let ack = ack.ack();
+                let feedback = EcnFeedback {
+                    is_echo: ack.ece,
+                    is_cwr: false,
+                    marked_packets: ack.marked_packets as u32,
+                };
+                Identity { sequence, sent: now, flow_start, content, timestamps, feedback }
             }
             _ => unreachable!("only packets and ACKs reach links"),
         }
