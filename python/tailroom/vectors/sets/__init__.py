@@ -16,6 +16,7 @@ SETS = {
     "hystart": "HyStart++: when slow start ends, and when it does not",
     "recovery": "Proportional rate reduction, and tail loss probes",
     "codel": "CoDel: when it drops",
+    "fq_codel": "FQ-CoDel: equal bytes, sparse flows first, drops from the largest queue",
     "pie": "PIE: bursts, and the delay that it keeps",
     "red": "RED: the average queue that it settles at",
     "dual_pi2": "DualPI2: marks of L4S packets, coupled to the classic loss",
