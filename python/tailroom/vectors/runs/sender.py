@@ -62,6 +62,9 @@ def _with_times(script: SenderScript, seed: int) -> SenderScript:
     """The script with changes at the times that a run without them shows.
 
     Up to the first change both runs are the same.
+
+    Raises:
+        VectorFileError: The event does not happen.
     """
     event, number = script.rate_changes_after.event, script.rate_changes_after.number
     plain = replace(script, rate_changes=(), rate_changes_after=None)

@@ -58,8 +58,8 @@ def _probe_rtt() -> Vector:
 
 
 def _idle() -> Vector:
-    """A write takes 60 ms with its ACKs, a twentieth of the time."""
-    rtt_s, write, per_s, duration_s = 0.02, 40, 1.0, 60.0
+    """A write takes 60 ms with its ACKs, a tenth of the time."""
+    rtt_s, write, per_s, duration_s = 0.02, 40, 1.5, 40.0
     return vector(
         "idle",
         "Pauses of the application take the place of ProbeRTT",
@@ -70,14 +70,14 @@ def _idle() -> Vector:
             at=(0.0, duration_s),
             value=(0, 4),
             why="the first ACK after a pause ends the interval of 5 s, and idle_restart keeps BBR "
-            "out of PROBE_RTT. Without it there is one about every 6 s",
+            "out of PROBE_RTT. Without it there are 7: one every 5.7 s",
         ),
         Expectation(
             event="sent",
             at=(0.0, duration_s),
             value=(0.4 * write * per_s * duration_s, 1.6 * write * per_s * duration_s),
-            why="40 packets per second on average: four standard deviations of 60 writes",
+            why="60 packets per second on average: four standard deviations of 60 writes",
         ),
-        chance="The application writes at random times. Of 10 intervals of 5 s, one in 20 ends "
-        "within a write; 5 do with a probability below 0.0001.",
+        chance="The application writes at random times. Of 7 intervals of 5 s, one in 11 ends "
+        "within a write; 5 do with a probability of 0.0001.",
     )
