@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tailroom.errors import VectorFileError
 from tailroom.vectors.judge import misses
 from tailroom.vectors.runs import results_of
 from tailroom.vectors.scripts import HeadroomScript
@@ -17,7 +18,14 @@ OFTEN = [name for name in VECTORS if not name.startswith("highspeed")]
 ROWS = [name for name in VECTORS if name.startswith("highspeed")]
 SEEDS = range(1001, 1101)
 """Other seeds than any with which the vectors were written."""
-BY_CHANCE = ("pie.steady-1.25", "red.settled-1.06", "dual_pi2.coupling-4")
+BY_CHANCE = (
+    "pie.steady-1.25",
+    "pie.small-probabilities",
+    "red.settled-1.06",
+    "red.gentle",
+    "dual_pi2.coupling-4",
+    "dual_pi2.ramp-1000us",
+)
 BBR = [name for name in VECTORS if name.startswith("bbr3")]
 
 
@@ -57,12 +65,20 @@ def test_vectors_without_chance_do_not_depend_on_the_seed() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", BBR)
 def test_each_vector_of_bbr_catches_another_control(name: str) -> None:
-    others = ({"bbr1": {}}, {"cubic": {}}, {"fixed_window": {"window": 40.0}})
+    others: tuple[dict[str, Any], ...] = (
+        {"bbr1": {}},
+        {"cubic": {}},
+        {"fixed_window": {"window": 40.0}},
+    )
     assert any(_misses(mutated(VECTORS[name], "control", other)) for other in others)
 
 
 def _misses(vector: Vector) -> bool:
-    return bool(misses(vector.expect, results_of(vector, seed=SEEDS[0])))
+    """Whether results miss the vector, or have no event from which its script counts."""
+    try:
+        return bool(misses(vector.expect, results_of(vector, seed=SEEDS[0])))
+    except VectorFileError:
+        return True
 
 
 def mutations() -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -101,7 +117,10 @@ def mutations() -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield "red", "parameters", {"max_p": 0.085}
     yield "red", "parameters", {"uniform": False}
     yield "red", "parameters", {"min_threshold": "46 packets"}
+    yield "red", "parameters", {"gentle": False}
     yield "dual_pi2", "parameters", {"coupling": 1.8}
+    yield "dual_pi2", "parameters", {"l4s_threshold": 0.0009}
+    yield "dual_pi2", "parameters", {"ramp": 0.0}
     yield "shared_memory", "parameters", {"alpha": 0.9}
     yield "shared_memory", "policy", {"complete_sharing": {}}
 
@@ -124,6 +143,9 @@ def test_a_vector_catches_a_wrong_number(name: str, key: str, wrong: dict[str, A
     vectors = [*vectors_of(name)]
     # Of HighSpeed TCP, rows with small, middle and large windows.
     chosen = vectors[::24] if name == "highspeed" else vectors
+    if name == "bbr3":
+        # Most are slower than the last, which is that of undoing.
+        chosen = vectors[::-1]
     assert any(_misses(mutated(vector, key, wrong)) for vector in chosen)
 
 

@@ -82,7 +82,7 @@ class SenderScript:
     """ACKs leave the path only at multiples of this time, all that have come until then."""
     writes: Writes | None = None
     """The application offers no more than it writes; without it, all that the sender can send."""
-    detects_spurious_loss: bool = False
+    detects_spurious_loss: bool | None = None
     """The sender learns that a packet it took for lost had arrived, and undoes its response."""
 
 
@@ -96,10 +96,12 @@ class Arrivals:
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """A sender that has one packet, marked ECT(1), in flight at all times."""
+    """A sender that has a packet, or some, marked ECT(1) in flight at all times."""
 
     packet_bytes: int
     rtt_s: float
+    window_packets: int | None = None
+    """How many; one if not given."""
 
 
 @dataclass(frozen=True, kw_only=True)

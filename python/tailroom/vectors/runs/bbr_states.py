@@ -44,7 +44,8 @@ def drain(sent: list[float], per_s: float, rtt_s: float) -> list[float]:
 
 def probes(windows: Series, rtt_s: float) -> tuple[list[float], list[float]]:
     """Returns when ProbeBW_UP begins and ends, up to a fifth of an RTT late."""
-    up, down = [], []
+    up: list[float] = []
+    down: list[float] = []
     for time, is_up in _probes(windows, rtt_s):
         (up if is_up else down).append(time)
     return up, down

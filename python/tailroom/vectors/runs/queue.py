@@ -58,15 +58,18 @@ def scenario(script: QueueScript, *, has_drops: bool = False) -> dict[str, Any]:
         for name, arrivals in _flows(script).items()
     }
     if script.probe:
+        window = script.probe.window_packets or 1
         flows["probe"] = {
             "path": ["queue"],
             "host": "plain",
             "ecn": "l4s",
-            "congestion": {"kind": "fixed_window", "window": 1.0},
-            "initial_window": 1,
+            "congestion": {"kind": "fixed_window", "window": float(window)},
+            "initial_window": window,
             "packet_size": script.probe.packet_bytes,
             "rtt": script.probe.rtt_s,
         }
+        if window > 1:  # The delays of hosts would vary the queue.
+            flows["probe"]["send_jitter"] = "none"
     return {
         "duration": script.duration_s,
         "measure_from": script.measured_from_s,

@@ -16,7 +16,7 @@ from tailroom.simulation.result import Result
 from tailroom.vectors.judge import Results
 from tailroom.vectors.runs import bbr_states
 from tailroom.vectors.runs.engine import simulated
-from tailroom.vectors.scripts import SenderScript
+from tailroom.vectors.scripts import Occurrence, SenderScript
 
 START_S = 1.0
 """When the flow begins."""
@@ -49,7 +49,7 @@ def results(
         VectorFileError: The event from which the script counts does not happen.
     """
     if script.rate_changes_after:
-        script = _with_times(script, seed)
+        script = _with_times(script, script.rate_changes_after, seed)
     has_few = qlog is not None and _most_packets(script) <= MOST_TRACED_PACKETS
     result = simulated(scenario(script, has_packets=has_packets or has_few), seed)
     if qlog:
@@ -58,7 +58,7 @@ def results(
     return Results(samples=_samples(result), events=_events(result, script, has_packets))
 
 
-def _with_times(script: SenderScript, seed: int) -> SenderScript:
+def _with_times(script: SenderScript, after: Occurrence, seed: int) -> SenderScript:
     """The script with changes at the times that a run without them shows.
 
     Up to the first change both runs are the same.
@@ -66,9 +66,9 @@ def _with_times(script: SenderScript, seed: int) -> SenderScript:
     Raises:
         VectorFileError: The event does not happen.
     """
-    event, number = script.rate_changes_after.event, script.rate_changes_after.number
+    event, number = after.event, after.number
     plain = replace(script, rate_changes=(), rate_changes_after=None)
-    times = results(plain, seed, has_packets=True).events[event]
+    times = results(plain, seed, has_packets=True).events.get(event, [])
     if len(times) < number:
         raise VectorFileError(f"{len(times)} events `{event}` happen before the path changes")
     first = times[number - 1]

@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterator
 
-from tailroom.vectors.scripts import Arrivals, QueueScript
-from tailroom.vectors.vector import Expectation, Occurrence, Vector
+from tailroom.vectors.scripts import Arrivals, Occurrence, QueueScript
+from tailroom.vectors.vector import Expectation, Vector
 
 RATE_BPS = 10e6
 PACKET_BYTES = 1500

@@ -105,16 +105,16 @@ def _small_probabilities() -> Vector:
                 event="drop",
                 at=(0.0, first - UPDATE_S),
                 value=(0, 0),
-                why="below 0.000001 a step of the probability is divided by 2048, then by 512, 128, "
-                "32, 8 and 2, so that the sum reaches 0.85 no sooner",
+                why="below 0.000001 a step of the probability is divided by 2048, then by 512, "
+                "128, 32, 8 and 2, so that the sum reaches 0.85 no sooner",
             ),
             Expectation(
                 event="drop",
                 at=(first - UPDATE_S, last + UPDATE_S),
                 value=(1, 10_000),
-                why="the sum of the probabilities reaches 8.5 (sec. 5.4), with a delay of the queue "
-                "over the rate or of the packet that leaves, and 150 ms after the delay was below "
-                "half of the target (sec. 4.4)",
+                why="the sum of the probabilities reaches 8.5 (sec. 5.4), with a delay of the "
+                "queue over the rate or of the packet that leaves, and 150 ms after the delay was "
+                "below half of the target (sec. 4.4)",
             ),
         ),
         chance="None: the band covers each drop that sec. 5.4 allows.",

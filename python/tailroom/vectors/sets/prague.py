@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from tailroom.vectors.scripts import SenderScript
-from tailroom.vectors.vector import Expectation, Occurrence, Vector
+from tailroom.vectors.scripts import Occurrence, SenderScript
+from tailroom.vectors.vector import Expectation, Vector
 
 DRAFT = "draft-briscoe-iccrg-prague-congestion-control-04"
 URL = "https://datatracker.ietf.org/doc/draft-briscoe-iccrg-prague-congestion-control/04/"

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from tailroom.vectors.scripts import SenderScript
-from tailroom.vectors.vector import Expectation, Occurrence, Vector
+from tailroom.vectors.scripts import Occurrence, SenderScript
+from tailroom.vectors.vector import Expectation, Vector
 
 RTT_S = 0.1
 WINDOW = 100
@@ -16,7 +16,6 @@ def vectors() -> Iterator[Vector]:
         yield _reduction(control, beta)
     yield _bound()
     yield _tail()
-    yield _single()
     yield _reordering_window()
     yield _three_later()
 
@@ -56,7 +55,7 @@ def _reduction(control: str, beta: float) -> Vector:
 
 
 def _bound() -> Vector:
-    """Four of five packets of a window of 50 are lost, so that 10 are in flight, and ssthresh is 35.
+    """Four of five packets of a window of 50 are lost: 10 are in flight, and ssthresh is 35.
 
     The recovery begins with the third of the 10 that arrive.
     """
@@ -112,31 +111,6 @@ def _transfer(
             duration_s=1.0,
         ),
         expect=expect,
-    )
-
-
-def _single() -> Vector:
-    """The eleventh packet leaves with the first ACK, and nothing else is in flight then."""
-    least_s = RTT_S + 2 * RTT_S
-    return _transfer(
-        "single-packet-probe",
-        "The probe for a single packet leaves room for a delayed ACK, and precedes the timeout",
-        "7.2",
-        Expectation(
-            event="sent",
-            at=(RTT_S + 0.005, least_s - 0.005),
-            value=(0, 0),
-            why="PTO = 2 SRTT at least, 0.2 s after the packet, which leaves at one RTT",
-        ),
-        Expectation(
-            event="sent",
-            at=(least_s - 0.005, least_s + 0.505),
-            value=(1, 1),
-            why="PTO = 2 SRTT + max_ack_delay if FlightSize is one segment; no receiver may delay "
-            "an ACK by more than 0.5 s (RFC 9293 sec. 3.8.6.3). The timeout is 1 s",
-        ),
-        packets=11,
-        lost=(11,),
     )
 
 

@@ -190,15 +190,15 @@ def _drain_by_time() -> Vector:
 
 
 def _application_limited() -> Vector:
-    """Writes of 20 packets, apart from one another: each is a restart from idle."""
-    rtt_s, write, per_s = 0.02, 20, 3.0
-    number = 20 * write + 1
+    """Writes of 20 packets, most of them a restart from idle, before the first ProbeRTT."""
+    rtt_s, write, per_s = 0.02, 20, 6.0
+    number = 6 * write + 1
     pace = STARTUP_GAIN * MARGIN * write / (rtt_s * 1.5)
     return vector(
         "application-limited",
         "Application-limited round trips do not end STARTUP",
         "Never Exiting PROBE_UP (or STARTUP) When Application-Limited With No Loss",
-        script(rtt_s, 1e12 / bps(1), 25.0, writes=Writes(packets=write, per_s=per_s)),
+        script(rtt_s, 1e12 / bps(1), 5.0, writes=Writes(packets=write, per_s=per_s)),
         *(
             Expectation(
                 event="sent",
@@ -206,14 +206,13 @@ def _application_limited() -> Vector:
                 at=(0.0, write / pace),
                 value=(write - 1, 1e6),
                 why="a write of 20 packets gives samples of at least 20 packets in 1.5 RTTs; "
-                "StartupPacingGain = 2.77 still holds after 20 writes of one or two round trips, "
-                f"so that the next leaves within {1000 * write / pace:.1f} ms, and not in an RTT",
+                "StartupPacingGain = 2.77 still holds after 6, 9 and 12 writes of a round trip, so "
+                f"that the next leaves within {1000 * write / pace:.1f} ms, and not in an RTT",
             )
-            for later in (0, 10, 20)
+            for later in (0, 3, 6)
         ),
-        chance="The application writes at random times, 75 times on average, and less than 42 "
-        "times with a probability below 0.0001. ProbeRTT takes 0.3 s of 5 if it begins within a "
-        "write, as one in 10 does, and then slows a write: with a probability below 0.01.",
+        chance="The application writes at random times, 30 times on average, and less than 13 "
+        "times with a probability below 0.001.",
     )
 
 
