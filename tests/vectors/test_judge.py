@@ -3,7 +3,8 @@
 import pytest
 
 from tailroom.vectors.judge import Results, misses
-from tailroom.vectors.vector import Expectation, Occurrence
+from tailroom.vectors.scripts import Occurrence
+from tailroom.vectors.vector import Expectation
 
 RESULTS = Results(
     samples={"cwnd_packets": [(0.0, 10.0), (1.0, 20.0), (2.0, 30.0)]},

@@ -11,7 +11,8 @@ from typing import Any
 
 from tailroom.errors import VectorFileError
 from tailroom.vectors.judge import Results
-from tailroom.vectors.vector import FORMAT, Band, Expectation, Occurrence
+from tailroom.vectors.scripts import Occurrence
+from tailroom.vectors.vector import FORMAT, Band, Expectation
 
 NOT_VECTORS = ("index.json", "schema.json")
 """Files of a directory of vectors that are none."""

@@ -4,7 +4,34 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import ClassVar
 
+
+@dataclass(frozen=True)
+class Occurrence:
+    """An event of a run from which times are counted, the first with number 1."""
+
+    event: str
+    number: int = 1
+
+
 Parameters = Mapping[str, float | bool | str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Policer:
+    """A token bucket that drops packets without a token, and delays none."""
+
+    rate_bps: float
+    burst_bytes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Writes:
+    """Data that the application writes at random times: a Poisson process."""
+
+    packets: int
+    """In each write."""
+    per_s: float
+    """Writes per second, on average."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,8 +67,23 @@ class SenderScript:
     """Numbers of the packets that are lost."""
     marked_s: tuple[float, float] | None = None
     """Packets sent in this interval are marked CE."""
+    lost_every: int | None = None
+    """Every n-th packet is lost, the n-th first."""
     rtt_changes: tuple[tuple[float, float], ...] = ()
     """Time, and the RTT without queue of the packets sent from then on, both in seconds."""
+    rate_changes: tuple[tuple[float, float], ...] = ()
+    """Time in seconds, and the rate of the path from then on in bit/s."""
+    rate_changes_after: Occurrence | None = None
+    """The event from which these times count, instead of from the start."""
+    limit_packets: int | None = None
+    """Packets that may wait for the path; those beyond are lost. Without it, any number."""
+    policer: Policer | None = None
+    ack_interval_s: float | None = None
+    """ACKs leave the path only at multiples of this time, all that have come until then."""
+    writes: Writes | None = None
+    """The application offers no more than it writes; without it, all that the sender can send."""
+    detects_spurious_loss: bool | None = None
+    """The sender learns that a packet it took for lost had arrived, and undoes its response."""
 
 
 @dataclass(frozen=True)
@@ -54,10 +96,12 @@ class Arrivals:
 
 @dataclass(frozen=True, kw_only=True)
 class Probe:
-    """A sender that has one packet, marked ECT(1), in flight at all times."""
+    """A sender that has a packet, or some, marked ECT(1) in flight at all times."""
 
     packet_bytes: int
     rtt_s: float
+    window_packets: int | None = None
+    """How many; one if not given."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,6 +115,8 @@ class QueueScript:
     limit_packets: int
     rate_bps: float
     arrivals: Arrivals
+    others: tuple[Arrivals, ...] = ()
+    """Further flows. Values of a flow end with its number: 1 is that of `arrivals`, then these."""
     probe: Probe | None = None
     duration_s: float
     measured_from_s: float = 0.0

@@ -2,21 +2,13 @@
 
 from dataclasses import asdict, dataclass
 
-from tailroom.vectors.scripts import Script
+from tailroom.vectors.scripts import Occurrence, Script
 
 FORMAT = 1
 """Version of the files; it grows when a key changes its meaning or disappears."""
 
 Band = tuple[float, float]
 """The least and the largest value, both allowed."""
-
-
-@dataclass(frozen=True)
-class Occurrence:
-    """An event of a run from which times are counted, the first with number 1."""
-
-    event: str
-    number: int = 1
 
 
 @dataclass(frozen=True, kw_only=True)

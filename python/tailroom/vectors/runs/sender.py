@@ -4,15 +4,19 @@ A link loses every n-th packet. Other packets that have passed before the flow b
 count, so that the link loses the packet that the script names, and no other in the run.
 """
 
+from dataclasses import replace
 from itertools import pairwise
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
+from tailroom.errors import VectorFileError
 from tailroom.simulation import sender_trace
 from tailroom.simulation.result import Result
 from tailroom.vectors.judge import Results
+from tailroom.vectors.runs import bbr_states
 from tailroom.vectors.runs.engine import simulated
-from tailroom.vectors.scripts import SenderScript
+from tailroom.vectors.scripts import Occurrence, SenderScript
 
 START_S = 1.0
 """When the flow begins."""
@@ -25,6 +29,7 @@ MARKING = {"rate": 10e9, "packet": 9000, "offered": 10.1e9}
 """The link that marks is faster than the path, so that only other packets make its queue, which
 grows by 10 ms per second."""
 MARK_EARLY_S = 2e-3
+BBR = ("bbr1", "bbr3")
 MOST_TRACED_PACKETS = 100_000
 """The trace of a vector that may send more has no packets."""
 
@@ -39,27 +44,49 @@ def results(
         seed: Seed of the run.
         has_packets: Whether the times at which packets are sent are recorded.
         qlog: File for the trace of the run; it has the packets unless there are too many.
+
+    Raises:
+        VectorFileError: The event from which the script counts does not happen.
     """
+    if script.rate_changes_after:
+        script = _with_times(script, script.rate_changes_after, seed)
     has_few = qlog is not None and _most_packets(script) <= MOST_TRACED_PACKETS
     result = simulated(scenario(script, has_packets=has_packets or has_few), seed)
     if qlog:
         series = result.table("flow_series")
         sender_trace.write_flow(series, result, result.scenario, qlog, "flow", origin_s=START_S)
-    events = _events(result, is_bbr=script.control == "bbr3", has_packets=has_packets)
-    return Results(samples=_samples(result), events=events)
+    return Results(samples=_samples(result), events=_events(result, script, has_packets))
+
+
+def _with_times(script: SenderScript, after: Occurrence, seed: int) -> SenderScript:
+    """The script with changes at the times that a run without them shows.
+
+    Up to the first change both runs are the same.
+
+    Raises:
+        VectorFileError: The event does not happen.
+    """
+    event, number = after.event, after.number
+    plain = replace(script, rate_changes=(), rate_changes_after=None)
+    times = results(plain, seed, has_packets=True).events.get(event, [])
+    if len(times) < number:
+        raise VectorFileError(f"{len(times)} events `{event}` happen before the path changes")
+    first = times[number - 1]
+    changes = tuple((first + after_s, rate_bps) for after_s, rate_bps in script.rate_changes)
+    return replace(plain, rate_changes=changes)
 
 
 def scenario(script: SenderScript, *, has_packets: bool = False) -> dict[str, Any]:
     """The scenario that means the script."""
     end = START_S + script.duration_s
     path: dict[str, Any] = {"rate": script.rate_bps, "delay": 0.0, "queue": _unlimited()}
-    if script.rtt_changes:
-        half = script.rtt_s / 2
-        path["delay"] = half
-        path["changes"] = [
-            {"at": START_S + at_s, "delay": half + rtt_s - script.rtt_s}
-            for at_s, rtt_s in script.rtt_changes
-        ]
+    if script.rtt_changes or script.rate_changes:
+        path |= _changing(script)
+    if script.limit_packets:
+        path["queue"] = {"kind": "drop_tail", "limit": f"{script.limit_packets} packets"}
+    if script.policer:
+        burst = script.policer.burst_bytes
+        path["policer"] = {"rate": script.policer.rate_bps, "burst": burst}
     if has_packets:
         path["arrival_log"] = {"from": START_S, "to": end}
     links = {"path": path}
@@ -69,6 +96,8 @@ def scenario(script: SenderScript, *, has_packets: bool = False) -> dict[str, An
         every = number + _most_packets(script)
         links[name] = {**_wire(), "loss": {"kind": "periodic", "every": every}}
         flows[name] = _shift(name, every - (number - earlier))
+    if script.lost_every:
+        links["losses"] = {**_wire(), "loss": {"kind": "periodic", "every": script.lost_every}}
     if script.marked_s:
         links["mark"] = {**_wire(), "rate": MARKING["rate"], "queue": _marks_all()}
         flows["mark"] = _marking(script.marked_s)
@@ -82,6 +111,18 @@ def scenario(script: SenderScript, *, has_packets: bool = False) -> dict[str, An
         "links": links,
         "flows": flows,
     }
+
+
+def _changing(script: SenderScript) -> dict[str, Any]:
+    """Changes of the path, in order of time; those of the RTT are changes of its delay."""
+    half = script.rtt_s / 2
+    times = [
+        (at_s, {"delay": half + rtt_s - script.rtt_s}) for at_s, rtt_s in script.rtt_changes
+    ] + [(at_s, {"rate": rate_bps}) for at_s, rate_bps in script.rate_changes]
+    changes = [
+        {"at": START_S + at_s, **change} for at_s, change in sorted(times, key=itemgetter(0))
+    ]
+    return {"delay": half, "changes": changes} if script.rtt_changes else {"changes": changes}
 
 
 def _flow(script: SenderScript, path: list[str]) -> dict[str, Any]:
@@ -109,6 +150,17 @@ def _flow(script: SenderScript, path: list[str]) -> dict[str, Any]:
         flow["ecn"] = "l4s"
     elif script.marked_s:
         flow["ecn"] = "accurate"
+    if script.ack_interval_s:
+        flow["ack_aggregation"] = script.ack_interval_s
+    if script.detects_spurious_loss:
+        flow |= {"undo": True, "rtt_samples": "timestamps"}
+    if script.writes:
+        size = script.writes.packets * (script.packet_bytes - 40)
+        flow["source"] = {
+            "kind": "objects",
+            "size": size,
+            "arrivals_per_second": script.writes.per_s,
+        }
     if script.transfer_packets:
         size = script.transfer_packets * (script.packet_bytes - 40)
         flow["source"] = {"kind": "finite_flows", "size": size, "arrivals": [START_S]}
@@ -117,7 +169,12 @@ def _flow(script: SenderScript, path: list[str]) -> dict[str, Any]:
 
 
 def _most_packets(script: SenderScript) -> int:
-    """More than the flow sends after a loss: the window stays below 1.5 times its first value."""
+    """More than the flow sends after a loss.
+
+    The application writes no more, or the window stays below 1.5 times its first value.
+    """
+    if script.writes:
+        return int(1.3 * script.writes.packets * script.writes.per_s * script.duration_s) + 1000
     rounds = script.duration_s / script.rtt_s + 1
     return int(1.5 * script.initial_cwnd_packets * rounds) + 1000
 
@@ -177,19 +234,14 @@ def _samples(result: Result) -> dict[str, list[tuple[float, float]]]:
     }
 
 
-def _events(result: Result, *, is_bbr: bool, has_packets: bool) -> dict[str, list[float]]:
-    """Reductions show in ssthresh, and ProbeRTT in cwnd, up to a fiftieth of an RTT late."""
+def _events(result: Result, script: SenderScript, has_packets: bool) -> dict[str, list[float]]:
+    """Reductions show in ssthresh, up to a fiftieth of an RTT late."""
     series = result.table("flow_series").to_pydict()
     pairs = pairwise(zip(series["time_s"], series["ssthresh_packets"], strict=True))
-    windows = pairwise(zip(series["time_s"], series["cwnd_packets"], strict=True))
-    events = {
-        "probe_rtt": [
-            time - START_S for (_, before), (time, now) in windows if is_bbr and now < 0.7 * before
-        ],
-        "reduction": [
-            time - START_S for (_, before), (time, now) in pairs if now != before < float("inf")
-        ],
-    }
+    reductions = [
+        time - START_S for (_, before), (time, now) in pairs if now != before < float("inf")
+    ]
+    events = {"reduction": reductions}
     if has_packets:
         log = result.table("arrival_log").to_pydict()
         events["sent"] = [
@@ -197,4 +249,16 @@ def _events(result: Result, *, is_bbr: bool, has_packets: bool) -> dict[str, lis
             for time, flow in zip(log["time_s"], log["flow"], strict=True)
             if flow == "flow"
         ]
-    return events
+    return events | _bbr_states(result, script, events) if script.control in BBR else events
+
+
+def _bbr_states(
+    result: Result, script: SenderScript, events: dict[str, list[float]]
+) -> dict[str, list[float]]:
+    windows = _samples(result)["cwnd_packets"]
+    up, down = bbr_states.probes(windows, script.rtt_s)
+    found = {"probe_rtt": bbr_states.probe_rtt(windows), "probe_up": up, "probe_down": down}
+    if "sent" in events:
+        per_s = script.rate_bps / (8 * script.packet_bytes)
+        found["drain"] = bbr_states.drain(events["sent"], per_s, script.rtt_s)
+    return found

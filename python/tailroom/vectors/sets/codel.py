@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterator
 
-from tailroom.vectors.scripts import Arrivals, QueueScript
-from tailroom.vectors.vector import Expectation, Occurrence, Vector
+from tailroom.vectors.scripts import Arrivals, Occurrence, QueueScript
+from tailroom.vectors.vector import Expectation, Vector
 
 RATE_BPS = 10e6
 PACKET_BYTES = 1500
@@ -15,17 +15,26 @@ PACKET_S = 8 * PACKET_BYTES / RATE_BPS
 
 def vectors() -> Iterator[Vector]:
     """Arrivals at 1.2 times the rate of the link, from an empty queue."""
+    yield drop_times(
+        "codel",
+        source="RFC 8289 sec. 4.2, 4.3 and 5.6 (target 5 ms, interval 100 ms)",
+        url="https://www.rfc-editor.org/rfc/rfc8289",
+    )
+
+
+def drop_times(discipline: str, source: str, url: str) -> Vector:
+    """When one queue under CoDel drops."""
     drops = 30
     # The delay grows by 0.2 s per second of arrivals; the packet that arrives at 25 ms waits 5 ms.
     first_s = TARGET_S / 0.2 + TARGET_S + INTERVAL_S
     times = [sum(INTERVAL_S / math.sqrt(k) for k in range(1, n + 1)) for n in range(drops)]
-    yield Vector(
-        id="codel.drop-times",
+    return Vector(
+        id=f"{discipline}.drop-times",
         title="Drops come closer with the square root of their number",
-        source="RFC 8289 sec. 4.2, 4.3 and 5.6 (target 5 ms, interval 100 ms)",
-        url="https://www.rfc-editor.org/rfc/rfc8289",
+        source=source,
+        url=url,
         script=QueueScript(
-            discipline="codel",
+            discipline=discipline,
             parameters={"target": TARGET_S, "interval": INTERVAL_S},
             limit_packets=10_000,
             rate_bps=RATE_BPS,

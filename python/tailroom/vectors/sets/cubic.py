@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from tailroom.vectors.scripts import SenderScript
-from tailroom.vectors.vector import Expectation, Occurrence, Vector
+from tailroom.vectors.scripts import Occurrence, SenderScript
+from tailroom.vectors.vector import Band, Expectation, Vector
 
 URL = "https://www.rfc-editor.org/rfc/rfc9438"
 C = 0.4
@@ -53,6 +53,16 @@ def _band(
     return early - late, _cubic(at_s + rtt_s, maximum, start) + late
 
 
+def threshold(window: float) -> Band:
+    """The band of ssthresh after a loss; the window may grow by a packet until it shows."""
+    return BETA * window - 1, BETA * (window + 1)
+
+
+def since_reduction(at_s: float, rtt_s: float, window: float, maximum: float) -> Band:
+    """The band of the window that long after a loss at `window`, with the given W_max."""
+    return _band(at_s, rtt_s, maximum, BETA * window, late=1.0)
+
+
 def _after_one_loss() -> Vector:
     window, rtt_s = 200, 0.1
     k = _epoch_s(window, BETA * window)
@@ -68,7 +78,7 @@ def _after_one_loss() -> Vector:
                 quantity="ssthresh_packets",
                 at=(0.01, rtt_s),
                 after=reduced,
-                value=(BETA * window - 1, BETA * (window + 1)),
+                value=threshold(window),
                 why="ssthresh = 0.7 * 200; the first round trip adds at most one packet",
             ),
             *(
@@ -76,7 +86,7 @@ def _after_one_loss() -> Vector:
                     quantity="cwnd_packets",
                     at=(share * k, share * k),
                     after=reduced,
-                    value=_band(share * k, rtt_s, window, BETA * window, late=1.0),
+                    value=since_reduction(share * k, rtt_s, window, window),
                     why=f"W(t) = 0.4 (t - K)^3 + W_max, t = {share} K, K = {k:.4f} s, W_max = 200",
                 )
                 for share in (0.5, 1.0, 1.5, 2.0)
@@ -121,6 +131,12 @@ def _fast_convergence() -> Vector:
     )
 
 
+def reno_friendly(rounds: float, start: float) -> Band:
+    """The band of W_est (Eq. 4) that many round trips after a reduction to `start`, below W_max."""
+    slope = 3 * (1 - BETA) / (1 + BETA)
+    return start - 1 + slope * (rounds - 3), start + 1 + slope * (rounds + 1)
+
+
 def _friendly() -> Vector:
     """At 10 ms the cubic is flat for 3.5 s, in which Reno gains a packet per RTT."""
     window, rtt_s = 60, 0.01
@@ -137,7 +153,7 @@ def _friendly() -> Vector:
                 quantity="cwnd_packets",
                 at=((rounds + 0.4) * rtt_s, (rounds + 0.6) * rtt_s),
                 after=Occurrence("reduction"),
-                value=(start - 1 + slope * (rounds - 3), start + 1 + slope * (rounds + 1)),
+                value=reno_friendly(rounds, start),
                 why=f"W_est grows by 3 (1 - 0.7) / (1 + 0.7) = {slope:.4f} packets per RTT from "
                 "0.7 * 60, until it reaches 60",
             )

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from tailroom.vectors.scripts import SenderScript
-from tailroom.vectors.vector import Expectation, Occurrence, Vector
+from tailroom.vectors.scripts import Occurrence, SenderScript
+from tailroom.vectors.vector import Expectation, Vector
 
 GAIN = 1 / 16
 RTT_S = 0.1

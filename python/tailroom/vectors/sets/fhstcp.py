@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from tailroom.vectors.scripts import SenderScript
+from tailroom.vectors.scripts import Occurrence, SenderScript
 from tailroom.vectors.sets.highspeed import increase_by_formula
-from tailroom.vectors.vector import Expectation, Occurrence, Vector
+from tailroom.vectors.vector import Expectation, Vector
 
 C = 10.0
 WINDOW = 1529

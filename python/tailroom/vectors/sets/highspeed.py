@@ -3,8 +3,8 @@
 import math
 from collections.abc import Iterator
 
-from tailroom.vectors.scripts import SenderScript
-from tailroom.vectors.vector import Expectation, Occurrence, Vector
+from tailroom.vectors.scripts import Occurrence, SenderScript
+from tailroom.vectors.vector import Expectation, Vector
 
 TABLE = """
 38:1:.50 118:2:.44 221:3:.41 347:4:.38 495:5:.37 663:6:.35 851:7:.34 1058:8:.33 1284:9:.32

@@ -57,26 +57,68 @@ def vectors() -> Iterator[Vector]:
             ),
         ),
     )
+    yield _small_probabilities()
     for overload in (1.1, 1.25):
         yield _steady(overload)
 
 
-def _first_drop_s(slope: float, needed: float) -> float:
+def _first_drop_s(
+    slope: float, needed: float, offered: float = BURST, allowed_s: float = BURST_S
+) -> float:
     """When the sum of the probabilities reaches a value, if the delay grows by `slope` per second.
 
-    RFC 8033 sec. 4.2 with its table of scales; sec. 5.4.
+    RFC 8033 sec. 4.2 with its table of scales; sec. 5.4. Packets arrive at `offered` times the rate
+    of the link, and their probabilities count after `allowed_s`.
     """
     probability = total = time_s = 0.0
-    per_update = BURST * RATE_BPS / (8 * PACKET_BYTES) * UPDATE_S
+    per_update = offered * RATE_BPS / (8 * PACKET_BYTES) * UPDATE_S
     while total < needed:
         time_s += UPDATE_S
         delay = slope * time_s
         step = ALPHA * (delay - TARGET_S) + BETA * slope * UPDATE_S
         scale = next((scale for bound, scale in SCALES if probability < bound), 1.0)
         probability += min(scale * step, 0.02 if probability >= 0.1 else 1.0)
-        if time_s >= BURST_S:
+        probability = max(probability, 0.0)
+        if time_s >= allowed_s:
             total += probability * per_update
     return time_s
+
+
+def _small_probabilities() -> Vector:
+    """The delay grows slowly, so that the probability passes each row of the table of scales.
+
+    The allowance of bursts lasts from its last reset, when the delay is half of the target.
+    """
+    offered = 1.05
+    slopes = (offered - 1, 1 - 1 / offered)
+    calm_s = TARGET_S / 2 / slopes[0]
+    first = _first_drop_s(slopes[0], 0.85, offered, calm_s)
+    last = _first_drop_s(slopes[1], 8.5, offered, calm_s * offered + BURST_S + UPDATE_S)
+    return Vector(
+        id="pie.small-probabilities",
+        title="The steps of a small probability are scaled down",
+        source="RFC 8033 sec. 4.2",
+        url=URL,
+        script=_script(offered, duration_s=1.5),
+        expect=(
+            Expectation(
+                event="drop",
+                at=(0.0, first - UPDATE_S),
+                value=(0, 0),
+                why="below 0.000001 a step of the probability is divided by 2048, then by 512, "
+                "128, 32, 8 and 2, so that the sum reaches 0.85 no sooner",
+            ),
+            Expectation(
+                event="drop",
+                at=(first - UPDATE_S, last + UPDATE_S),
+                value=(1, 10_000),
+                why="the sum of the probabilities reaches 8.5 (sec. 5.4), with a delay of the "
+                "queue over the rate or of the packet that leaves, and 150 ms after the delay was "
+                "below half of the target (sec. 4.4)",
+            ),
+        ),
+        chance="None: the band covers each drop that sec. 5.4 allows.",
+    )
 
 
 def _script(overload: float, duration_s: float, measured_from_s: float = 0.0) -> QueueScript:

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from tailroom.vectors.scripts import SenderScript
-from tailroom.vectors.vector import Expectation, Occurrence, Vector
+from tailroom.vectors.scripts import Occurrence, SenderScript
+from tailroom.vectors.vector import Expectation, Vector
 
 DRAFT = "draft-briscoe-iccrg-prague-congestion-control-04"
 URL = "https://datatracker.ietf.org/doc/draft-briscoe-iccrg-prague-congestion-control/04/"
@@ -17,8 +17,9 @@ WINDOW = 50
 
 
 def vectors() -> Iterator[Vector]:
-    """A first mark after ten round trips, and a flow with an RTT of 10 ms."""
+    """A first mark after ten round trips, marks without end, and a flow with an RTT of 10 ms."""
     yield _first_mark()
+    yield _always_marked()
     yield _short_rtt()
 
 
@@ -51,6 +52,35 @@ def _first_mark() -> Vector:
                 after=Occurrence("reduction"),
                 value=((window - 2) / 2 - 0.5, (window + 1) / 2 + 0.5),
                 why="alpha stays 1 until there is a mark, so that cwnd (1 - alpha / 2) is half",
+            ),
+        ),
+    )
+
+
+def _always_marked() -> Vector:
+    rtt_s = 0.1
+    return Vector(
+        id="prague.all-marked",
+        title="While all packets are marked, each round trip halves the window",
+        source=f"{DRAFT} sec. 2.3.2 and 2.4.2",
+        url=URL,
+        script=_script(rtt_s, 0.4, (0.0, 0.35)),
+        expect=(
+            Expectation(
+                event="reduction",
+                at=(0.05, 0.35),
+                value=(3, 3),
+                why="one reduction per round trip, of which three end in that time",
+            ),
+            *(
+                Expectation(
+                    quantity="ssthresh_packets",
+                    at=(0.01, 0.05),
+                    after=Occurrence("reduction", number),
+                    value=(WINDOW / 2**number - 1, (WINDOW + 1) / 2**number + 1),
+                    why=f"alpha stays 1: 50 / 2^{number}, and at most a packet of growth before",
+                )
+                for number in (1, 2, 3)
             ),
         ),
     )

@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator
 
-from tailroom.vectors.scripts import SenderScript
-from tailroom.vectors.vector import Expectation, Occurrence, Vector
+from tailroom.vectors.scripts import Occurrence, SenderScript
+from tailroom.vectors.vector import Band, Expectation, Vector
 
 RFC_5681 = "https://www.rfc-editor.org/rfc/rfc5681"
 RFC_6582 = "https://www.rfc-editor.org/rfc/rfc6582"
@@ -66,6 +66,11 @@ def _once(until_s: float, why: str) -> Expectation:
     return Expectation(event="reduction", at=(0.0, until_s), value=(1, 1), why=why)
 
 
+def threshold(window: float) -> Band:
+    """The band of ssthresh after a loss; half a packet more if the window grows until it shows."""
+    return window / 2 - 1, (window + 1) / 2
+
+
 def _halving() -> Vector:
     return Vector(
         id="reno.halving",
@@ -79,7 +84,7 @@ def _halving() -> Vector:
                 quantity="ssthresh_packets",
                 at=(0.02, 0.2),
                 after=Occurrence("reduction"),
-                value=(WINDOW / 2 - 1, (WINDOW + 1) / 2),
+                value=threshold(WINDOW),
                 why="ssthresh = FlightSize / 2: 50 or 51 packets, without those that have left",
             ),
             Expectation(

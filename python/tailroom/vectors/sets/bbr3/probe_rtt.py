@@ -1,0 +1,83 @@
+"""ProbeRTT: when it comes, and when idleness takes its place."""
+
+from collections.abc import Iterator
+
+from tailroom.vectors.scripts import Occurrence, Writes
+from tailroom.vectors.sets.bbr3.case import script, vector
+from tailroom.vectors.sets.bbr3.startup import BDP, PER_S, RTT_S
+from tailroom.vectors.vector import Expectation, Vector
+
+
+def vectors() -> Iterator[Vector]:
+    """With data to send, and with pauses of the application."""
+    yield _probe_rtt()
+    yield _idle()
+
+
+def _probe_rtt() -> Vector:
+    entered = Occurrence("probe_rtt")
+    return vector(
+        "probe-rtt",
+        "Every 5 s half a BDP is in flight for 200 ms",
+        "Entering and Exiting PROBE_RTT",
+        script(RTT_S, PER_S, 17.0),
+        Expectation(
+            event="probe_rtt",
+            at=(0.0, 5.0),
+            value=(0, 0),
+            why="ProbeRTTInterval is 5 s",
+        ),
+        Expectation(
+            event="probe_rtt",
+            at=(5.0, 6.0),
+            value=(1, 1),
+            why="ProbeRTTInterval after the last lower RTT, which the first round trips have",
+        ),
+        Expectation(
+            event="probe_rtt",
+            at=(4.9, 6.5),
+            after=entered,
+            value=(1, 1),
+            why="the interval begins again while the queue drains",
+        ),
+        Expectation(
+            quantity="cwnd_packets",
+            at=(0.02, 0.19),
+            after=entered,
+            value=(0.48 * BDP, 0.52 * BDP),
+            why="ProbeRTTCwndGain = 0.5 of a BDP that is within 2 %, for ProbeRTTDuration = 200 ms",
+        ),
+        Expectation(
+            quantity="cwnd_packets",
+            at=(0.7, 4.0),
+            after=entered,
+            value=(BDP, 4 * BDP),
+            why="the old window comes back after 200 ms and a round trip with half a BDP",
+        ),
+    )
+
+
+def _idle() -> Vector:
+    """A write takes 60 ms with its ACKs, a tenth of the time."""
+    rtt_s, write, per_s, duration_s = 0.02, 40, 1.5, 40.0
+    return vector(
+        "idle",
+        "Pauses of the application take the place of ProbeRTT",
+        "Skipping PROBE_RTT Due to Application-Limited Sending",
+        script(rtt_s, PER_S, duration_s, writes=Writes(packets=write, per_s=per_s)),
+        Expectation(
+            event="probe_rtt",
+            at=(0.0, duration_s),
+            value=(0, 4),
+            why="the first ACK after a pause ends the interval of 5 s, and idle_restart keeps BBR "
+            "out of PROBE_RTT. Without it there are 7: one every 5.7 s",
+        ),
+        Expectation(
+            event="sent",
+            at=(0.0, duration_s),
+            value=(0.4 * write * per_s * duration_s, 1.6 * write * per_s * duration_s),
+            why="60 packets per second on average: four standard deviations of 60 writes",
+        ),
+        chance="The application writes at random times. Of 7 intervals of 5 s, one in 11 ends "
+        "within a write; 5 do with a probability of 0.0001.",
+    )
