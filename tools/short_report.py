@@ -22,6 +22,8 @@ CONDITIONS = (
 )
 DIFFERENT = "The verdicts that differ:"
 EQUAL = "No verdict differs."
+MOST_WORDS = 8
+"""Of a claim that is named once more."""
 SENTENCE = re.compile(r".+?(?<!\bEq)(?<!\bSec)(?<!\bet al)[.?!](?=\s+[A-Z(]|$)", re.DOTALL)
 BETWEEN_SENTENCES = re.compile(r"(?<=[.?!])(?<!Eq\.)(?<!Sec\.) (?=[A-Z(])")
 NO_PICTURE = Drawn(b"", "")
@@ -117,7 +119,7 @@ def _conditions(record: Record) -> Iterator[Block]:
         varied = _varied(claim, {"variations": elsewhere})
         other = [entry for entry in varied if entry["verdict"] != claim["verdict"]]
         if other:
-            rows.append((claim["part"], claim["text"], claim["verdict"], _verdicts(other)))
+            rows.append((claim["part"], _begun(claim["text"]), claim["verdict"], _verdicts(other)))
     tried = len({_key(entry) for entry in elsewhere})
     yield Heading("Under other conditions")
     yield Paragraph(CONDITIONS.format(tried=tried) + (DIFFERENT if rows else EQUAL))
@@ -126,6 +128,12 @@ def _conditions(record: Record) -> Iterator[Block]:
     reasons = {entry["variation"]: entry["reason"] for entry in elsewhere}
     for reason in dict.fromkeys(filter(None, reasons.values())):
         yield Paragraph(f"{_names(name for name in reasons if reasons[name] == reason)}: {reason}")
+
+
+def _begun(claim: str) -> str:
+    """The first words of a claim, which stands in full above."""
+    words = claim.split()
+    return claim if len(words) <= MOST_WORDS else " ".join([*words[:MOST_WORDS], "..."])
 
 
 def _key(entry: Record) -> tuple[str, str]:
