@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use tailroom_engine::network::Network;
-use tailroom_engine::results::{Results, series_json};
+use tailroom_engine::results::{Results, TimeSeries, series_json};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::Time;
@@ -22,8 +22,7 @@ const PROGRESS_INTERVAL: Duration = Duration::from_millis(100);
 
 /// Every time series of a run as JSON; `None` without series.
 pub(crate) fn all_series(network: &Network, results: &Results) -> Option<String> {
-    let (links, flows) = (&results.tables.link_series, &results.tables.flow_series);
-    Some(series_json(network, links.clone()?, flows.clone()?).to_string())
+    Some(series_json(network, TimeSeries::of(&results.tables)?).to_string())
 }
 
 /// Simulates a network until its end.

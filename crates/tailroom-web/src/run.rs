@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 use tailroom_engine::network::Network;
-use tailroom_engine::results::{SeriesJson, series_json};
+use tailroom_engine::results::{SeriesJson, TimeSeries, series_json};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::Time;
@@ -102,14 +102,13 @@ impl Run {
     }
 
     pub(crate) fn series_value(&self) -> Option<SeriesJson> {
-        let (links, flows) = self.simulation.series_so_far()?;
-        Some(series_json(&self.network, links, flows))
+        Some(series_json(&self.network, self.simulation.series_so_far()?))
     }
 
     fn answer(self) -> Result<Value, Failure> {
         let results = self.simulation.finish()?;
-        let series = results.tables.link_series.zip(results.tables.flow_series);
-        let series = series.map(|(links, flows)| series_json(&self.network, links, flows));
+        let series = TimeSeries::of(&results.tables);
+        let series = series.map(|series| series_json(&self.network, series));
         Ok(json!({ "summary": results.summary, "series": series }))
     }
 }

@@ -56,10 +56,22 @@ export const LINK_COLUMNS = [
 ] as const;
 export const FLOW_COLUMNS = ["time_s", "flow", "cwnd_packets", "srtt_s"] as const;
 
+export const POOL_COLUMNS = ["time_s", "link", "memory_bytes"] as const;
+
+/** Memory that links share; links are positions in the list of names. */
+export interface PoolOfLinks {
+  name: string;
+  size_bytes: number;
+  links: number[];
+}
+
 /** Time series as columns; labels are positions in the lists of names. */
 export interface Series {
   link_series: Columns<(typeof LINK_COLUMNS)[number]>;
   flow_series: Columns<(typeof FLOW_COLUMNS)[number]>;
+  /** The memory of each link of a pool, and the pools; left out without pools. */
+  pool_series?: Columns<(typeof POOL_COLUMNS)[number]>;
+  pools?: PoolOfLinks[];
   names: { links: string[]; flows: string[] };
 }
 
@@ -89,6 +101,11 @@ export interface LinkSummary {
   queue_delay_s_mean: number | null;
   queue_delay_s_p99: number | null;
   discipline: string;
+}
+
+export interface PoolSummary {
+  /** By link; `memory_share` is its part of the mean memory of all links, null if none was used. */
+  links: Record<string, { memory_share: number | null }>;
 }
 
 export interface GroupSummary {
@@ -121,6 +138,7 @@ export interface Summary {
   measured_to_s: number;
   warnings: { text: string }[];
   links: Record<string, LinkSummary>;
+  pools: Record<string, PoolSummary>;
   flows: FlowSummary[];
   groups: Record<string, GroupSummary>;
   packet_hops: number;

@@ -13,6 +13,7 @@ const PARTS: Record<string, string> = {
   windows: "figure:has(#picture-windows)",
   delay: "figure:has(#picture-delay)",
   utilization: "figure:has(#picture-utilization)",
+  memory: "figure:has(#picture-memory)",
   groups: "#groups",
   links: "#links",
   path: "#path",

@@ -4,13 +4,17 @@ import uPlot from "uplot";
 import { plain } from "../scenario/quantities";
 import { linearTicks, logTicks, tickText } from "./scales";
 import {
+  AREA_OPACITY,
   colourOf,
   colourOfMark,
   DARK,
   dashesOf,
+  fillOf,
+  heights,
   LIGHT,
   rangeOf,
   type Axis,
+  type Line,
   type Picture,
   type Theme,
 } from "./picture";
@@ -20,6 +24,8 @@ const HEIGHT = 250;
 const KEYS_HEIGHT = 30;
 /** Below this width labels of marks would cover the picture. */
 const NARROW = 420;
+/** Opacity of areas as the end of a colour. */
+const AREA = Math.round(255 * AREA_OPACITY).toString(16);
 /** Lines that the description of a picture names. */
 const MOST_WORDS = 10;
 
@@ -71,6 +77,14 @@ export class Chart {
     this.#frame ||= requestAnimationFrame(() => this.#draw());
   }
 
+  /** There is no picture any more. */
+  clear(): void {
+    this.#picture = null;
+    this.#shape = "";
+    this.#plot?.destroy();
+    this.#plot = null;
+  }
+
   /** Draws with other colours. */
   restyle(): void {
     this.#shape = "";
@@ -88,7 +102,13 @@ export class Chart {
       picture.y.label,
       picture.x.label,
       hasKeys(picture),
-      picture.lines.map((line) => [line.label, line.style, line.dashes, line.low !== undefined]),
+      picture.lines.map(({ label, style, dashes, low, area }) => [
+        label,
+        style,
+        dashes,
+        low !== undefined,
+        area,
+      ]),
     ]);
     if (shape === this.#shape && this.#plot) {
       this.#plot.setData(dataOf(picture));
@@ -146,9 +166,11 @@ function inWords(picture: Picture): string {
 }
 
 function dataOf(picture: Picture): uPlot.AlignedData {
-  const columns = picture.lines.flatMap((line) =>
-    line.low && line.high ? [line.y, line.low, line.high] : [line.y],
-  );
+  const drawn = heights(picture);
+  const columns = picture.lines.flatMap(({ low, high }, place) => {
+    const line = drawn[place] ?? [];
+    return low && high ? [line, low, high] : [line];
+  });
   return [picture.xs, ...columns.map((column) => positive(column, picture.y.log))];
 }
 
@@ -167,21 +189,11 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
     { label: picture.x.label, value: (_, at) => shown(at, picture.x) },
   ];
   const bands: uPlot.Band[] = [];
-  for (const line of picture.lines) {
-    const colour = colourOf(line.style, theme);
-    series.push({
-      label: line.label,
-      stroke: colour,
-      dash: picture.lines.length > 1 ? dashesOf(line) : [],
-      width: 1.3,
-      spanGaps: true,
-      points: {
-        show: line.markers === true,
-        size: line.size ?? 6,
-        fill: line.size ? colour : theme.ground,
-      },
-      value: (_, value) => shown(value, picture.y),
-    });
+  for (const [number, line] of picture.lines.entries()) {
+    series.push(seriesOf(current, number, theme));
+    // An area ends at the one below it.
+    if (line.area && picture.lines[number - 1]?.area)
+      bands.push({ series: [series.length - 1, series.length - 2] });
     if (!line.low || !line.high) continue;
     const place = series.length;
     const hidden: uPlot.Series = {
@@ -191,7 +203,7 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
       points: { show: false },
     };
     series.push({ ...hidden, label: "lower" }, { ...hidden, label: "upper" });
-    bands.push({ series: [place + 1, place], fill: `${colour}30` });
+    bands.push({ series: [place + 1, place], fill: `${colourOf(line.style, theme)}30` });
   }
   return {
     width,
@@ -199,7 +211,12 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
     padding: [hasKeys(picture) ? KEYS_HEIGHT : null, null, null, null],
     series,
     bands,
-    cursor: { drag: { x: true, y: false }, focus: { prox: 16 } },
+    cursor: {
+      drag: { x: true, y: false },
+      focus: { prox: 16 },
+      // The name of a key is the label, since the same part of an axis means the same there.
+      ...(picture.x.shared && { sync: { key: picture.x.label, scales: ["x", null] } }),
+    },
     focus: { alpha: 0.4 },
     legend: { show: true, live: true },
     scales: {
@@ -212,6 +229,28 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
       draw: [(plot) => drawMarks(plot, current(), theme)],
       ready: [hideBands],
     },
+  };
+}
+
+/** The line with a number; the legend says the values of areas, not their heights. */
+function seriesOf(current: () => Picture, number: number, theme: Theme): uPlot.Series {
+  const picture = current();
+  const line = picture.lines[number] as Line;
+  const colour = (line.area ? fillOf : colourOf)(line.style, theme);
+  return {
+    label: line.label,
+    stroke: colour,
+    dash: picture.lines.length > 1 && !line.area ? dashesOf(line) : [],
+    width: line.area ? 0.5 : 1.3,
+    spanGaps: true,
+    points: {
+      show: line.markers === true,
+      size: line.size ?? 6,
+      fill: line.size ? colour : theme.ground,
+    },
+    ...(line.area && { fill: `${colour}${AREA}` }),
+    value: (_, value, __, at) =>
+      shown(line.area && at !== null ? current().lines[number]?.y[at] : value, picture.y),
   };
 }
 

@@ -4,6 +4,8 @@ export interface Axis {
   label: string;
   /** Whether the scale is logarithmic. */
   log: boolean;
+  /** Whether pictures with the same label share pointer and zoom. */
+  shared?: boolean;
   /** Fixed ends; left out, the values decide. */
   min?: number;
   max?: number;
@@ -25,6 +27,8 @@ export interface Line {
   markers?: boolean;
   /** Width of its markers, in pixels. */
   size?: number;
+  /** Whether it is an area above those before it, as high as its values. */
+  area?: boolean;
 }
 
 /** A straight line across the picture, with a label. */
@@ -71,6 +75,9 @@ export const COLOURS = [
   "#56B4E9",
 ] as const;
 export const DASHES: number[][] = [[], [7, 3], [8, 3, 2, 3], [2, 2.5], [9, 2, 2, 2, 2, 2]];
+
+/** Opacity of areas, through which the grid is seen. */
+export const AREA_OPACITY = 0.6;
 
 /** The colours of a picture apart from those of its lines. */
 export interface Theme {
@@ -121,6 +128,12 @@ export function colourOf(style: number, theme: Theme): string {
   return theme === DARK ? (BRIGHT[colour] ?? colour) : colour;
 }
 
+/** The colour of an area, which needs no brightness and differs from its neighbours more without. */
+export function fillOf(style: number, theme: Theme): string {
+  const colour = COLOURS[style % COLOURS.length] ?? COLOURS[0];
+  return colour === COLOURS[0] ? theme.first : colour;
+}
+
 export function dashesOf({ style, dashes }: Line): number[] {
   return DASHES[(dashes ?? style) % DASHES.length] ?? [];
 }
@@ -133,7 +146,7 @@ export function colourOfMark(kind: Mark["kind"], theme: Theme): string {
 /** Smallest and largest value that a picture shows on an axis. */
 export function rangeOf(picture: Picture, axis: "x" | "y"): [number, number] {
   const settings = picture[axis];
-  const values = axis === "x" ? picture.xs : picture.lines.flatMap(valuesOf);
+  const values = axis === "x" ? picture.xs : valuesOf(picture);
   const shown = values.filter(
     (value): value is number =>
       value !== null && Number.isFinite(value) && !(settings.log && value <= 0),
@@ -149,11 +162,22 @@ export function rangeOf(picture: Picture, axis: "x" | "y"): [number, number] {
   return [low, high];
 }
 
+/** Height at which each line is drawn: an area stands on the areas before it. */
+export function heights({ lines }: Picture): (number | null)[][] {
+  let below: number[] = [];
+  return lines.map(({ area, y }) => {
+    if (!area) return y;
+    below = y.map((value, place) => (below[place] ?? 0) + (value ?? 0));
+    return below;
+  });
+}
+
 /** Whether a picture has no values. */
 export function isEmpty(picture: Picture): boolean {
   return picture.lines.every((line) => line.y.every((value) => value === null));
 }
 
-function valuesOf(line: Line): (number | null)[] {
-  return [...line.y, ...(line.low ?? []), ...(line.high ?? [])];
+function valuesOf(picture: Picture): (number | null)[] {
+  const ends = picture.lines.flatMap(({ low, high }) => [...(low ?? []), ...(high ?? [])]);
+  return [...heights(picture).flat(), ...ends];
 }

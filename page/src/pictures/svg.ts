@@ -1,9 +1,11 @@
 /** A picture as SVG: for files, with its title and its legend. */
 
 import {
+  AREA_OPACITY,
   colourOf,
   colourOfMark,
   dashesOf,
+  heights,
   LIGHT,
   rangeOf,
   type Axis,
@@ -125,9 +127,12 @@ function axes(
 }
 
 function lines(picture: Picture, x: Scale, y: Scale): string {
+  const drawn = heights(picture);
   return picture.lines
-    .map((line) => {
+    .map((line, place) => {
       const colour = colourOf(line.style, LIGHT);
+      const below = picture.lines[place - 1]?.area ? drawn[place - 1] : undefined;
+      if (line.area) return area(picture, [drawn[place] ?? [], below ?? []], colour, x, y);
       const dashes = picture.lines.length > 1 ? dashesOf(line).join(" ") : "";
       const path = pathOf(picture, line.y, x, y);
       const dots = line.markers ? markers(picture, line, colour, x, y) : "";
@@ -150,6 +155,22 @@ function pathOf(picture: Picture, values: (number | null)[], x: Scale, y: Scale)
     return isDrawn(value, picture) ? [`${number(x(at))} ${number(y(value))}`] : [];
   });
   return places.length > 0 ? `M${places.join("L")}` : "";
+}
+
+/** What is between the heights of an area and of the one below it. */
+function area(
+  picture: Picture,
+  [above, below]: [(number | null)[], (number | null)[]],
+  colour: string,
+  x: Scale,
+  y: Scale,
+): string {
+  const curve = (values: (number | null)[]): string[] =>
+    picture.xs.map((at, place) => `${number(x(at))} ${number(y(values[place] ?? 0))}`);
+  if (picture.xs.length === 0) return "";
+  const path = [...curve(above), ...curve(below).reverse()].join("L");
+  const edge = `stroke="${LIGHT.ground}" stroke-width="0.4"`;
+  return `<path d="M${path}Z" fill="${colour}" fill-opacity="${AREA_OPACITY}" ${edge}/>`;
 }
 
 function band(picture: Picture, line: Line, colour: string, x: Scale, y: Scale): string {
@@ -218,8 +239,11 @@ function legend(picture: Picture): string {
       const top = BOX.bottom + 58 + Math.floor(place / 4) * 18;
       const stroke = `stroke="${colourOf(line.style, LIGHT)}" stroke-width="1.6"`;
       const dashes = `stroke-dasharray="${dashesOf(line).join(" ")}"`;
+      const fill = `fill="${colourOf(line.style, LIGHT)}" fill-opacity="${AREA_OPACITY}"`;
       return (
-        `<path d="M${left} ${top}h26" ${stroke} ${dashes}/>` +
+        (line.area
+          ? `<rect x="${left}" y="${top - 6}" width="26" height="12" ${fill}/>`
+          : `<path d="M${left} ${top}h26" ${stroke} ${dashes}/>`) +
         `<text x="${left + 32}" y="${top + 4}">${escapeXml(line.label)}</text>`
       );
     })

@@ -1,7 +1,7 @@
 /** Pictures of one run from its time series. */
 
 import type { Column, Series } from "../engine/engine";
-import type { Line, Mark, Picture, Shade } from "../pictures/picture";
+import type { Axis, Line, Mark, Picture, Shade } from "../pictures/picture";
 import { limitPackets, type Bottleneck } from "../rules/bottleneck";
 import { wholePackets } from "../rules/buffer_units";
 import { isLimitedByPool, type Place } from "../scenario/place";
@@ -45,7 +45,12 @@ function times(values: Column, rows: number[]): number[] {
   return rows.map((row) => values[row] ?? 0);
 }
 
-function beforeStatistics(span: Span): Shade[] {
+/** The time of a run, whose pictures share pointer and zoom. */
+export function timeAxis({ durationS }: Span): Axis {
+  return { label: "time (s)", log: false, shared: true, min: 0, max: durationS };
+}
+
+export function beforeStatistics(span: Span): Shade[] {
   if (span.measuredFromS <= 0) return [];
   return [{ axis: "x", from: 0, to: span.measuredFromS, kind: "unmeasured" }];
 }
@@ -74,7 +79,7 @@ export function queuePicture(series: Series, link: string, limit: Limit, span: S
   return {
     name: "queue",
     title: `Queue at ${link}`,
-    x: { label: "time (s)", log: false, min: 0, max: span.durationS },
+    x: timeAxis(span),
     y: { label: "waiting packets", log: false, min: 0 },
     xs: times(series.link_series.time_s, rows),
     lines: [{ label: "queue", y: queue, style: 1 }],
@@ -90,7 +95,7 @@ export function utilizationPicture(series: Series, link: string, span: Span): Pi
   return {
     name: "utilization",
     title: `Utilization of ${link}`,
-    x: { label: "time (s)", log: false, min: 0, max: span.durationS },
+    x: timeAxis(span),
     y: { label: "utilization", log: false, min: 0, max: 1.02, percent: true },
     xs: means(times(series.link_series.time_s, rows)),
     lines: [
@@ -133,7 +138,7 @@ export function windowsPicture(series: Series, span: Span): Picture {
   return {
     name: "windows",
     title: "Congestion windows",
-    x: { label: "time (s)", log: false, min: 0, max: span.durationS },
+    x: timeAxis(span),
     y: { label: "window (packets)", log: false, min: 0 },
     xs,
     lines,

@@ -7,6 +7,7 @@ import { isEmpty, type Picture } from "../pictures/picture";
 import { gradeOf } from "../verdict/grade";
 import type { Bottleneck } from "../rules/bottleneck";
 import { duration, loss, percent, plain, rate } from "../scenario/quantities";
+import { memoryPicture } from "./memory_picture";
 import {
   delayPicture,
   type Limit,
@@ -58,7 +59,8 @@ export class LiveView {
 
   constructor(host: HTMLElement, onLink: (link: string) => void) {
     this.#onLink = onLink;
-    const pictures = ["queue", "windows", "delay", "utilization"].map((name) => {
+    const names = ["queue", "windows", "delay", "utilization", "memory"];
+    const pictures = names.map((name) => {
       const title = make("figcaption", {});
       const place = make("div", { class: "chart", id: `picture-${name}` });
       this.#titles.push(title);
@@ -168,16 +170,23 @@ export class LiveView {
     const link = this.#link;
     if (!link) return;
     const p99 = summary?.links[link.name]?.queue_delay_s_p99 ?? null;
-    const pictures: Picture[] = [
+    const shares = summary?.pools ?? {};
+    const pictures: (Picture | null)[] = [
       queuePicture(series, link.name, this.#limit, this.#span),
       windowsPicture(series, this.#span),
       delayPicture(series, link.name, link.capacity_pps, this.#span, p99),
       utilizationPicture(series, link.name, this.#span),
+      memoryPicture(series, link.name, this.#span, shares),
     ];
     pictures.forEach((picture, place) => {
       const title = this.#titles[place];
+      const isHidden = picture === null || (summary !== null && isEmpty(picture));
+      if (title?.parentElement) title.parentElement.hidden = isHidden;
+      if (!picture) {
+        this.#charts[place]?.clear();
+        return;
+      }
       if (title && title.textContent !== picture.title) title.textContent = picture.title;
-      if (title?.parentElement) title.parentElement.hidden = summary !== null && isEmpty(picture);
       this.#charts[place]?.show(picture);
     });
   }

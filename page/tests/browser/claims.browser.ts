@@ -1,15 +1,19 @@
 /** Every number about a run, a rule or a study is the command line's. */
 
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { chromium, type Browser, type Page } from "playwright-core";
-import { deflateRawSync } from "node:zlib";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { deflateRawSync, inflateRawSync } from "node:zlib";
+import { afterAll, afterEach, beforeAll, expect, test, vi } from "vitest";
+import type { Picture } from "../../src/pictures/picture";
 import { duration, loss, packets, percent, plain, rate } from "../../src/scenario/quantities";
+import { COARSE, spread } from "../../src/study/plan";
 import { gradeOf } from "../../src/verdict/grade";
 import { TWO_RENO } from "./scenarios";
-import { commandLine, serveStatic, type Served } from "./servers";
+import { commandLine, linesElsewhere, serveStatic, summaries, type Served } from "./servers";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
+const SCENARIOS = resolve(import.meta.dirname, "../../../scenarios");
 const TWO_LINKS = `duration = "10 s"
 measure_from = "2 s"
 [links.first]
@@ -63,6 +67,8 @@ interface Group {
 }
 
 interface Summary {
+  seed: number;
+  scenario_hash: string;
   links: Record<string, Link>;
   groups: Record<string, Group>;
 }
@@ -85,10 +91,14 @@ afterAll(async () => {
   served.stop();
 });
 
-/** Opens a scenario, and waits until its run has ended. */
-async function open(text: string): Promise<void> {
+/** Opens a scenario, and waits until its run has ended.
+ *
+ * @param prepare - Called before the page is loaded.
+ */
+async function open(text: string, prepare?: () => Promise<void>): Promise<void> {
   const state = JSON.stringify({ text, link: null, targets: {}, kept: [] });
   page = await browser.newPage();
+  await prepare?.();
   await page.goto(
     `${served.address}#1.${deflateRawSync(Buffer.from(state)).toString("base64url")}`,
   );
@@ -262,14 +272,22 @@ test("what each rule of the literature asks for", async () => {
   }
 });
 
+/** The study's table as the page saves it: head and rows. */
+async function tradeOffTable(): Promise<string[][]> {
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Trade-off (CSV)" }).click();
+  const text = readFileSync(await (await download).path(), "utf8");
+  return text
+    .trimEnd()
+    .split("\r\n")
+    .map((line) => line.split(","));
+}
+
 test("the points of a study are means over runs that the command line repeats", async () => {
   await open(TWO_RENO);
   await page.locator("#trade-off").getByText(/^Done/).waitFor();
-  const download = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Trade-off (CSV)" }).click();
-  const [head = "", ...rows] = readFileSync(await (await download).path(), "utf8").split("\r\n");
-  const names = head.split(",");
-  const row = rows.map((line) => line.split(",")).find(([limit]) => limit === "20") ?? [];
+  const [names = [], ...rows] = await tradeOffTable();
+  const row = rows.find(([limit]) => limit === "20") ?? [];
   const shown = (name: string): number => Number(row[names.indexOf(name)]);
   // As `tailroom size` has them: seeds of neighbouring buffers are 1,000 apart.
   const runs = Array.from({ length: 8 }, (_, seed) => {
@@ -286,3 +304,149 @@ test("the points of a study are means over runs that the command line repeats", 
     expect(Math.min(...nearest), metric).toBeLessThan(1e-9);
   }
 });
+
+/** The picture of the frontier in the page's document, as data. */
+async function frontier(): Promise<Picture | undefined> {
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "All of this (one HTML file)" }).click();
+  const text = readFileSync(await (await download).path(), "utf8");
+  const [, json = ""] =
+    /<script type="application\/json" id="pictures">(.*?)<\/script>/s.exec(text) ?? [];
+  return (JSON.parse(json) as Picture[]).find(({ name }) => name === "frontier");
+}
+
+type Spot = [delayMs: number, lost: number];
+
+/** The points of a curve, from left to right. */
+function spotsOf(picture: Picture | undefined, label: string): Spot[] {
+  const line = picture?.lines.find((one) => one.label === label);
+  return (line?.y ?? []).flatMap((y, place): Spot[] =>
+    y === null ? [] : [[picture?.xs[place] ?? Number.NaN, y]],
+  );
+}
+
+/** A setting of the frontier: the queue, the value that its seeds follow from, and how many it has. */
+type Setting = [queue: string, value: number, runs: number];
+
+/** Where the means of the command line's runs of each setting stand, from left to right. */
+function expectedSpots(settings: Setting[]): Spot[] {
+  const runs = settings.flatMap(([queue, value, count]) => {
+    const text = TWO_RENO.replace(/queue = .*/, `queue = ${queue}`);
+    return Array.from({ length: count }, (_, seed): [string, number] => [
+      text,
+      1 + 1000 * value + seed,
+    ]);
+  });
+  const links = (summaries(runs) as Summary[]).map((summary) => summary.links["bottleneck"]);
+  const spots = settings.map(([, , count]): Spot => {
+    const own = links.splice(0, count);
+    const mean = (of: (link: Link) => number): number =>
+      own.reduce((sum, link) => sum + (link ? of(link) : Number.NaN), 0) / count;
+    return [
+      1000 * mean((link) => link.queue_delay_s_p99),
+      Math.max(1e-4, 1 - mean((link) => link.utilization)),
+    ];
+  });
+  return spots.sort(([a], [b]) => a - b);
+}
+
+function expectSpots(found: Spot[], expected: Spot[]): void {
+  expect(found.length).toBe(expected.length);
+  const numbers = expected.flat();
+  found.flat().forEach((value, place) => {
+    expect(Math.abs(value / (numbers[place] ?? Number.NaN) - 1)).toBeLessThan(1e-9);
+  });
+}
+
+test("each point of the frontier is the mean of runs that the command line repeats", async () => {
+  await open(TWO_RENO);
+  await page.locator("#trade-off").getByText(/^Done/).waitFor();
+  // The targets that RFC 8033 sec. 4.2, RFC 8289 sec. 4.2 and RFC 8290 sec. 5.2.1 recommend.
+  const targets = { pie: 15_000, codel: 5_000, fq_codel: 5_000 };
+  for (const [kind, us] of Object.entries(targets)) {
+    const range = { smallest: Math.round(us / 8), largest: us * 8 };
+    const settings = spread(range, COARSE).map((value): Setting => [
+      `{ kind = "${kind}", target = "${value} us" }`,
+      value,
+      3,
+    ]);
+    const expected = expectedSpots(settings);
+    expect(expected.length).toBe(COARSE);
+    await vi.waitFor(async () => expectSpots(spotsOf(await frontier(), kind), expected), {
+      timeout: 60_000,
+      interval: 1_000,
+    });
+  }
+  const [, ...rows] = await tradeOffTable();
+  expect(rows.length).toBeGreaterThan(COARSE);
+  const limits = rows.map(([limit, runs]): Setting => [
+    `{ kind = "drop_tail", limit = "${limit} packets" }`,
+    Number(limit),
+    Number(runs),
+  ]);
+  expectSpots(spotsOf(await frontier(), "drop_tail"), expectedSpots(limits));
+});
+
+/** Grades by the increase of the round-trip time in ms: https://www.dslreports.com/faq/17930. */
+const GRADES: [below: number, grade: string][] = [
+  [5, "A+"],
+  [30, "A"],
+  [60, "B"],
+  [200, "C"],
+  [400, "D"],
+  [Infinity, "F"],
+];
+
+function entryOf([name, group]: [string, Group]): string {
+  const { queue_delay_s_mean: mean, queue_delay_s_p99: most, all_sizes: sizes } = group;
+  const complete = sizes?.completion_time_s_p95 ?? null;
+  const grade = GRADES.find(([below]) => mean !== null && 1000 * mean < below)?.[1] ?? "";
+  const wait = most === null ? "…" : duration(most);
+  const completes = complete === null ? "" : `; 95 % complete in ${duration(complete)}`;
+  return `${name} waits at most ${wait}${completes} ${grade}`;
+}
+
+/** What the verdict says of each group while it rests on one run. */
+async function rememberGroups(): Promise<void> {
+  await page.addInitScript(() => {
+    new MutationObserver(() => {
+      const verdict = document.querySelector("#verdict-text");
+      if (!verdict?.textContent.includes("One run of this buffer so far.")) return;
+      const seen = [...verdict.querySelectorAll(".grades li")].map((one) => one.textContent);
+      Object.assign(globalThis, { seen });
+    }).observe(document, { childList: true, subtree: true, characterData: true });
+  });
+}
+
+test.each(["home-router", "first", "incast"])(
+  "who waits, grades, lines for other tools and the address of %s",
+  async (name) => {
+    const text = readFileSync(resolve(SCENARIOS, `${name}.toml`), "utf8");
+    const summary = commandLine(["run", name, "--json"], "") as Summary;
+    await open(text, rememberGroups);
+    expect(await page.locator("#preset-choice").inputValue()).toBe(name);
+    expect(await page.locator("#live > p.quiet").textContent()).toContain(`seed ${summary.seed};`);
+    expect(await page.locator("#share .hash").textContent()).toBe(summary.scenario_hash);
+    expect(await page.locator("#elsewhere code").first().textContent()).toBe(
+      `tailroom run ${name}`,
+    );
+    await expect
+      .poll(() => page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen))
+      .toEqual(Object.entries(summary.groups).map(entryOf));
+    const title = await page.locator("#live figcaption").first().textContent();
+    const link = title?.replace("Queue at ", "") ?? "";
+    expect(Object.keys(summary.links)).toContain(link);
+    const limit = /\d+/.exec(await page.getByLabel("Buffer", { exact: true }).inputValue())?.[0];
+    const [first, ...others] = linesElsewhere(text, link, Number(limit));
+    expect(await page.locator("#verdict-text .command code").textContent()).toBe(first?.[1]);
+    const entries = page.locator("#verdict-text dl");
+    expect(await entries.locator("dt").allTextContents()).toEqual(others.map(([of]) => of));
+    expect(await entries.locator("dd").allTextContents()).toEqual(others.map(([, line]) => line));
+    await expect.poll(() => page.locator("#address").inputValue()).toContain("#1.");
+    const [, code = ""] = (await page.locator("#address").inputValue()).split("#1.");
+    const state = JSON.parse(inflateRawSync(Buffer.from(code, "base64url")).toString()) as {
+      text: string;
+    };
+    expect(state.text).toBe(text);
+  },
+);

@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { duration, packets, percent } from "../../src/scenario/quantities";
-import { TWO_RENO } from "./scenarios";
+import { POOL, TWO_RENO } from "./scenarios";
 import { commandLineSummary, serveExplore, serveStatic, type Served } from "./servers";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
@@ -398,6 +398,45 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     expect(await page.locator("#text").inputValue()).not.toBe(before);
     await ended(page);
     expect(await page.locator("#problems li").count()).toBe(0);
+  });
+
+  test("the memory of a pool stands next to the other pictures, which share pointer and zoom", async () => {
+    const page = await visit(served.address);
+    const memory = page.locator("#picture-memory");
+    expect(await memory.isVisible()).toBe(false);
+    await write(page, POOL);
+    await memory.waitFor();
+    await ended(page);
+    const words = (await memory.getAttribute("aria-label")) ?? "";
+    expect(words).toMatch(/^Memory of asic\. memory \(MB\) over time \(s\)\. port\d: from/);
+    expect(words).toContain("2 others: from");
+    const entries = memory.locator(".u-series");
+    const fills = await entries
+      .locator(".u-marker")
+      .evaluateAll((all) => all.map((one) => (one as HTMLElement).style.background));
+    expect(new Set(fills.filter(Boolean)).size).toBe(7);
+    const values = (): Promise<string[]> => memory.locator(".u-value").allTextContents();
+    const before = await values();
+    const queue = page.locator("#picture-queue .u-over");
+    const box = await queue.boundingBox();
+    if (!box) throw new Error("no picture");
+    await queue.hover({ position: { x: 0.5 * box.width, y: 40 } });
+    await expect.poll(values).not.toEqual(before);
+    expect(Number((await values())[0])).toBeCloseTo(0.5, 1);
+    await page.mouse.down();
+    await queue.hover({ position: { x: 0.6 * box.width, y: 40 } });
+    await page.mouse.up();
+    // A tenth of the run is as wide as the whole of it was: its middle is at 0.55 s.
+    await memory.locator(".u-over").hover({ position: { x: 0.5 * box.width, y: 40 } });
+    await expect.poll(async () => Number((await values())[0])).toBeCloseTo(0.55, 1.5);
+    // The lines that the pointer does not touch are pale, in the legend too.
+    await page.mouse.move(0, 0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.locator("#preset-choice").selectOption("first");
+    await memory.waitFor({ state: "hidden" });
+    const named = page.locator("#picture-choice");
+    await expect.poll(() => named.textContent()).not.toContain("memory");
+    expect(complaints).toEqual([]);
   });
 
   test("a run of a billion packets freezes nothing and is cancelled", async () => {

@@ -15,3 +15,28 @@ path = ["bottleneck"]
 congestion = "reno"
 rtt = "40 ms"
 `;
+
+/** Eight ports of a switch that share 400 kB, each used by two flows. */
+export const POOL = `title = "Eight ports with one memory"
+duration = "1 s"
+measure_from = "0.1 s"
+
+[pools.asic]
+size = "400 kB"
+policy = { kind = "dynamic_threshold", alpha = 1 }
+${Array.from(
+  { length: 8 },
+  (_, port) => `
+[links.port${port}]
+pool = "asic"
+rate = "${50 + 10 * port} Mbit/s"
+delay = "1 ms"
+queue = { kind = "drop_tail" }
+
+[flows.to${port}]
+count = 2
+path = ["port${port}"]
+congestion = "cubic"
+rtt = "10 ms"
+`,
+).join("")}`;

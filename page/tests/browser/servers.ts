@@ -10,6 +10,25 @@ import { createInterface } from "node:readline";
 const REPOSITORY = resolve(import.meta.dirname, "../../..");
 const BUILT = resolve(REPOSITORY, "python/tailroom/explore/page");
 const TAILROOM = resolve(REPOSITORY, ".venv/bin/tailroom");
+const PYTHON = resolve(REPOSITORY, ".venv/bin/python");
+const RUNS = `
+import json, sys
+import tailroom as tr
+from tailroom.scenario.scenario import Scenario
+for line in sys.stdin:
+    text, seed = json.loads(line)
+    print(json.dumps(tr.run(Scenario.from_toml(text), seed=seed).summary))
+`;
+const ELSEWHERE = `
+import json, sys
+from tailroom.export.other_tools import equivalents
+from tailroom.models.bottleneck import read_bottleneck
+from tailroom.scenario.scenario import Scenario
+for line in sys.stdin:
+    text, link, packets = json.loads(line)
+    link = read_bottleneck(Scenario.from_toml(text), link)
+    print(json.dumps([[one.heading, one.text] for one in equivalents(link, packets)]))
+`;
 const TYPES: Record<string, string> = {
   ".html": "text/html",
   ".js": "text/javascript",
@@ -75,4 +94,25 @@ export function commandLine(options: string[], scenario: string): unknown {
 /** The summary that the command line prints for a scenario on standard input, or in a file. */
 export function commandLineSummary(scenario: string, file = "-"): Summary {
   return commandLine(["run", file, "--json"], scenario) as Summary;
+}
+
+/** What a program in Python answers, a line of JSON for each question. */
+function answersOf(program: string, questions: unknown[]): unknown[] {
+  const input = questions.map((question) => `${JSON.stringify(question)}\n`).join("");
+  const done = spawnSync(PYTHON, ["-c", program], { input, encoding: "utf8", maxBuffer: 2 ** 28 });
+  if (done.status !== 0) throw new Error(done.stderr);
+  return done.stdout
+    .trimEnd()
+    .split("\n")
+    .map((line): unknown => JSON.parse(line));
+}
+
+/** The summaries that `tailroom run --json` prints, of hundreds of runs in one process. */
+export function summaries(runs: [text: string, seed: number][]): unknown[] {
+  return answersOf(RUNS, runs);
+}
+
+/** The lines for other tools that `tailroom size` prints for a limit: headings and texts. */
+export function linesElsewhere(text: string, link: string, limit: number): [string, string][] {
+  return answersOf(ELSEWHERE, [[text, link, limit]])[0] as [string, string][];
 }

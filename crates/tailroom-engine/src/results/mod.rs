@@ -25,6 +25,7 @@ mod series_json;
 mod sharing;
 mod short_windows;
 pub mod tables;
+mod time_series;
 mod waiting;
 mod warning;
 mod warnings;
@@ -50,6 +51,7 @@ pub use tables::{
     ArrivalDispersion, ArrivalEcn, ArrivalLog, ArrivalTimestamps, EndpointLog, EndpointSackBlocks,
     FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog, PoolSeries, SackBlocks, Tables,
 };
+pub use time_series::TimeSeries;
 pub use waiting::WaitingInSwitch;
 pub use warning::{Warning, WarningKind};
 use warnings::warnings;
@@ -58,6 +60,7 @@ use crate::derives::{JsonSchema, Serialize};
 use crate::flow::Endpoints;
 use crate::link::Link;
 use crate::network::Network;
+use crate::pool::Pools;
 use crate::probe::flow::FlowAccount;
 use crate::probe::group::GroupProbe;
 use crate::probe::progress::first_fair_interval;
@@ -174,15 +177,20 @@ pub fn collect(
 pub fn series_so_far(
     network: &Network,
     links: &[Link],
+    pools: &Pools,
     endpoints: &[&Endpoints],
-) -> Option<(LinkSeries, FlowSeries)> {
+) -> Option<TimeSeries> {
     let interval = network.series_interval?;
     let records = endpoints.iter().enumerate().filter_map(|(index, endpoints)| match endpoints {
         Endpoints::Tcp(connection) => Some((index, connection.sender.probe.record())),
         Endpoints::Unresponsive(_) => None,
     });
     let records: Vec<_> = records.collect();
-    Some((LinkSeries::of(links, interval), FlowSeries::of(&records, interval)))
+    Some(TimeSeries {
+        links: LinkSeries::of(links, interval),
+        flows: FlowSeries::of(&records, interval),
+        pools: PoolSeries::of(pools),
+    })
 }
 
 /// See [`Summary::convergence_time_s`].

@@ -5,8 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
+use super::TimeSeries;
 use super::tables::{Column, Values};
-use super::{FlowSeries, LinkSeries, Tables};
 use crate::network::Network;
 
 /// The time series of a run, as pages read them. Displays and serializes as a JSON object.
@@ -20,13 +20,16 @@ impl fmt::Display for SeriesJson {
     }
 }
 
-/// The time series of a run, with the names that the columns `link` and `flow` count from 0.
-pub fn series_json(network: &Network, links: LinkSeries, flows: FlowSeries) -> SeriesJson {
-    let tables = Tables { link_series: Some(links), flow_series: Some(flows), ..Tables::default() };
-    let recorded = tables.into_columns().into_iter();
+/// The time series of a run, with the names that the columns `link` and `flow` count from 0; where
+/// links share memory, also the `pools`: name, `size_bytes`, and numbers of the links.
+pub fn series_json(network: &Network, series: TimeSeries) -> SeriesJson {
+    let recorded = series.into_tables().into_columns().into_iter();
     let recorded = recorded.filter_map(|(name, columns)| Some((name.to_owned(), of(columns?))));
     let mut series: Map<String, Value> = recorded.collect();
     series.insert("names".to_owned(), names(network));
+    if !network.pools.is_empty() {
+        series.insert("pools".to_owned(), pools(network));
+    }
     SeriesJson(series.into())
 }
 
@@ -51,4 +54,15 @@ fn names(network: &Network) -> Value {
     let links: Vec<&str> = network.links.iter().map(|link| link.name.as_str()).collect();
     let flows: Vec<String> = (0..network.flows.len()).map(|flow| network.flow_name(flow)).collect();
     json!({ "links": links, "flows": flows })
+}
+
+fn pools(network: &Network) -> Value {
+    let memory = network.empty_pools();
+    let pools = network.pools.iter().enumerate();
+    pools
+        .map(|(index, pool)| {
+            let links = memory.links_of(index);
+            json!({ "name": pool.name, "size_bytes": pool.size_bytes, "links": links })
+        })
+        .collect()
 }

@@ -37,7 +37,7 @@ use crate::packet::transit::{Stage, Transit};
 use crate::pool::Pools;
 use crate::probe::flow::FlowAccount;
 use crate::probe::group::GroupProbe;
-use crate::results::{self, FlowSeries, LinkSeries, LosslessDrops, Results, SharedLinks};
+use crate::results::{self, LosslessDrops, Results, SharedLinks, TimeSeries};
 use crate::tournament::Tournament;
 use crate::units::Time;
 use agenda::Agenda;
@@ -491,8 +491,9 @@ impl Simulation {
 
     /// The time series recorded so far; `None` if the network has none. A flow records a sample with
     /// its first event after the sample's time, so a flow that waits is behind.
-    pub fn series_so_far(&self) -> Option<(LinkSeries, FlowSeries)> {
-        results::series_so_far(&self.network, &self.links, &self.permanent_endpoints())
+    pub fn series_so_far(&self) -> Option<TimeSeries> {
+        let endpoints = self.permanent_endpoints();
+        results::series_so_far(&self.network, &self.links, &self.pools, &endpoints)
     }
 
     /// Takes what the packet log of a link holds so far, in no particular order, and empties it. A

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use tailroom_engine::link::arrivals::Outcome;
 use tailroom_engine::link::probe::LogEvent;
 use tailroom_engine::results::tables::{Column, ColumnDeclaration, Labels, Values};
-use tailroom_engine::results::{Results, Tables, series_json};
+use tailroom_engine::results::{Results, Tables, TimeSeries, series_json};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::units::Time;
 
@@ -158,17 +158,15 @@ fn words_stand_for_the_codes_of_the_engine() {
 fn the_series_so_far_begin_the_series_of_the_whole_run() {
     let network = scenario_run::network(EVERYTHING, 1);
     let mut simulation = Simulation::new(&network).expect("the network is valid");
-    let json = |(links, flows)| -> Value {
-        serde_json::to_value(series_json(&network, links, flows)).expect("JSON")
-    };
+    let json =
+        |series| -> Value { serde_json::to_value(series_json(&network, series)).expect("JSON") };
     let nothing = json(simulation.series_so_far().expect("the scenario has series"));
     assert_eq!(nothing["link_series"]["time_s"], json!([]));
     simulation.run_until(Time::from_milliseconds(2_000)).expect("the run goes on");
     let part = json(simulation.series_so_far().expect("the scenario has series"));
     let tables = simulation.finish().expect("the run ends").tables;
-    let whole = tables.link_series.zip(tables.flow_series).expect("the scenario has series");
-    let whole = json(whole);
-    for (table, least_rows) in [("link_series", 19), ("flow_series", 2 * 19)] {
+    let whole = json(TimeSeries::of(&tables).expect("the scenario has series"));
+    for (table, least_rows) in [("link_series", 19), ("pool_series", 19), ("flow_series", 2 * 19)] {
         for (column, values) in whole[table].as_object().expect("columns by name") {
             let begin = part[table][column].as_array().expect("a column");
             let all = values.as_array().expect("a column");
@@ -179,4 +177,6 @@ fn the_series_so_far_begin_the_series_of_the_whole_run() {
     }
     assert_eq!(part["names"], json!({ "links": ["link", "back"], "flows": ["reno.0", "reno.1"] }));
     assert_eq!(part["names"], whole["names"]);
+    let pools = json!([{ "name": "memory", "size_bytes": 40_000, "links": [0] }]);
+    assert_eq!((&part["pools"], &whole["pools"]), (&pools, &pools));
 }

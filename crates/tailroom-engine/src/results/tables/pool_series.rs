@@ -1,6 +1,7 @@
 //! Time series of the memory that links share.
 
 use super::{FinishedRun, Labels, table};
+use crate::pool::Pools;
 
 table! {
     /// Time series of the memory that links share: one row per sample and link of a pool, in that
@@ -17,14 +18,18 @@ table! {
 
 impl PoolSeries {
     pub(super) fn collect(run: &FinishedRun<'_>) -> Option<Self> {
-        let pools = run.pools.list();
-        run.network.series_interval.filter(|_| !pools.is_empty())?;
+        run.network.series_interval.and(PoolSeries::of(run.pools))
+    }
+
+    /// What the pools have recorded so far; `None` without pools.
+    pub(in crate::results) fn of(memory: &Pools) -> Option<Self> {
+        let pools = memory.list();
+        let samples = pools.first()?.probe.samples.len();
         let mut series = PoolSeries::default();
-        let samples = pools.first().map_or(0, |pool| pool.probe.samples.len());
         for sample in 0..samples {
             for (index, pool) in pools.iter().enumerate() {
                 let row = &pool.probe.samples[sample];
-                for (&link, &cells) in run.pools.links_of(index).iter().zip(&row.occupied) {
+                for (&link, &cells) in memory.links_of(index).iter().zip(&row.occupied) {
                     series.time_s.push(row.time.seconds());
                     series.link.push(link as u32);
                     let bytes = cells as f64 * f64::from(pool.spec().cell_bytes);
