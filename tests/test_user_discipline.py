@@ -5,13 +5,13 @@ import functools
 import math
 from collections import deque
 from pathlib import Path
-from typing import Any, ClassVar, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import pytest
 
 import tailroom as tr
 from tailroom.simulation.metrics import metrics_of
-from tests.conftest import Make, Tailroom
+from tests.conftest import Finished, Make, Tailroom
 
 EXAMPLE = Path(__file__).parents[1] / "examples" / "python-discipline" / "scenario.toml"
 PICOSECONDS = 10**12
@@ -496,10 +496,32 @@ def test_an_exception_ends_the_run_with_its_place_and_its_cause(
     assert reason in str(caught.value.__cause__)
 
 
+BEFORE_THE_RUN = ("NoArrival", "Parameter", "Nobody", "number")
+"""Those that a look at the class and its parameters shows; the others fail in the run."""
+
+
+@pytest.mark.parametrize("name", [*RAISED, *REFUSED])
+def test_a_fault_of_own_code_in_the_run_ends_the_command_with_status_3(
+    small: Path, module: Make, tailroom: Tailroom, name: str
+) -> None:
+    """Place, problem and remedy are in one line; a fault before the run is one of the input."""
+    discipline = f"{module(MODULE)}:{name}"
+    queue = f'{{ kind = "custom", discipline = "{discipline}", limit = "10 packets" }}'
+    setting = f"links.bottleneck.queue={queue}"
+    ended = tailroom("run", small, "--set", setting, "--set", 'series={ interval = "100 ms" }')
+    assert (ended.status, ended.output) == (2 if name in BEFORE_THE_RUN else 3, "")
+    message = ended.errors.splitlines()[-1]
+    assert "links.bottleneck.queue: " in message
+    for part in RAISED.get(name) or REFUSED[name]:
+        assert part in ended.errors
+    assert ("Traceback" in ended.errors) == (name in RAISED)
+
+
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_no_discipline_is_refused(small: Path, module: Make, name: str) -> None:
     discipline = f"{module(MODULE)}:{name}"
-    with pytest.raises(tr.ScenarioError) as caught:
+    is_of_input = name in BEFORE_THE_RUN
+    with pytest.raises(tr.ScenarioError if is_of_input else tr.ControlError) as caught:
         tr.run(
             small,
             set={"links.bottleneck.queue": custom(discipline)},
@@ -563,7 +585,7 @@ def test_a_function_that_hides_departures_is_refused(small: Path) -> None:
     def make() -> Codel:
         return Codel(target_ms=15)
 
-    with pytest.raises(tr.ScenarioError, match="acts_on_departures = True"):
+    with pytest.raises(tr.ControlError, match="acts_on_departures = True"):
         tr.run(small, disciplines={"bottleneck": make})
 
 
@@ -571,8 +593,68 @@ def test_a_function_that_hides_a_scheduler_is_refused(small: Path) -> None:
     def make() -> DropHead:
         return DropHead()
 
-    with pytest.raises(tr.ScenarioError, match="is_scheduler = True"):
+    with pytest.raises(tr.ControlError, match="is_scheduler = True"):
         tr.run(small, disciplines={"bottleneck": make})
+
+
+class Hold:
+    """Keeps what its parameters are."""
+
+    seen: ClassVar[dict[str, object]] = {}
+
+    def __init__(  # noqa: PLR0913 - a parameter of each kind
+        self,
+        *,
+        target_s: Annotated[float, tr.Range(0.001, 1.0)] = 0.005,
+        rate_bps: float = 1e6,
+        limit_bytes: int = 1500,
+        share: Annotated[float, tr.Range(0.0, 1.0)] = 0.5,
+        label_s: str = "",
+        s: object = None,
+    ) -> None:
+        Hold.seen = {name: value for name, value in locals().items() if name != "self"}
+
+    def on_arrival(self, packet: tr.QueuePacket, queue: tr.QueueState) -> str:
+        return "accept"
+
+
+def run_hold(small: Path, tailroom: Tailroom, parameters: str) -> Finished:
+    queue = f'{{ kind = "custom", discipline = "{__name__}:Hold", parameters = {parameters} }}'
+    return tailroom("run", small, "--set", f"links.bottleneck.queue={queue}")
+
+
+def test_parameters_with_units_arrive_as_numbers_in_si_units(
+    small: Path, tailroom: Tailroom
+) -> None:
+    text = '{ target_s = "5 ms", rate_bps = "10 Mbit/s", limit_bytes = "15 kB", label_s = "5 ms" }'
+    assert run_hold(small, tailroom, text).status == 0
+    expected = {"target_s": 0.005, "rate_bps": 1e7, "limit_bytes": 15_000, "label_s": "5 ms"}
+    assert Hold.seen == {**expected, "share": 0.5, "s": None}
+    assert isinstance(Hold.seen["limit_bytes"], int)
+    assert run_hold(small, tailroom, '{ target_s = 0.25, s = "5 ms" }').status == 0
+    assert (Hold.seen["target_s"], Hold.seen["s"]) == (0.25, "5 ms")
+
+
+@pytest.mark.parametrize(
+    ("parameters", "parts"),
+    [
+        ('{ target_s = "5 kB" }', ("parameters.target_s", "5 kB", "ms", '"5 ms"')),
+        ('{ target_s = "20 s" }', ("parameters.target_s", "20", "at least 0.001 and at most 1")),
+        ("{ target_s = 0 }", ("parameters.target_s", "at least 0.001 and at most 1")),
+        ("{ target_s = nan }", ("parameters.target_s", "at least 0.001")),
+        ("{ target_s = true }", ("parameters.target_s", "True", "at least 0.001")),
+        ('{ share = "50 %" }', ("parameters.share", "50 %", "number", "_bytes")),
+        ("{ share = 1.5 }", ("parameters.share", "1.5", "at least 0 and at most 1")),
+    ],
+)
+def test_a_parameter_without_its_unit_or_out_of_range_is_refused_with_key_and_range(
+    small: Path, tailroom: Tailroom, parameters: str, parts: tuple[str, ...]
+) -> None:
+    ended = run_hold(small, tailroom, parameters)
+    assert (ended.status, ended.output) == (2, "")
+    assert "links.bottleneck.queue: " in ended.errors
+    for part in parts:
+        assert part in ended.errors
 
 
 class Share:

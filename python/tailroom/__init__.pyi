@@ -74,6 +74,7 @@ from tailroom.scenario.custom_sources import (
     PacketSource as PacketSource,
 )
 from tailroom.scenario.dumbbell import dumbbell as dumbbell
+from tailroom.scenario.own_parameters import Range as Range
 from tailroom.scenario.scenario import Scenario as Scenario
 from tailroom.simulation.action_log import Action as Action, ActionLog as ActionLog
 from tailroom.simulation.any_result import AnyResult as AnyResult

@@ -93,9 +93,9 @@ class RunError(TailroomError, RuntimeError):
 
 
 class ControlError(RunError):
-    """A congestion control or a queue discipline written in Python raised an exception.
+    """Code of the user's own failed in a run: a control, a discipline or a source.
 
-    The exception is the `__cause__`.
+    It raised an exception, the `__cause__`, or it returned what is not allowed, without a cause.
     """
 
 

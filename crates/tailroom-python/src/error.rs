@@ -50,12 +50,12 @@ impl From<Failure> for PyErr {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Scenario(error) => ScenarioError::new_err(error.to_string()),
-            // The fault is in the user's code, not in the engine.
+            // The fault is in the user's code, neither in the engine nor in the scenario.
             Failure::Run(
                 error @ (RunFailure::Control { .. }
                 | RunFailure::Discipline { .. }
                 | RunFailure::Source { .. }),
-            ) => ScenarioError::new_err(error.to_string()),
+            ) => ControlError::new_err(error.to_string()),
             Failure::Run(error) => RunError::new_err(error.to_string()),
             Failure::OwnCode(place, cause) => control_error(place, cause),
             Failure::Capture(why) => CaptureError::new_err(why),

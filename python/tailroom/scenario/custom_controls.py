@@ -20,6 +20,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from tailroom._engine import AckEvent, BeginEvent, CongestionEvent, ControlOutput, RateSampleEvent
 from tailroom.errors import ControlError, ScenarioError
+from tailroom.scenario import own_parameters
 from tailroom.scenario.custom_disciplines import RuleFactory, RuleMaker, missing_method
 from tailroom.scenario.custom_sources import (
     SourceFactory,
@@ -237,7 +238,7 @@ class OwnControls:
             factory = self.load(name)
         keywords = tomllib.loads(parameters)
         _check_factory(name, factory, keywords, missing)
-        return factory, keywords
+        return factory, own_parameters.read(name, factory, keywords)
 
     def fingerprint(self, controls: Iterable[str]) -> str:
         """Returns a fingerprint of the code and the objects of these controls.
