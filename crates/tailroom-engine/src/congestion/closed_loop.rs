@@ -204,5 +204,6 @@ fn tcp(congestion: CongestionConfig) -> TcpSpec {
         ecn: EcnMode::Off,
         reverse_path: Vec::new(),
         ack_size: Size::new(40),
+        endpoint_log: None,
     }
 }
