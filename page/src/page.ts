@@ -18,6 +18,7 @@ import { KeepView, type Snapshot } from "./keep/keep_view";
 import { MeasuredView } from "./measured/measured_view";
 import { notice, over } from "./notice";
 import { withLimit, type Bottleneck } from "./rules/bottleneck";
+import { Paced } from "./paced";
 import { PacketsView } from "./packets/packets_view";
 import { subjectOf } from "./packets/span";
 import { PathView } from "./path/path_view";
@@ -63,11 +64,16 @@ const IDLE_MS = 300;
 /** A slider that has not moved for this time has stopped. */
 const SETTLED_MS = 100;
 
+/** Results of studies are drawn at most once in this time, and while packets move. */
+const STILL_MS = 100;
+const MOVING_MS = 1000;
+
 export class Page {
   readonly #engine: Engine;
   readonly #store: Store;
   readonly #reader: Reader;
   readonly #live: Live;
+  readonly #showing: Paced;
   readonly #study: Study;
   readonly #kept: KeptSettings;
   readonly #editor: Editor;
@@ -113,8 +119,13 @@ export class Page {
       onAnswer: (answer, latencyMs) => this.#onAnswer(answer, latencyMs),
       onFault: (error) => this.#onFault(error),
     });
-    this.#study = new Study(engine, () => this.#showStudy());
-    this.#kept = new KeptSettings(engine, () => this.#showStudy());
+    // Studies end many runs per second, and what moves on the page shall not stop for each.
+    this.#showing = new Paced(
+      () => this.#showStudy(),
+      () => (this.#packets.isPlaying ? MOVING_MS : STILL_MS),
+    );
+    this.#study = new Study(engine, () => this.#showing.soon());
+    this.#kept = new KeptSettings(engine, () => this.#showing.soon());
     this.#editor = new Editor(find("editor"), (text) => store.change({ text }));
     this.#presets = new PresetChoice(find("preset"), PRESETS, opened, (text) =>
       store.change({ text, link: null }),
@@ -136,7 +147,7 @@ export class Page {
       onStep: (steps) => this.#slider.step(steps),
       onWho: (who) => store.change({ who }),
     });
-    this.#disciplines = new Disciplines(engine, () => this.#showStudy());
+    this.#disciplines = new Disciplines(engine, () => this.#showing.soon());
     this.#frontier = new FrontierView(find("frontier"), ({ axis, value }) =>
       this.#choose(axis, value),
     );
@@ -350,6 +361,8 @@ export class Page {
     };
     this.#study.about(subject, this.#asked());
     this.#disciplines.about(subject, link.discipline);
+    // No number of the scenario before stays.
+    this.#showing.now();
   }
 
   /** The targets that the scenario can meet or miss: those of its own groups. */

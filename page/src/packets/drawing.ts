@@ -148,8 +148,10 @@ class Waiting {
     canvas.style.height = `${rows * side}px`;
     if (side < WITH_GAP) return;
     const gaps = make("div", { class: "gaps" });
+    // Where nothing waits, gaps have the colour of the page, which may be the reader's own.
+    const ground = window.matchMedia("(forced-colors: active)").matches ? "Canvas" : theme.ground;
     const edge = (towards: string): string =>
-      `linear-gradient(to ${towards}, ${theme.ground} 1px, transparent 1px)`;
+      `linear-gradient(to ${towards}, ${ground} 1px, transparent 1px)`;
     gaps.style.backgroundImage = `${edge("right")}, ${edge("bottom")}`;
     gaps.style.backgroundSize = `${side}px ${side}px`;
     this.element.append(gaps);

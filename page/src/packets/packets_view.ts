@@ -109,7 +109,7 @@ export class PacketsView {
     this.#draw();
   }
 
-  get #isPlaying(): boolean {
+  get isPlaying(): boolean {
     return this.#frame !== 0;
   }
 
@@ -164,7 +164,7 @@ export class PacketsView {
   }
 
   #toggle(): void {
-    if (this.#isPlaying) {
+    if (this.isPlaying) {
       this.#pause();
       this.#draw();
       return;
@@ -226,7 +226,7 @@ export class PacketsView {
   /** Says what is seen; while it moves, as often as can be read. */
   #say(strip: Strip): void {
     const now = performance.now();
-    if (this.#isPlaying && now - this.#said < WORDS_MS) return;
+    if (this.isPlaying && now - this.#said < WORDS_MS) return;
     this.#said = now;
     this.#place.value = String(Math.round((this.#time / strip.lengthS) * STEPS));
     const levels = levelsAt(strip.links, this.#time);
@@ -237,7 +237,7 @@ export class PacketsView {
     const text = momentText(strip, this.#time);
     this.#moment.textContent = text;
     // A picture in motion is described when it stands still.
-    if (!this.#isPlaying) {
+    if (!this.isPlaying) {
       this.#picture.setAttribute("aria-label", text);
       this.#place.setAttribute("aria-valuetext", text);
     }

@@ -48,11 +48,11 @@ fn predict(link: &Bottleneck, target: Requirement) -> Result<Prediction, NotAppl
     let for_loss = (windows(link) / target.loss_fraction.sqrt() - bdp).max(0.0);
     let needed = bdp.max(for_loss);
     let limit = link.limit_packets();
-    let loss_text = general(target.loss_fraction, 4);
+    let loss_text = general(100.0 * target.loss_fraction, 4);
     Ok(Prediction {
         loss_fraction: Some(loss(link)?),
         required_packets: needed,
-        required_for: format!("full utilization and a loss of {loss_text}"),
+        required_for: format!("full utilization and a loss of {loss_text} %"),
         details: vec![
             ("required_for_utilization_packets", bdp),
             ("required_for_loss_packets", for_loss),
