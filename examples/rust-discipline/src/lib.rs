@@ -57,7 +57,7 @@ impl Pi {
         Pi { params: params.clone(), random, probability: 0.0, last_error: 0.0, update_at }
     }
 
-    /// p(kT) = a (q(kT) - q_ref) - b (q((k - 1) T) - q_ref) + p((k - 1) T).
+    /// `p(kT) = a (q(kT) - q_ref) - b (q((k - 1) T) - q_ref) + p((k - 1) T)`.
     fn update(&mut self, queue_packets: u64) {
         let error = queue_packets as f64 - self.params.target_packets;
         let change = self.params.a * error - self.params.b * self.last_error;

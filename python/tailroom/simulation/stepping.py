@@ -248,24 +248,24 @@ class Simulation:
     def _act_on_flow(self, name: str, values: Mapping[str, object]) -> None:
         run = self._open
         flows = self._numbers.get(name) or [_find("act", "flow", name, self.flows)]
-        wrong = [key for key in values if key not in HELD]
-        if wrong:
-            raise ArgumentError(
-                f"flows.{name}: {wrong[0]} cannot be set for a flow; set {' or '.join(HELD)}"
-            )
         said: dict[str, Value] = {}
-        if "window" in values:
-            said["window"] = _number(f"flows.{name}.congestion.window", values["window"])
-        if "pacing_rate" in values:
-            rate = plain(f"flows.{name}.congestion.pacing_rate", values["pacing_rate"])
-            said["pacing_rate"] = _with_unit(rate, "bit/s")
-        window, pacing_rate = said.get("window"), said.get("pacing_rate")
+        window: float | None = None
+        pacing_rate: str | None = None
+        for key, value in values.items():
+            if key == "window":
+                said[key] = number = _number(name, value)
+                window = float(number)
+            elif key == "pacing_rate":
+                rate = plain(f"flows.{name}.congestion.pacing_rate", value)
+                said[key] = pacing_rate = _with_unit(rate, "bit/s")
+            else:
+                raise ArgumentError(
+                    f"flows.{name}: {key} cannot be set for a flow; set {' or '.join(HELD)}"
+                )
+        if len(said) > 1:
+            said = {key: said[key] for key in HELD}
         for flow in flows:
-            run.hold(
-                flow,
-                None if window is None else float(window),
-                None if pacing_rate is None else str(pacing_rate),
-            )
+            run.hold(flow, window, pacing_rate)
         self._log.append((self._steps_taken, None, name, said))
 
     def result(self) -> Result:
@@ -368,7 +368,16 @@ def _find(argument: str, kind: str, name: str, names: Sequence[str]) -> int:
     return list(names).index(name)
 
 
-def _number(place: str, value: object) -> float:
+def _number(flow: str, value: object) -> float:
+    """Returns a window as a number of packets.
+
+    Raises:
+        ArgumentError: It is none.
+    """
+    # One of these types, in most steps: an agent acts often.
+    if type(value) in (float, int):
+        return value  # type: ignore[return-value]
+    place = f"flows.{flow}.congestion.window"
     said = plain(place, value)
     if isinstance(said, bool) or not isinstance(said, int | float):
         raise ArgumentError(f"{place}: {value!r} is not a number; give a number of packets")

@@ -202,6 +202,7 @@ fn tcp(congestion: CongestionConfig) -> TcpSpec {
         undo: false,
         frto: false,
         ecn: EcnMode::Off,
+        endpoint_log: None,
         reverse_path: Vec::new(),
         ack_size: Size::new(40),
         endpoint_log: None,

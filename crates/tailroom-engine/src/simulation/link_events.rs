@@ -154,7 +154,9 @@ impl Simulation {
         let mut packets: Vec<Transit> = self.pending.agenda.events().filter(is_first).collect();
         // The agenda lists its events in no order.
         packets.sort_by_key(|packet| (packet.time(), packet.flow()));
-        packets.into_iter().for_each(|packet| self.record_sent(packet));
+        for packet in packets {
+            self.record_sent(packet);
+        }
     }
 
     /// Tells the receiver's clock of a packet that leaves the last shared link at `at`.

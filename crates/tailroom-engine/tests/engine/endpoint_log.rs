@@ -212,7 +212,7 @@ fn marks_of_the_links_reach_the_receivers() {
     let results = paths(true, true);
     let (arrivals, ends) =
         (results.tables.arrival_log.unwrap(), results.tables.endpoint_log.unwrap());
-    let marked = arrivals.fate.iter().filter(|fate| **fate == MARKED).count();
+    let marked = arrivals.fate.into_iter().filter(|fate| *fate == MARKED).count();
     let received =
         (0..ends.end.len()).filter(|row| ends.end[*row] == RECEIVER && ends.ecn[*row] == 3);
     let received = received.count();
