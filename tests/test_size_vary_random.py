@@ -57,7 +57,7 @@ source = { kind = "poisson", rate = "10 Mbit/s" }
 """
 
 
-def pooled(size: str, policy: str) -> str:
+def pooled() -> str:
     """Two links with Poisson packets, which share memory."""
     port = """
 [links.{link}]
@@ -71,7 +71,7 @@ packet_size = "1500 B"
 source = {{ kind = "poisson", rate = "{load} Mbit/s" }}
 """
     ports = port.format(link="b", flow="p", load=11) + port.format(link="c", flow="q", load=10)
-    pool = f'[pools.asic]\nsize = "{size}"\npolicy = {policy}\n'
+    pool = '[pools.asic]\nsize = "30 kB"\npolicy = "complete_sharing"\n'
     return f'duration = "20 s"\nmeasure_from = "1 s"\n{pool}{ports}'
 
 
@@ -87,18 +87,13 @@ class Case:
 CUBIC = 'count = 4\ncongestion = "cubic"'
 DCTCP = 'count = 2\ncongestion = "dctcp"\necn = "accurate"'
 RED = 'kind = "red", min_threshold = "5 packets", max_threshold = "30 packets", weight = 0.002'
-POOL = pooled("30 kB", '"complete_sharing"')
+POOL = pooled()
 QUICK = {
     "target of FQ-CoDel": Case(
         long_flows('kind = "fq_codel", target = "5 ms"'), "links.b.queue.target"
     ),
     "burst of a policer": Case(POLICED, "links.b.policer.burst", "b.loss_fraction <= 1%"),
     "size of a pool": Case(POOL, "pools.asic.size", "b.loss_fraction <= 1%"),
-    "alpha of a pool": Case(
-        pooled("60 kB", '{ kind = "dynamic_threshold", alpha = 1 }'),
-        "pools.asic.policy.alpha",
-        "b.loss_fraction <= 1%",
-    ),
 }
 SLOW = {
     "target of CoDel": Case(long_flows('kind = "codel", target = "5 ms"'), "links.b.queue.target"),

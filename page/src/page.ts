@@ -18,7 +18,7 @@ import { KeepView, type Snapshot } from "./keep/keep_view";
 import { MeasuredView } from "./measured/measured_view";
 import { notice, over } from "./notice";
 import { withLimit, type Bottleneck } from "./rules/bottleneck";
-import { Paced } from "./paced";
+import { Paced } from "./paced_work";
 import { PacketsView } from "./packets/packets_view";
 import { subjectOf } from "./packets/span";
 import { PathView } from "./path/path_view";

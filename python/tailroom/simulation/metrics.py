@@ -86,11 +86,12 @@ def expected_names(source: Scenario) -> list[str] | None:
     """
     known = source.resolved
     starts = {f"flows.{name}.start": "0 s" for name in known["flows"]}
-    logged = [name for name, link in known["links"].items() if "arrival_log" in link]
     # A log that begins after the end of the run is refused.
     logs = {
-        f"links.{name}.arrival_log.{end}": time
-        for name in logged
+        f"{table}.{name}.{log}.{end}": time
+        for table, log in (("links", "arrival_log"), ("flows", "endpoint_log"))
+        for name, one in known[table].items()
+        if log in one
         for end, time in (("from", "0 s"), ("to", "1 us"))
     }
     instant = source.replacing({"duration": "1 us", "measure_from": "0 s", **starts, **logs})

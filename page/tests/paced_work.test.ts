@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import { Paced } from "../src/paced";
+import { Paced } from "../src/paced_work";
 
 beforeEach(() => {
   vi.useFakeTimers();
