@@ -139,8 +139,8 @@ fn at_end(log: &EndpointLog, end: u8, are_acks: bool) -> Vec<Row> {
     chosen.map(row).collect()
 }
 
-/// Checks that the packets of each connection in `some` are those of `all`, in their order, but for a
-/// few in the end that are on the way.
+/// Checks that the packets of each connection in `some` are those of `all`, in their order, but for the
+/// last few, which are on the way.
 fn assert_same_order(all: &[Row], some: &[Row], most_missing: usize) {
     let connections = all.iter().map(|row| row.0).max().unwrap() + 1;
     assert!(connections > 5);
