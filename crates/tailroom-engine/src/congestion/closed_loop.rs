@@ -205,6 +205,5 @@ fn tcp(congestion: CongestionConfig) -> TcpSpec {
         endpoint_log: None,
         reverse_path: Vec::new(),
         ack_size: Size::new(40),
-        endpoint_log: None,
     }
 }
