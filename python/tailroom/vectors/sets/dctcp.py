@@ -80,15 +80,18 @@ def _always_marked() -> Vector:
                 value=(3, 3),
                 why="one reduction per window of data, of which three end in that time",
             ),
-            *(
-                Expectation(
-                    quantity="ssthresh_packets",
-                    at=(0.01, 0.05),
-                    after=Occurrence("reduction", number),
-                    value=(WINDOW / 2**number - 1, (WINDOW + 1) / 2**number + 1),
-                    why=f"alpha stays 1: 50 / 2^{number}, and at most a packet of growth before",
-                )
-                for number in (1, 2, 3)
-            ),
+            *halvings(),
         ),
     )
+
+
+def halvings() -> Iterator[Expectation]:
+    """What ssthresh is after each of three reductions while all packets are marked."""
+    for number in (1, 2, 3):
+        yield Expectation(
+            quantity="ssthresh_packets",
+            at=(0.01, 0.05),
+            after=Occurrence("reduction", number),
+            value=(WINDOW / 2**number - 1, (WINDOW + 1) / 2**number + 1),
+            why=f"alpha stays 1: 50 / 2^{number}, and at most a packet of growth before",
+        )

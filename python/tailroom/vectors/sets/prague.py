@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 
 from tailroom.vectors.scripts import Occurrence, SenderScript
+from tailroom.vectors.sets.dctcp import WINDOW, halvings
 from tailroom.vectors.vector import Expectation, Vector
 
 DRAFT = "draft-briscoe-iccrg-prague-congestion-control-04"
@@ -13,7 +14,6 @@ PARAMETERS = {
     "min_virtual_rtt": 0.025,
     "transition_rounds": 500,
 }
-WINDOW = 50
 
 
 def vectors() -> Iterator[Vector]:
@@ -72,16 +72,7 @@ def _always_marked() -> Vector:
                 value=(3, 3),
                 why="one reduction per round trip, of which three end in that time",
             ),
-            *(
-                Expectation(
-                    quantity="ssthresh_packets",
-                    at=(0.01, 0.05),
-                    after=Occurrence("reduction", number),
-                    value=(WINDOW / 2**number - 1, (WINDOW + 1) / 2**number + 1),
-                    why=f"alpha stays 1: 50 / 2^{number}, and at most a packet of growth before",
-                )
-                for number in (1, 2, 3)
-            ),
+            *halvings(),
         ),
     )
 
