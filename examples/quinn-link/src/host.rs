@@ -121,8 +121,8 @@ impl Host {
     }
 
     /// Fires the timers that are due, lets the application write and read, and passes each datagram that
-    /// the connection sends to `send`.
-    pub fn drive(&mut self, now: Instant, mut send: impl FnMut(Option<EcnCodepoint>, &[u8])) {
+    /// the connection sends to `send`, which also hears whether the application can write.
+    pub fn drive(&mut self, now: Instant, mut send: impl FnMut(Option<EcnCodepoint>, &[u8], bool)) {
         let Some((handle, mut connection)) = self.connection.take() else { return };
         if self.timeout.is_some_and(|due| due <= now) {
             connection.handle_timeout(now);
@@ -130,7 +130,7 @@ impl Host {
         self.run_application(&mut connection);
         let mut datagram = Vec::new();
         while let Some(transmit) = connection.poll_transmit(now, 1, &mut datagram) {
-            send(transmit.ecn, &datagram[..transmit.size]);
+            send(transmit.ecn, &datagram[..transmit.size], self.sends_on.is_some());
             datagram.clear();
         }
         while let Some(event) = connection.poll_endpoint_events() {

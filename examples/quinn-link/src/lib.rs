@@ -2,9 +2,11 @@
 //!
 //! quinn-proto does no input and output, and takes the time as an argument. [`host::Host`] is an end of
 //! a connection; [`Upload`] carries the datagrams of two hosts over the link, and those of a second,
-//! thin flow that shows how long others wait.
+//! thin flow that shows how long others wait. [`scripted`] runs the scripts of vectors.
 
 pub mod host;
+pub mod recording;
+pub mod scripted;
 
 use std::collections::VecDeque;
 use std::error::Error;
@@ -108,12 +110,12 @@ impl Upload {
             self.next_thin += THIN_GAP;
         }
         let (clock, link) = (self.clock, &mut self.link);
-        self.client.drive(clock.instant(now), |ecn, datagram| {
+        self.client.drive(clock.instant(now), |ecn, datagram, _| {
             let bytes = (datagram.len() + HEADER_BYTES) as u32;
             link.arrive(now, UPLOAD, bytes, of_quinn(ecn), datagram.to_vec());
         });
         let (due, to_client) = (now + self.delay, &mut self.to_client);
-        self.server.drive(clock.instant(now), |ecn, datagram| {
+        self.server.drive(clock.instant(now), |ecn, datagram, _| {
             to_client.push_back((due, of_quinn(ecn), datagram.to_vec()));
         });
         while let Some(outcome) = self.link.poll(now) {

@@ -96,36 +96,44 @@ def _after_one_loss() -> Vector:
 
 
 def _fast_convergence() -> Vector:
-    """The second loss comes 1 to 2 s after the first, when W is below its maximum of 200."""
-    window, rtt_s, second = 200, 0.1, 3000
+    """The second loss comes 0.6 to 0.9 K after the first, when W is just below its maximum of 200."""
+    window, rtt_s, second = 200, 0.1, 7200
     reduced = Occurrence("reduction", 2)
-    # 2,600 to 2,900 packets after the first reduction, at 140 to 180 packets per RTT, are 1.6 s.
-    low, high = (_cubic(time_s, window, BETA * window) for time_s in (1.3, 2.1))
-    plateaus = [(w * (1 + BETA) / 2, BETA * w) for w in (low, high)]
-    at_s = _epoch_s(*plateaus[0])
+    # W(t) / RTT sends 5,600 packets within 0.6 K of the first reduction, and 8,700 within 0.9 K.
+    k = _epoch_s(window, BETA * window)
+    low, high = (_cubic(share * k, window, BETA * window) for share in (0.6, 0.9))
+    epochs = [(w * (1 + BETA) / 2, BETA * w) for w in (low, high)]
+    at_s = _epoch_s(*epochs[0])
+    reasons = {
+        0.5: "K = cbrt((W_max - 0.7 W) / C), of the lowered maximum (Eq. 2)",
+        1.0: "the new epoch is flat at W_max = W (1 + 0.7) / 2",
+    }
     return Vector(
         id="cubic.fast-convergence",
         title="A second loss below the old maximum lowers the maximum to 0.85 of the window",
-        source="RFC 9438 sec. 4.7",
+        source="RFC 9438 sec. 4.2 and 4.7",
         url=URL,
-        script=_script(rtt_s, window, lost_packets=(100, second), duration_s=8.0),
+        script=_script(rtt_s, window, lost_packets=(100, second), duration_s=10.0),
         expect=(
             Expectation(
                 quantity="ssthresh_packets",
                 at=(0.01, rtt_s),
                 after=reduced,
                 value=(BETA * low - 1, BETA * high + 1),
-                why="ssthresh = 0.7 W, with W(t) of the first epoch from 1.3 to 2.1 s",
+                why="ssthresh = 0.7 W, with W(t) of the first epoch from 0.6 to 0.9 K",
             ),
-            Expectation(
-                quantity="cwnd_packets",
-                at=(at_s, at_s),
-                after=reduced,
-                value=(
-                    _band(at_s, rtt_s, *plateaus[0], late=0.0)[0],
-                    _band(at_s, rtt_s, *plateaus[1], late=0.0)[1],
-                ),
-                why="the new epoch is flat at W_max = W (1 + 0.7) / 2",
+            *(
+                Expectation(
+                    quantity="cwnd_packets",
+                    at=(share * at_s, share * at_s),
+                    after=reduced,
+                    value=(
+                        _band(share * at_s, rtt_s, *epochs[0], late=0.0)[0],
+                        _band(share * at_s, rtt_s, *epochs[1], late=0.0)[1],
+                    ),
+                    why=why,
+                )
+                for share, why in reasons.items()
             ),
         ),
     )
