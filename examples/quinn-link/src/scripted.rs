@@ -31,8 +31,10 @@ struct Path {
 pub fn run(script: &Value) -> Result<Value, Box<dyn Error>> {
     let number =
         |key: &str| script[key].as_f64().ok_or_else(|| format!("the script has no number {key}"));
-    let seconds = |s: f64| Time::from_picoseconds((s * 1e12) as u64);
-    let control = Arc::new(Recording::new(number("initial_cwnd_packets")? as u64));
+    let seconds = |s: f64| Time::from_picoseconds((s.max(0.0) * 1e12) as u64);
+    let packets =
+        script["initial_cwnd_packets"].as_u64().ok_or("the script has no initial window")?;
+    let control = Arc::new(Recording::new(packets));
     let clock = Clock::start();
     let (mut client, mut server) = host::pair(clock, Arc::clone(&control) as _)?;
     let mut path = Path {
@@ -41,7 +43,7 @@ pub fn run(script: &Value) -> Result<Value, Box<dyn Error>> {
             .as_array()
             .into_iter()
             .flatten()
-            .flat_map(Value::as_u64)
+            .filter_map(Value::as_u64)
             .collect(),
         sent: 0,
         began: None,
