@@ -41,7 +41,7 @@ class AtlasGroup(LazyGroup):
                     "tailroom_atlas.command:run_cells",
                     "Compute cells: all of them in four hours on two cores, and nothing that the "
                     "store holds.",
-                    "atlas run dsl-10Mbit-20-60ms-1-cubic-drop_tail --store store --out out",
+                    "atlas run dsl-10Mbit-20-60ms-1-cubic-drop_tail --out out",
                 ),
             },
             **settings,
@@ -52,6 +52,7 @@ app = typer.Typer(
     cls=AtlasGroup,
     help="Show the buffers that links of today need; `run` computes them.",
     invoke_without_command=True,
+    add_completion=False,
     rich_markup_mode=None,
 )
 
