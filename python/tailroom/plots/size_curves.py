@@ -35,7 +35,7 @@ ANSWER: dict[str, Any] = {"color": style.COLOURS[3], "linestyle": ":", "linewidt
 INTERVAL: dict[str, Any] = {"color": style.COLOURS[3], "alpha": 0.15, "linewidth": 0}
 BUT_FOR_THE_LOSS: dict[str, Any] = {"color": "0.6", "linestyle": "-.", "linewidth": 1}
 HOLDING: dict[str, Any] = {
-    "color": style.COLOURS[3],
+    "color": style.COLOURS[1],
     "marker": "o",
     "markersize": 4.5,
     "label": "model",
@@ -309,7 +309,7 @@ def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:
         _shade(panel.axvspan, panel.get_xlim, panel.set_xlim, across * target.bound, below=False)
     for tried, point in zip(size.tried, points, strict=True):
         if tried.limit == size.smallest:
-            panel.plot(*point, **{**HOLDING, "markersize": 8, "label": None, "zorder": 3})
+            panel.plot(*point, "o", color=ANSWER["color"], markersize=8, zorder=3)
     what = "buffers in packets" if size.varied.is_limit else size.varied.axis[1]
     panel.set_xlabel(f"{axis_label(paid)}; the numbers are {what}")
     panel.set_ylabel(axis_label(GOT))
