@@ -147,7 +147,7 @@ def _many_flows(panel: Axes, many: Path) -> None:
     panel.set_xscale("log")
     panel.set_xticks(SHARES, [f"{share:g}" for share in SHARES])
     panel.minorticks_off()
-    panel.set(xlabel="buffer / BDP", ylabel="utilization (%)")
+    panel.set(xlabel="buffer (bdp)", ylabel="utilization (%)")
     panel.set_title("Many flows: BDP / √n", fontsize="medium", loc="left")
     panel.legend(fontsize="small", frameon=False, loc="lower right")
 

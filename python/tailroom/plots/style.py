@@ -45,8 +45,8 @@ MOST_COLUMNS = 400
 """Largest number of samples that a panel over time shows one by one."""
 MARKER_ROOM = 0.03
 """Room for markers above the largest possible value, as a fraction of the axis."""
-CHARACTERS_PER_INCH = 10.5
-"""Characters of a title per inch."""
+CHARACTERS_PER_INCH = (9.5, 10.5)
+"""Characters of a title per inch: above all of the figure, and left of a legend."""
 LEGEND_ROOM = 1.6
 """Width of the legend of all panels that figures have room for, in inches."""
 TICK_GAP = 0.09
@@ -144,7 +144,7 @@ def title(figure: "Figure", text: str, legend: float = 0.0) -> None:
         legend: Width of the legend at the right, in inches; the title then begins at the left, so
             that it ends before the legend.
     """
-    width = int(CHARACTERS_PER_INCH * (figure.get_figwidth() - legend))
+    width = int(CHARACTERS_PER_INCH[legend > 0] * (figure.get_figwidth() - legend))
     place: dict[str, Any] = {"x": 0.01, "ha": "left"} if legend else {}
     figure.suptitle(textwrap.fill(text, width), fontsize="medium", **place)
 
