@@ -1,6 +1,7 @@
 """Defect 19 of the first-contact review: pictures that can be read off."""
 
 import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -203,6 +204,38 @@ def test_models_and_the_answer_of_size_differ_in_colour(tmp_path: Path) -> None:
     [answer] = [one for name, one in handles.items() if str(name).startswith("answer")]
     assert models
     assert all(one.get_color() != answer.get_color() for one in models)  # type: ignore[attr-defined]
+
+
+def test_an_arrow_stands_for_a_model_outside_the_axis(tmp_path: Path) -> None:
+    """A circle at the edge would claim that the model requires the largest buffer tried."""
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL, encoding="utf-8")
+    found = tr.size(file, ["utilization >= 0.95"], max_seeds=4, workers=1)
+    # As if fewer had been tried, so that models require more.
+    found = replace(found, tried=tuple(one for one in found.tried if one.limit < 40))
+    figure = found.plot()
+    panel = next(one for one in figure.axes if one.get_title(loc="left").startswith("buffers that"))
+    low, high = panel.get_xlim()
+    required = {
+        answer.model.name: answer.prediction.required_packets
+        for answer in found.predictions.answers
+        if answer.prediction and answer.prediction.required_packets
+    }
+    rows = [text.get_text() for text in panel.get_yticklabels()]
+    drawn = {
+        rows[round(row)]: (line.get_marker(), place)
+        for line in panel.lines
+        if line.get_linestyle() == "None"
+        for place, row in np.asarray(line.get_xydata(), dtype=float)
+    }
+    assert drawn.keys() == set(rows)
+    for name, (marker, place) in drawn.items():
+        packets = required[name]
+        assert marker == ("<" if packets < low else ">" if packets > high else "o")
+        assert place == pytest.approx(min(max(packets, low), high))
+    assert {marker for marker, _ in drawn.values()} > {"o"}
+    figure.draw_without_rendering()
+    assert min(one.get_window_extent().height for one in figure.axes) > 30
 
 
 def test_a_frontier_names_its_targets_and_joins_no_words(tmp_path: Path) -> None:

@@ -32,7 +32,7 @@ def draw(result: "Result") -> Figure:
     links = _most_notable(result)
     flows = result.series("cwnd").column("flow").unique().to_pylist()
     heights = [3] * bool(flows) + [2] * len(links)
-    figure = PlainTextFigure(figsize=(9, 0.6 + 1.1 * sum(heights)), layout="constrained")
+    figure = PlainTextFigure(figsize=(9, 0.3 + 1.1 * sum(heights)), layout="constrained")
     panels = figure.subplots(len(heights), squeeze=False, sharex=True, height_ratios=heights)[:, 0]
     part = f"{len(links)} of {len(result.links)} links, by loss and queueing delay"
     shown = part if len(links) < len(result.links) else ""
