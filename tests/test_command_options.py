@@ -12,8 +12,10 @@ import pytest
 
 import tailroom as tr
 from tailroom import arguments
+from tailroom.cli.figures import Kind
 from tailroom.cli.main import app
 from tailroom.cli.signature import parameters_of
+from tailroom.cli.value_names import limits
 from tests.conftest import Tailroom
 from tests.test_lazy_loading import SLOW, loaded_by
 
@@ -128,7 +130,46 @@ def test_every_help_ends_with_an_example_and_names_no_types(
     *_, before, line = text.splitlines()
     assert before.split() == ["Example:"]
     assert line.split()[: 1 + len(words)] == ["tailroom", *words][: len(line.split())]
-    assert not re.search(r"  -\S.* <(str|int|float|path|list|int range)", text)
+    # Words of the library: types of Python, braces around what is required, `0<=x<=65535`.
+    assert not re.search(r"<(str|int|float|path|list|int range)|list\[|\{[A-Z_|]+\}|x[<>]=", text)
+    assert max(map(len, text.splitlines())) <= 80
+    # A summary that takes two lines is not cut off.
+    assert not re.search(r"[a-z]\.\.\.$", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("least", "most", "words"),
+    [(1, None, "at least 1"), (None, 9, "at most 9"), (0, 65535, "0 to 65,535"), (None,) * 3],
+)
+def test_limits_of_numbers_are_words(
+    least: float | None, most: float | None, words: str | None
+) -> None:
+    assert limits(least, most) == words
+
+
+def test_the_help_of_the_program_ends_with_an_example_that_is_read(tailroom: Tailroom) -> None:
+    *_, before, line = tailroom("--help").output.splitlines()
+    assert before.split() == ["Example:"]
+    program, name, *given = shlex.split(line)
+    assert program == "tailroom"
+    app.load(name).make_context(name, given)
+
+
+@pytest.mark.parametrize(
+    "words", [("run",), ("sweep",), ("plot",), ("model",), ("evaluate",), ("vectors", "write")]
+)
+def test_an_argument_that_is_missing_is_named_with_an_example(
+    tailroom: Tailroom, words: tuple[str, ...]
+) -> None:
+    ended = tailroom(*words)
+    assert ended.status == 2
+    example = tailroom(*words, "--help").output.splitlines()[-1].strip()
+    assert ended.errors.endswith(f". For example: {example}\n")
+
+
+def test_help_names_every_figure_that_plot_draws(tailroom: Tailroom) -> None:
+    text = " ".join(tailroom("plot", "--help").output.split())
+    assert all(kind in text for kind in Kind)
 
 
 QUICK = ("run", "new", "sweep", "results", "plot", "model", "headroom", "compare", "import", "list")

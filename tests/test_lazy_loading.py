@@ -43,7 +43,7 @@ def test_help_loads_none_of_the_slow_libraries_and_no_command() -> None:
     loaded = loaded_by("--help")
     assert loaded.isdisjoint(SLOW)
     commands = {one for one in loaded if one.startswith("tailroom.cli.")}
-    needed = {"main", "lazy_commands", "root_options", "completion", "streams"}
+    needed = {"main", "lazy_commands", "root_options", "completion", "streams", "value_names"}
     assert commands == {f"tailroom.cli.{name}" for name in needed}
 
 

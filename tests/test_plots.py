@@ -1,5 +1,6 @@
 """Pictures: the right labels, readable with many flows, written in every format."""
 
+import statistics
 from pathlib import Path
 from typing import Any
 
@@ -66,15 +67,30 @@ def test_a_queue_with_many_samples_is_an_envelope(small: Path) -> None:
     assert np.mean(queue.lines[0].get_ydata()) == pytest.approx(samples.mean())  # type: ignore[arg-type]
 
 
-def test_flows_without_a_window_leave_their_panel_empty(small: Path) -> None:
+def test_flows_without_a_window_have_no_panel(small: Path) -> None:
     uncontrolled = SMALL.replace('congestion = { kind = "reno" }', "").replace(
         'rtt = "20 ms"', 'source = { kind = "poisson", rate = "4 Mbit/s" }'
     )
     small.write_text(uncontrolled, encoding="utf-8")
-    windows, queue = tr.run(small, set={"measure_from": "0 s"}, series_samples=20).plot().axes
-    assert windows.get_title(loc="left") == "no flow under congestion control"
-    assert windows.get_legend() is None
+    [queue] = tr.run(small, set={"measure_from": "0 s"}, series_samples=20).plot().axes
     assert labels(queue) == ["queue", "limit, 20 packets"]
+
+
+def test_of_many_links_those_that_lose_and_wait_most_are_drawn() -> None:
+    result = memory_of_a_pool(20)
+    figure = result.plot()
+    assert figure.get_suptitle().endswith(
+        f"\n4 of {len(result.links)} links, by loss and queueing delay"
+    )
+    named = [panel.get_ylabel().split()[2] for panel in figure.axes]
+    rest = [link for link in result.links if link not in named]
+    assert len(named) == 4
+
+    def loss(link: str) -> float:
+        return result.links[link]["loss_fraction"] or 0.0
+
+    assert min(map(loss, named)) >= max(map(loss, rest))
+    assert max(map(loss, named)) > 0
 
 
 def memory_of_a_pool(samples: int) -> tr.Result:
@@ -110,12 +126,30 @@ def test_a_peak_of_memory_between_columns_is_drawn() -> None:
 def test_what_is_idle_is_drawn_next_to_the_utilization(recorded: tr.Result) -> None:
     panel = recorded.plot("utilization").axes[0]
     mean = recorded.links["bottleneck"]["utilization"]
-    assert labels(panel)[0] == f"bottleneck, utilization {mean:.1%}"
+    assert labels(panel)[0] == f"bottleneck, utilization {mean:.2%}"
     assert panel.get_ylabel() == "idle (% of the capacity)"
     used = recorded.series("utilization")["utilization"].to_numpy()
     idle = np.asarray(panel.lines[0].get_ydata(), dtype=float)[1:]
     assert idle == pytest.approx(100 * (1 - used))
+    assert panel.get_ylim()[0] < 0  # a line at 0 is not the axis
     assert panel.get_xlabel() == "time (s)"
+
+
+def test_of_many_links_the_idle_part_is_a_mean_and_half_of_them() -> None:
+    result = tr.run("incast", set={"duration": "0.3 s"}, series_samples=20)
+    panel = result.plot("utilization").axes[0]
+    assert labels(panel)[:2] == ["half of them", f"mean of {len(result.links)} links"]
+    table = result.series("utilization").to_pylist()
+    idle: dict[float, list[float]] = {}
+    for row in table:
+        idle.setdefault(row["time_s"], []).append(100 * (1 - row["utilization"]))
+    [line] = panel.lines
+    drawn = dict(np.asarray(line.get_xydata(), dtype=float).tolist()[1:])
+    assert drawn == pytest.approx({at: sum(one) / len(one) for at, one in idle.items()})
+    corners = np.asarray(panel.collections[0].get_paths()[0].vertices)
+    last = corners[corners[:, 0] == max(idle), 1]
+    low, _, high = statistics.quantiles(idle[max(idle)], n=4, method="inclusive")
+    assert (last.min(), last.max()) == pytest.approx((low, high))
 
 
 def test_dispersion_of_poisson_arrivals_stays_about_one(small: Path) -> None:

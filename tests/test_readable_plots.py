@@ -1,10 +1,13 @@
 """Defect 19 of the first-contact review: pictures that can be read off."""
 
+import itertools
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter
 
 import tailroom as tr
@@ -144,6 +147,122 @@ def test_models_whose_assumptions_fail_are_grey(tmp_path: Path) -> None:
     first, second = (text.get_window_extent() for text in panel.texts)
     assert not first.overlaps(second)
     assert min(first.x0, second.x0) > panel.get_window_extent().x1
+    # A piece of its line stands before each name: the same marker and dashes, at its height.
+    pieces = [one for one in figure.findobj(Line2D) if one.get_label() == "_piece"]
+    looks = {line.get_label(): (line.get_marker(), line.get_color()) for line in panel.lines}
+    for text in panel.texts:
+        box = text.get_window_extent()
+        [piece] = [
+            one
+            for one in pieces
+            if box.y0 < one.get_window_extent().y0 + one.get_window_extent().height / 2 < box.y1
+        ]
+        assert (piece.get_marker(), piece.get_color()) == looks[text.get_text()]
+        assert panel.get_window_extent().x1 < piece.get_window_extent().x0
+        assert piece.get_window_extent().x1 <= box.x0
+
+
+def test_no_name_of_a_model_lies_on_a_line_or_on_another(tmp_path: Path) -> None:
+    """Names stand right of the panels, where the leaders and the pieces of the lines end."""
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL, encoding="utf-8")
+    axis = parse_axis('links.bottleneck.queue.limit=["5 packets", "40 packets", "400 packets"]')
+    figure = model_curves.draw(tr.predict_over(file, axis, seeds=2))
+    figure.draw_without_rendering()
+    texts = [text for panel in figure.axes for text in panel.texts]
+    boxes = [text.get_window_extent() for text in texts]
+    assert len(boxes) >= 8
+    assert not any(one.overlaps(other) for one, other in itertools.combinations(boxes, 2))
+    looks = {
+        (line.get_marker(), line.get_label())
+        for panel in figure.axes
+        for line in panel.lines
+        if not str(line.get_label()).startswith("_")
+    }
+    # Each model has a marker of its own, so that grey lines differ.
+    assert len({marker for marker, _ in looks}) == len({name for _, name in looks})
+    for line in figure.findobj(Line2D):
+        corners = line.get_transform().transform(np.asarray(line.get_xydata(), dtype=float))
+        known = corners[np.isfinite(corners).all(axis=1)]
+        for start, end in itertools.pairwise(known):
+            along = start + np.linspace(0, 1, 200)[:, np.newaxis] * (end - start)
+            is_of_figure = line.axes is None
+            for box in boxes if is_of_figure else []:
+                inside = (along > (box.x0, box.y0)) & (along < (box.x1, box.y1))
+                assert not inside.all(axis=1).any()
+    panels = [panel.get_window_extent() for panel in figure.axes]
+    assert not any(box.overlaps(panel) for box in boxes for panel in panels)
+
+
+def test_models_and_the_answer_of_size_differ_in_colour(tmp_path: Path) -> None:
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL, encoding="utf-8")
+    found = tr.size(file, ["utilization >= 0.9"], max_seeds=4, workers=1)
+    figure = found.plot()
+    handles = {one.get_label(): one for one in figure.legends[0].legend_handles if one}
+    models = [one for name, one in handles.items() if str(name).startswith("model")]
+    [answer] = [one for name, one in handles.items() if str(name).startswith("answer")]
+    assert models
+    assert all(one.get_color() != answer.get_color() for one in models)  # type: ignore[attr-defined]
+
+
+def test_an_arrow_stands_for_a_model_outside_the_axis(tmp_path: Path) -> None:
+    """A circle at the edge would claim that the model requires the largest buffer tried."""
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL, encoding="utf-8")
+    found = tr.size(file, ["utilization >= 0.95"], max_seeds=4, workers=1)
+    # As if fewer had been tried, so that models require more.
+    found = replace(found, tried=tuple(one for one in found.tried if one.limit < 40))
+    figure = found.plot()
+    panel = next(one for one in figure.axes if one.get_title(loc="left").startswith("buffers that"))
+    low, high = panel.get_xlim()
+    required = {
+        answer.model.name: answer.prediction.required_packets
+        for answer in found.predictions.answers
+        if answer.prediction and answer.prediction.required_packets
+    }
+    rows = [text.get_text() for text in panel.get_yticklabels()]
+    drawn = {
+        rows[round(row)]: (line.get_marker(), place)
+        for line in panel.lines
+        if line.get_linestyle() == "None"
+        for place, row in np.asarray(line.get_xydata(), dtype=float)
+    }
+    assert drawn.keys() == set(rows)
+    for name, (marker, place) in drawn.items():
+        packets = required[name]
+        assert marker == ("<" if packets < low else ">" if packets > high else "o")
+        assert place == pytest.approx(min(max(packets, low), high))
+    assert {marker for marker, _ in drawn.values()} > {"o"}
+    figure.draw_without_rendering()
+    assert min(one.get_window_extent().height for one in figure.axes) > 30
+
+
+def test_a_frontier_names_its_targets_and_joins_no_words(tmp_path: Path) -> None:
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL, encoding="utf-8")
+    over = {"flows.reno.congestion": ["reno", "cubic"]}
+    found = tr.frontier(file, ["utilization >= 90%"], over=over, max_seeds=4, workers=1)
+    figure = found.plot()
+    words = "Smallest buffer of link bottleneck for utilization >= 90% and loss_fraction <= 1%"
+    assert figure.get_suptitle().split() == words.split()
+    above, below = figure.axes
+    assert {line.get_linestyle() for line in (*above.lines, *below.lines)} == {"None"}
+    assert below.get_ylabel() == "queueing delay\nat the answer (ms)"
+
+
+def test_the_picture_of_a_measurement_tells_its_buffer_and_the_idle_rtt() -> None:
+    measured = Path(__file__).parent / "measurements" / "simulated.flent.gz"
+    compared = tr.compare_measured(measured)
+    figure = compared.plot()
+    words = " ".join(figure.get_suptitle().split())
+    assert words.casefold() == compared.buffer.sentence.casefold()
+    idle_ms = 1e3 * (compared.measurement.idle_rtt_s or 0)
+    [line] = [one for one in figure.axes[0].lines if one.get_label() == "idle RTT"]
+    assert list(line.get_ydata()) == pytest.approx([idle_ms] * 2)  # type: ignore[arg-type]
+    figure.draw_without_rendering()
+    legend, title = figure.legends[0].get_window_extent(), figure.texts[0].get_window_extent()
+    assert not legend.overlaps(title)
 
 
 def test_the_simulation_stands_next_to_the_models(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from math import asin, pi, sin, sqrt
+from math import asin, isfinite, pi, sin, sqrt
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -65,7 +65,9 @@ def xy(line: Any) -> list[list[float]]:
 
 def test_curves_have_a_panel_a_metric_and_a_line_a_control(swept: tr.SweepResult) -> None:
     figure = swept.plot()
-    assert figure.get_suptitle() == "Two Reno flows; varied: congestion of reno"
+    assert figure.get_suptitle() == (
+        "Two Reno flows; varied: congestion of reno, buffer of bottleneck"
+    )
     assert [one.get_ylabel() for one in figure.axes] == [
         "utilization (%)",
         "loss (%)",
@@ -160,12 +162,37 @@ def test_models_stand_next_to_the_curves(
     assert legend(figure)[2:4] == ["model: told", "model: rule_of_thumb (no prediction)"]
 
 
-def test_the_title_of_one_panel_leaves_the_legend_free(swept: tr.SweepResult) -> None:
-    models = ["square_root_rule", "drop_tail_fixed_point"]
-    figure = swept.plot(metrics=["utilization"], models=models)
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"metrics": ["utilization"], "models": ["square_root_rule", "drop_tail_fixed_point"]},
+        {"models": ["drop_tail_fixed_point_md1k"]},
+        {},
+        {"kind": "tradeoff"},
+    ],
+)
+def test_no_title_reaches_into_the_legend(
+    swept: tr.SweepResult, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(swept.record, "title", " ".join(["Eight flows of BBR"] * 6))
+    figure = swept.plot(**options)
     figure.draw_without_rendering()
     title = figure.texts[0].get_window_extent()
     assert not title.overlaps(figure.legends[0].get_window_extent())
+    assert title.x0 >= 0
+    assert not any(title.overlaps(panel.get_window_extent()) for panel in figure.axes)
+
+
+def test_every_prediction_that_is_drawn_lies_inside_its_panel(swept: tr.SweepResult) -> None:
+    """On logarithmic axes, the least of a model's values fell below the panel."""
+    figure = swept.plot(models=["drop_tail_fixed_point", "sawtooth"])
+    delays = next(one for one in figure.axes if one.get_ylabel().startswith("mean queueing"))
+    assert delays.get_yscale() != "linear"
+    low, _ = delays.get_ylim()
+    simulated = min(min(xy(line)[1]) for line in delays.lines if line.get_linestyle() == "-")
+    values = [value for line in delays.lines for value in xy(line)[1] if isfinite(value)]
+    assert min(values) < simulated
+    assert all(value >= low for value in values if value >= simulated / 10)
 
 
 def test_a_long_legend_leaves_the_width_of_the_panel(swept: tr.SweepResult) -> None:

@@ -120,7 +120,7 @@ def _figure(varying: Mapping[str, ByBuffer], constant: Mapping[str, ByBuffer]) -
     panels[1][0].set_yscale("log")
     panels[1][0].yaxis.set_major_formatter("{x:g}")
     panels[1][-1].legend(loc="upper left", fontsize="small")
-    figure.supxlabel("buffer (bandwidth-delay products of the mean rate)", fontsize="medium")
+    figure.supxlabel("buffer (bdp of the mean rate)", fontsize="medium")
     return figure
 
 

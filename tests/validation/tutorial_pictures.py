@@ -25,7 +25,7 @@ from . import transcripts
 ROOT = transcripts.ROOT
 PAGES = ROOT / "docs" / "tutorial"
 IMAGES = ROOT / "docs" / "images"
-COLOURS = (48, 32, 24)
+COLOURS = (256, 48, 32, 24)
 """Of a picture: the first that keeps it small; the last is enough for the edges of letters."""
 MOST_BYTES = 100_000
 """Of a picture: whoever clones the repository loads every version of it."""
@@ -147,7 +147,8 @@ def _many_flows(panel: Axes, many: Path) -> None:
     panel.set_xscale("log")
     panel.set_xticks(SHARES, [f"{share:g}" for share in SHARES])
     panel.minorticks_off()
-    panel.set(xlabel="buffer / BDP", ylabel="utilization (%)")
+    panel.plot([], [], "o", color="0.4", markersize=9, label="BDP / √n")
+    panel.set(xlabel="buffer (bdp)", ylabel="utilization (%)")
     panel.set_title("Many flows: BDP / √n", fontsize="medium", loc="left")
     panel.legend(fontsize="small", frameon=False, loc="lower right")
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -26,6 +27,8 @@ LOWEST = 0.7
 def draw(kind: Kind, answers: Sequence[Row], curves: Sequence[Row]) -> Figure | None:
     """Utilization over the buffer of each site under CUBIC, and over the delay at the typical site.
 
+    Bars are 95 % intervals of the means.
+
     Args:
         kind: The kind of link.
         answers: Answers of its cells.
@@ -43,7 +46,7 @@ def draw(kind: Kind, answers: Sequence[Row], curves: Sequence[Row]) -> Figure | 
     ]
     if not simple:
         return None
-    figure = Figure(figsize=(10, 7.6), layout="constrained")
+    figure = Figure(figsize=(10, 9.2), layout="constrained")
     sites, *panels = figure.subplots(2, 2).flat
     styles = style.line_styles()
     for row in sorted(simple, key=lambda row: (row["rate_bps"], row["flows"])):
@@ -96,8 +99,12 @@ def _site(row: Row) -> tuple[float, float, float, int]:
 def _line(
     axes: Axes, at: Sequence[float], points: Sequence[Row], words: str, line: Mapping[str, Any]
 ) -> None:
-    utilizations = [curve["utilization"] for curve in points]
-    axes.plot(at, utilizations, label=words, marker=".", markersize=4, **line)
+    """A line through the means, with their 95 % intervals as far as a utilization goes."""
+    utilizations = np.array([curve["utilization"] for curve in points])
+    arms = np.array([curve["utilization_half_width"] or 0.0 for curve in points])
+    bars = np.nan_to_num([arms, np.minimum(arms, 1 - utilizations)])
+    look: dict[str, Any] = {"marker": ".", "markersize": 4, "elinewidth": 0.7, **line}
+    axes.errorbar(at, utilizations, yerr=bars, label=words, **look)
 
 
 def _drawn(row: Row, curves: Sequence[Row]) -> list[Row]:
@@ -114,12 +121,16 @@ def _label(axes: Axes, title: str, words: str) -> None:
     label_logarithmic(axes.xaxis)
     for target in UTILIZATIONS:
         axes.axhline(target, **{**style.LIMIT_LINE, "linewidth": 0.6})
+        place: dict[str, Any] = {"transform": axes.get_yaxis_transform(), "va": "center"}
+        axes.text(1.01, target, f"{100 * target:g} %", fontsize="x-small", color="0.3", **place)
     axes.set_ylim(LOWEST, 1.005)
     axes.set_yticks([0.7, 0.8, 0.9, 0.95, 1.0], ["70 %", "80 %", "90 %", "95 %", "100 %"])
     axes.set_ylabel("utilization")
     axes.grid(visible=True, which="major", color="0.92")
     if axes.get_legend_handles_labels()[1]:
-        axes.legend(fontsize="small", framealpha=0.85, edgecolor="none", loc="best")
+        # Below the panel, where it covers no line.
+        under: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.17)}
+        axes.legend(fontsize="small", frameon=False, ncols=2, **under)
     else:
         at = axes.transAxes
         axes.text(0.5, 0.5, "no cell computed", transform=at, ha="center", va="center", color="0.5")

@@ -50,8 +50,8 @@ pub fn long_flows_alone(link: &Bottleneck) -> Assumption {
     let streams = link.streams.iter().map(|stream| stream.group.as_str());
     let others: Vec<&str> =
         streams.chain(link.dynamic.iter().map(|flows| flows.group.as_str())).collect();
-    let load = general(link.stream_load() + link.dynamic_load(), 3);
-    let found = format!("{} offer {load} of the rate", others.join(", "));
+    let percent = general(100.0 * (link.stream_load() + link.dynamic_load()), 3);
+    let found = format!("{} offer {percent} % of the rate", others.join(", "));
     assume("nothing else crosses the link", others.is_empty(), found)
 }
 

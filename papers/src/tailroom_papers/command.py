@@ -29,6 +29,7 @@ COLOURS = {
 app = typer.Typer(
     help="List the papers with their figures, tables and claims; `run` reproduces them.",
     invoke_without_command=True,
+    add_completion=False,
     rich_markup_mode=None,
 )
 

@@ -1,6 +1,6 @@
 """`tailroom atlas`: the buffers that links of today need, computed in advance."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -11,9 +11,11 @@ from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.buffer_atlas.lookup import FAR, SAME, Estimate, Link, Neighbour, estimate, nearest
 from tailroom.buffer_atlas.terms import CONTROLS, QUEUES, rate_words
 from tailroom.cli import completion, failures
+from tailroom.cli.answer_box import print_answer
 from tailroom.cli.lazy_commands import LazyGroup, Subcommand, ending
+from tailroom.cli.sentences import say
 from tailroom.cli.table import NumberTable
-from tailroom.cli.terminal_text import shown
+from tailroom.cli.terminal_text import escape, shown
 from tailroom.errors import ScenarioError
 from tailroom.scenario.dumbbell import read_flows, read_rate, read_rtts
 from tailroom.scenario.named_values import near as near_names
@@ -41,7 +43,7 @@ class AtlasGroup(LazyGroup):
                     "tailroom_atlas.command:run_cells",
                     "Compute cells: all of them in four hours on two cores, and nothing that the "
                     "store holds.",
-                    "atlas run dsl-10Mbit-20-60ms-1-cubic-drop_tail --store store --out out",
+                    "atlas run dsl-10Mbit-20-60ms-1-cubic-drop_tail --out out",
                 ),
             },
             **settings,
@@ -52,6 +54,7 @@ app = typer.Typer(
     cls=AtlasGroup,
     help="Show the buffers that links of today need; `run` computes them.",
     invoke_without_command=True,
+    add_completion=False,
     rich_markup_mode=None,
 )
 
@@ -188,26 +191,44 @@ def near(  # noqa: PLR0913 - one argument an option
         for number, neighbour in enumerate(neighbours, 1):
             print(f"{number}  {shown(neighbour.cell)}")
         print()
-        for target in UTILIZATIONS:
-            words = _estimate_words(target, estimate(rows, link, target), neighbours[0])
-            loss = neighbours[0].answer(target)["loss_fraction"] or 0.0
-            if any_loss or loss <= MOST_LOSS:
-                print(words)
-                continue
-            low_loss = estimate(rows, link, target, answer_column="low_loss_value")
-            print(
-                f"{target:.1%} and a loss of at most {MOST_LOSS:.0%}: {_low_loss_about(low_loss)}"
-            )
-            print(f"  whatever is lost, {words}, where {_loss(loss)} of the packets are lost")
-        print(
+        console = Console(highlight=False)
+        say(
+            console,
             "Distance: x 2 means that the rate, the mean RTT or the number of flows differs by a "
-            "factor of 2. The spread of the RTTs counts half."
+            "factor of 2. The spread of the RTTs counts half.",
         )
         if shares:
             print(shares)
         _print_ages(row for neighbour in neighbours for row in neighbour.answers)
-        if neighbours[0].distance > FAR:
-            print("Every cell is far from this link; `tailroom size` simulates the link itself.")
+        words = list(_answers(rows, link, neighbours[0], any_loss=any_loss))
+        is_far = neighbours[0].distance > FAR
+        loses = not any_loss and any(map(_loses_more, neighbours[0].answers))
+        if is_far:
+            words.append(
+                "Every cell is far from this link; `tailroom size` simulates the link itself."
+            )
+        print_answer(console, map(escape, words), "yellow" if is_far or loses else "green")
+
+
+def _answers(
+    rows: list[dict[str, Any]], link: Link, nearest_cell: Neighbour, *, any_loss: bool
+) -> Iterator[str]:
+    """An estimate per utilization, and what keeps to a loss where the nearest cell does not."""
+    for target in UTILIZATIONS:
+        words = _estimate_words(target, estimate(rows, link, target), nearest_cell)
+        answer = nearest_cell.answer(target)
+        if any_loss or not _loses_more(answer):
+            yield words
+            continue
+        low_loss = estimate(rows, link, target, answer_column="low_loss_value")
+        yield f"{target:.1%} and a loss of at most {MOST_LOSS:.0%}: {_low_loss_about(low_loss)}"
+        lost = _loss(answer["loss_fraction"])
+        yield f"  whatever is lost, {words}, where {lost} of the packets are lost"
+
+
+def _loses_more(answer: Mapping[str, Any]) -> bool:
+    """Whether the buffer of a cell loses more packets than an answer may."""
+    return (answer["loss_fraction"] or 0.0) > MOST_LOSS
 
 
 @app.command("show", epilog=ending("atlas show home-100Mbit-10-50ms-4-cubic-drop_tail"))

@@ -4,6 +4,7 @@ from rich.console import Console
 
 from tailroom.cli.blocks import Column, print_block
 from tailroom.cli.metric_cells import cell, heading, owner_of
+from tailroom.cli.sentences import say
 from tailroom.cli.terminal_text import escape
 from tailroom.studies.choice_study.answer import Choices
 
@@ -36,7 +37,7 @@ def show(compared: Choices, console: Console) -> None:
         concerns_all = len(names_of_choices) == len(compared.choices)
         concerned = "" if concerns_all else f" ({escape(', '.join(names_of_choices))})"
         text = escape(warning["text"])
-        console.print(f"[yellow]warning:[/yellow]{concerned} {text}", soft_wrap=True)
+        say(console, f"[yellow]warning:[/yellow]{concerned} {text}")
 
 
 def _show_head(compared: Choices, console: Console) -> None:
@@ -61,4 +62,4 @@ def _show_head(compared: Choices, console: Console) -> None:
         seeds += ", statistics from {:g} s to {:g} s".format(*next(iter(spans)))
     console.print(seeds)
     for note in compared.notes:
-        console.print(escape(note), soft_wrap=True)
+        say(console, escape(note))

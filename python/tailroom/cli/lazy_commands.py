@@ -11,6 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from tailroom.cli import INTERRUPTED
+from tailroom.cli.value_names import name_values
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,14 @@ class LazyGroup(TyperGroup):
         command = get_command(app)
         command.name = name
         command.epilog = ending(subcommand.example)
-        for one in [command, *getattr(command, "commands", {}).values()]:
-            _name_values(one)
+        parts = getattr(command, "commands", {}).values()
+        for part in parts:
+            # The library would cut a summary that takes two lines.
+            whole = " ".join((part.help or "").partition("\n\n")[0].split())
+            part.short_help = whole or part.short_help
+        for one in [command, *parts]:
+            name_values(one)
+            _show_example_of_missing(one)
         return command
 
 
@@ -85,13 +92,21 @@ def ending(example: str) -> str:
     return f"\b\nExample:\n  tailroom {example}"
 
 
-def _name_values(command: Any) -> None:
-    """Names the value of each option in the help by the option, or NUMBER, not by a Python type."""
-    for parameter in command.params:
-        kind = parameter.type_descriptor
-        if parameter.metavar is None and not kind.is_choice and len(parameter.opts[0]) > 2:
-            is_number = kind.annotation in (int, float)
-            parameter.metavar = "NUMBER" if is_number else parameter.opts[0].strip("-").upper()
+def _show_example_of_missing(command: Any) -> None:
+    """Adds the example of a command to the message about an argument that is missing."""
+    read = command.parse_args
+    _, _, example = (command.epilog or "").partition("Example:\n  ")
+
+    def parse_args(context: Any, given: list[str]) -> Any:
+        try:
+            return read(context, given)
+        except typer.BadParameter as error:
+            # Only an argument that is missing has no message of its own.
+            if example and not error.message:
+                error.message = f"For example: {example}"
+            raise
+
+    command.parse_args = parse_args
 
 
 def _imported(module: str) -> Any:

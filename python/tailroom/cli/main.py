@@ -4,7 +4,7 @@ import os
 import warnings
 
 from tailroom.cli.completion import join_words
-from tailroom.cli.lazy_commands import LazyGroup, Subcommand
+from tailroom.cli.lazy_commands import LazyGroup, Subcommand, ending
 from tailroom.cli.root_options import root_options
 from tailroom.errors import TailroomWarning
 from tailroom.staging import removed_at_termination
@@ -34,7 +34,7 @@ app = LazyGroup(
         "sweep": Subcommand(
             "tailroom.cli.sweep:sweep_command",
             "Run a scenario at every point of a grid, several times each, and keep every run.",
-            "sweep first --grid links.bottleneck.queue.limit='10 packets, 100 packets'",
+            "sweep first --grid bottleneck.queue.limit='10 packets, 100 packets'",
         ),
         "results": Subcommand(
             "tailroom.cli.results:results",
@@ -54,7 +54,7 @@ app = LazyGroup(
         "vectors": Subcommand(
             "tailroom.cli.vectors:app",
             "Numbers of RFCs and papers that other implementations can check themselves against.",
-            "vectors write DIR",
+            "vectors write vectors",
         ),
         "compare": Subcommand(
             "tailroom.cli.compare:compare",
@@ -103,7 +103,8 @@ app = LazyGroup(
     help="How much buffer a link needs, and what each choice costs.",
     epilog="Exit status: 0 done, 1 the run failed, or headroom --check or vectors check found a "
     "fault, 2 the input is wrong, 3 code of your own (a control, a discipline, a source) raised "
-    "an exception, 4 no buffer that size tried meets every target, 130 interrupted.",
+    "an exception, 4 no buffer that size tried meets every target, 130 interrupted.\n\n"
+    + ending("size --rate 100Mbit/s --rtt 40ms --target 'utilization >= 98%'"),
     no_args_is_help=True,
 )
 

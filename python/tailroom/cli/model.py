@@ -11,11 +11,13 @@ from rich.table import Table
 
 from tailroom.cli import completion, failures, report
 from tailroom.cli.answer import write_and_print
-from tailroom.cli.blocks import Column, print_block
+from tailroom.cli.blocks import Column, print_block, tables_needed
 from tailroom.cli.metric_cells import WIDEST, cell, in_lines
 from tailroom.cli.options import Json, PictureFile, ScenarioFile
 from tailroom.cli.progress import runs_bar
+from tailroom.cli.sentences import say
 from tailroom.cli.signature import options_of
+from tailroom.cli.table import Parts
 from tailroom.cli.terminal_text import escape
 from tailroom.models import Bottleneck, Prediction, Requirement
 from tailroom.scenario.axis import key_words, parse_axis, value_words
@@ -134,7 +136,8 @@ def _list(title: str, statements: list[tuple[str, str]], console: Console) -> No
         console.print(f"\n{title}")
     for statement in dict.fromkeys(text for text, _ in statements):
         names = ", ".join(name for text, name in statements if text == statement)
-        console.print(f"  {statement}: [dim]{names}[/dim]" if names else f"  {statement}")
+        line = f"  {statement}: [dim]{names}[/dim]" if names else f"  {statement}"
+        say(console, line, is_one_line=False)
 
 
 def _table(answers: list[Answer], link: Bottleneck) -> Table:
@@ -162,7 +165,7 @@ def _table(answers: list[Answer], link: Bottleneck) -> Table:
     return table
 
 
-def _needed(prediction: Prediction, link: Bottleneck) -> str:
+def _needed(prediction: Prediction, link: Bottleneck) -> str | Parts:
     """The required limit in whole packets and in bdp."""
     packets = prediction.required_packets
     if packets is None:
@@ -174,7 +177,7 @@ def _needed(prediction: Prediction, link: Bottleneck) -> str:
     if not link.bdp_packets:
         return f"{whole:,}"
     bdp = packets / link.bdp_packets
-    return f"{whole:,}\n{bdp:.3f} bdp" if bdp < 10 else f"{whole:,}\n{bdp:.1f} bdp"
+    return Parts(f"{whole:,}", f"{bdp:.3f} bdp" if bdp < 10 else f"{bdp:.1f} bdp", between=" = ")
 
 
 def show_failing(answers: list[Answer], console: Console) -> None:
@@ -191,22 +194,54 @@ def show_failing(answers: list[Answer], console: Console) -> None:
 
 
 def _show_curves(curves: Curves, console: Console) -> None:
-    """Prints tables per quantity: a row per value, a column per model, first the simulation."""
-    axis = curves.axis
-    values = Column(
-        key_words(axis.key).replace(" of ", "\nof "),
-        [value_words(value, axis.values) for value in axis.values],
-    )
-    for quantity in CURVES:
-        columns = [
-            Column(
-                in_lines(name, WIDEST),
-                [report.shown(quantity, number) for number in curves.values(name, quantity)],
-            )
-            for name in curves.models_predicting(quantity)
-        ]
-        if curves.simulated:
-            cells = [cell(quantity, interval) for interval in curves.simulation(quantity)]
-            columns.insert(0, Column("simulation", cells))
-        if columns:
-            print_block(console, metric_of(quantity).label.capitalize(), [values], columns)
+    """Prints tables per quantity, first the simulation.
+
+    Values are rows and models columns, or the reverse if that takes fewer tables.
+    """
+    quantities = {quantity: rows for quantity in CURVES if (rows := _rows(curves, quantity))}
+    by_value = [_with_a_row_per_value(curves, rows) for rows in quantities.values()]
+    by_model = [_with_a_row_per_model(curves, rows) for rows in quantities.values()]
+    counts = [
+        sum(tables_needed(console, *columns) for columns in form) for form in (by_value, by_model)
+    ]
+    is_by_model = counts[1] < counts[0]
+    over = f" over {key_words(curves.axis.key)}" if is_by_model else ""
+    for quantity, columns in zip(quantities, by_model if is_by_model else by_value, strict=True):
+        title = metric_of(quantity).label.capitalize()
+        print_block(console, f"{title}{over}", *columns)
+
+
+def _rows(curves: Curves, quantity: str) -> dict[str, list[str]]:
+    """A quantity at each value, by model; first the simulation."""
+    rows = {
+        name: [report.shown(quantity, number) for number in curves.values(name, quantity)]
+        for name in curves.models_predicting(quantity)
+    }
+    if not curves.simulated:
+        return rows
+    return {
+        "simulation": [cell(quantity, interval) for interval in curves.simulation(quantity)],
+        **rows,
+    }
+
+
+def _with_a_row_per_value(
+    curves: Curves, rows: dict[str, list[str]]
+) -> tuple[list[Column], list[Column]]:
+    heading = key_words(curves.axis.key).replace(" of ", "\nof ")
+    columns = [Column(in_lines(name, WIDEST), cells) for name, cells in rows.items()]
+    return [Column(heading, _values(curves))], columns
+
+
+def _with_a_row_per_model(
+    curves: Curves, rows: dict[str, list[str]]
+) -> tuple[list[Column], list[Column]]:
+    columns = [
+        Column(value, [cells[place] for cells in rows.values()])
+        for place, value in enumerate(_values(curves))
+    ]
+    return [Column("", list(rows))], columns
+
+
+def _values(curves: Curves) -> list[str]:
+    return [value_words(value, curves.axis.values) for value in curves.axis.values]

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from tailroom.cli import report
-from tailroom.cli.metric_cells import cell, value
+from tailroom.cli.metric_cells import cell, heading, owner_of, value
+from tailroom.cli.sentences import say
+from tailroom.cli.table import Parts
 from tailroom.cli.terminal_text import escape
 
 if TYPE_CHECKING:
@@ -24,15 +26,16 @@ def show(spreads: Sequence[PhaseSpread], console: Console) -> None:
     table = report.table_of(
         title, "metric", "as written\nmean, 95 %", "shifted\nmean, 95 %", "shifted\nrange"
     )
-    last = [spread.metric.rpartition(".")[2] for spread in spreads]
-    is_clear = len(set(last)) == len(last)
-    for spread, name in zip(spreads, last, strict=True):
-        shown = name if is_clear else spread.metric.partition(".")[2]
+    parts = [owner_of(spread.metric) for spread in spreads]
+    words = [" ".join(heading(name).split()) for _, name in parts]
+    is_clear = len(set(words)) == len(words)
+    for spread, (owner, _), name in zip(spreads, parts, words, strict=True):
+        shown = name if is_clear else f"{owner}: {name}"
         mark = " [yellow]*[/yellow]" if spread.is_phase_dependent else ""
         table.add_row(
             escape(shown) + mark,
-            cell(spread.metric, spread.seeds).replace("\n", " "),
-            cell(spread.metric, spread.shifts).replace("\n", " "),
+            Parts(*cell(spread.metric, spread.seeds).split("\n"), between=" "),
+            Parts(*cell(spread.metric, spread.shifts).split("\n"), between=" "),
             f"{value(spread.metric, spread.lowest)} to {value(spread.metric, spread.highest)}",
         )
     console.print(table)
@@ -44,10 +47,10 @@ def warn(spreads: Sequence[PhaseSpread], where: str, console: Console) -> None:
     metrics = [spread.metric for spread in spreads if spread.is_phase_dependent]
     if not metrics:
         return
-    console.print(
+    say(
+        console,
         f"[yellow]warning:[/yellow] {escape(where)}{escape(', '.join(metrics))}: shifting RTTs by "
         "microseconds changes the result (traffic phase effects), so it does not describe the "
         f"network; draw the RTTs of a group, as in {escape('{ uniform = [a, b] }')}, or raise "
         "send_jitter",
-        soft_wrap=True,
     )

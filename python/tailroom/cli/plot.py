@@ -47,9 +47,9 @@ def plot(
         list[str] | None,
         typer.Option(
             metavar="KIND",
-            help="Figure to draw: windows, utilization, dispersion or arrivals of a run (default: "
-            "all whose data were recorded); curves, heatmap or tradeoff of a sweep (default: "
-            "curves and tradeoff). May be repeated.",
+            help=f"Figure to draw: {', '.join(OF_RESULTS)} of a run (default: all whose data were "
+            f"recorded); {', '.join(OF_SWEEPS)} of a sweep (default: curves, tradeoff). May be "
+            "repeated.",
             autocompletion=completion.figure_kinds,
         ),
     ] = None,

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from tailroom.cli.sentences import say
 from tailroom.cli.table import NumberTable, Parts
 from tailroom.cli.terminal_text import escape
 from tailroom.simulation import metric_units
@@ -96,7 +97,8 @@ def show_warnings(found: Iterable["RunWarning"], console: Console) -> None:
     for warning in found:
         number[warning["kind"]] += 1
         if number[warning["kind"]] <= MOST_WARNINGS:
-            console.print(f"[yellow]warning:[/yellow] {escape(warning['text'])}")
+            text = f"[yellow]warning:[/yellow] {escape(warning['text'])}"
+            say(console, text, is_one_line=False)
     for kind, count in number.items():
         if count > MOST_WARNINGS:
             more = f"{count - MOST_WARNINGS:,} more of kind {kind}; --json has all"

@@ -80,9 +80,7 @@ def run(  # noqa: PLR0913 - each is one option
             metavar="FLOW", help="Only packets of this flow, or of this group. May be repeated."
         ),
     ] = None,
-    every: Annotated[
-        int, typer.Option(metavar="N", min=1, help="Only each n-th packet. [default: 1]")
-    ] = 1,
+    every: Annotated[int, typer.Option(metavar="N", min=1, help="Only each n-th packet.")] = 1,
     direction: Annotated[
         Literal["data", "acks"] | None, typer.Option(help="Only packets of data, or only ACKs.")
     ] = None,

@@ -4,14 +4,14 @@ from math import isfinite, isinf
 from textwrap import indent
 from typing import Any
 
-from rich import box
 from rich.console import Console
-from rich.panel import Panel
-from rich.text import Text
 
 from tailroom.cli import phases, report
+from tailroom.cli.answer_box import print_answer
+from tailroom.cli.blocks import Column, print_block
 from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.cli.model import show_failing
+from tailroom.cli.sentences import say
 from tailroom.cli.terminal_text import escape
 from tailroom.export.devices import Device
 from tailroom.export.other_tools import equivalents
@@ -35,10 +35,10 @@ def show(
     """
     console.print(_tried(answer))
     if any(tried.verdict is Outcome.OPEN for tried in answer.tried):
-        console.print(
+        say(
+            console,
             f"open: the runs are not conclusive with 95 % confidence, so the {answer.varied.noun} "
             "counts as too small; raise --max-seeds for more runs, or use a longer duration",
-            soft_wrap=True,
         )
     phases.show(answer.phases, console)
     if answer.varied.is_limit:
@@ -46,10 +46,10 @@ def show(
     if answer.smallest is not None:
         _show_elsewhere(answer, device, console)
     if answer.choices:
-        console.print(_choices(answer))
+        _show_choices(answer, console)
     console.print()
     for warning in answer.warnings:
-        console.print(f"[yellow]warning:[/yellow] {escape(warning['text'])}", soft_wrap=True)
+        say(console, f"[yellow]warning:[/yellow] {escape(warning['text'])}")
     _show_answer(answer, console, so_far=so_far)
 
 
@@ -102,7 +102,7 @@ def show_frontier(frontier: Frontier, console: Console) -> None:
         )
     console.print(table)
     for warning in frontier.warnings:
-        console.print(f"  [yellow]warning:[/yellow] {escape(warning['text'])}", soft_wrap=True)
+        say(console, f"  [yellow]warning:[/yellow] {escape(warning['text'])}")
 
 
 def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
@@ -126,8 +126,7 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
         lines += _runs_alone(feasible.target, answer)
     for target, other in answer.conflicts:
         lines.append(f"[red]{escape(str(target))} and {escape(str(other))} conflict[/red]")
-    inside = Text("\n").join(map(Text.from_markup, [*_link_lines(answer), *lines]))
-    console.print(Panel(inside, box=box.ROUNDED, border_style=colour, expand=False))
+    print_answer(console, [*_link_lines(answer), *lines], colour)
 
 
 def _link_lines(answer: Size) -> list[str]:
@@ -194,18 +193,19 @@ def _runs_alone(target: Target, answer: Size) -> list[str]:
     return [f"  (its own {runs} runs average {value}; what decides is the fit to all {every} runs)"]
 
 
-def _choices(answer: Size) -> Any:
-    """A table with the metrics of the answer and of smaller and larger buffers."""
+def _show_choices(answer: Size, console: Console) -> None:
+    """Prints a table with the metrics of the answer and of smaller and larger buffers."""
     name = "queue limit" if answer.varied.is_limit else answer.varied.key.rpartition(".")[2]
-    table = report.table_of("What each choice costs: mean and 95 % interval", name)
-    for choice in answer.choices:
-        is_answer = choice.limit == answer.smallest
-        heading = answer.varied.text(choice.limit).replace(" ", "\n")
-        table.add_column(f"[bold]{heading}[/bold]" if is_answer else heading, justify="right")
-    for metric in answer.shown_metrics:
-        cells = [_cell(answer, metric, choice) for choice in answer.choices]
-        table.add_row(escape(_short(metric, answer)), *cells)
-    return table
+    columns = [
+        Column(
+            answer.varied.text(choice.limit).replace(" ", "\n"),
+            [_cell(answer, metric, choice) for metric in answer.shown_metrics],
+            is_bold=choice.limit == answer.smallest,
+        )
+        for choice in answer.choices
+    ]
+    metrics = Column(name, [_short(metric, answer) for metric in answer.shown_metrics])
+    print_block(console, "What each choice costs: mean and 95 % interval", [metrics], columns)
 
 
 def _short(metric: str, answer: Size) -> str:

@@ -8,6 +8,7 @@ from rich.console import Console
 
 from tailroom.cli.blocks import Column, print_block
 from tailroom.cli.metric_cells import WIDEST, cell, heading, in_lines
+from tailroom.cli.sentences import say
 from tailroom.cli.terminal_text import escape
 from tailroom.scenario.axis import headings, value_words
 from tailroom.simulation.metrics import ALL_FLOWS, find_metric
@@ -182,7 +183,7 @@ def _points(count: int) -> str:
 
 
 def _warn(console: Console, text: str) -> None:
-    console.print(f"[yellow]warning:[/yellow] {escape(text)}", soft_wrap=True)
+    say(console, f"[yellow]warning:[/yellow] {escape(text)}")
 
 
 def _list_points(lines: Sequence[str], console: Console) -> None:

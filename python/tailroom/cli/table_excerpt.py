@@ -6,6 +6,7 @@ import pyarrow as pa
 from rich.console import Console
 
 from tailroom.cli.blocks import GAP, Column, print_block
+from tailroom.cli.sentences import say
 
 MOST_ROWS = 40
 LONGEST_CELL = 30
@@ -28,10 +29,10 @@ def print_excerpt(table: pa.Table, console: Console) -> None:
     if table.num_columns > len(shown):
         missing.append(f"{len(shown)} of {table.num_columns} columns")
     if missing:
-        console.print(
+        say(
+            console,
             f"\nShown are {' and '.join(missing)}; name columns in the query, "
             "or write the whole table with --out FILE.csv",
-            soft_wrap=True,
         )
 
 

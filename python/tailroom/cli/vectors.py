@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 app = typer.Typer(
     help="Numbers of RFCs and papers that other implementations can check themselves against.",
     no_args_is_help=True,
+    add_completion=False,
     rich_markup_mode=None,
 )
 

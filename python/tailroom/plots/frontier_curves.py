@@ -2,13 +2,14 @@
 
 from typing import TYPE_CHECKING
 
+import numpy as np
 from matplotlib.figure import Figure
 
 from tailroom.errors import ArgumentError
 from tailroom.plots import style
 from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.scenario.axis import key_words
-from tailroom.simulation.metric_catalogue import axis_label, axis_scale
+from tailroom.simulation.metric_catalogue import axis_scale, metric_of
 
 if TYPE_CHECKING:
     from tailroom.studies.size_study.answer import Size
@@ -20,6 +21,8 @@ DELAYS = ("queue_delay_s_mean", "queue_delay_s_p99")
 
 def draw(frontier: "Frontier") -> Figure:
     """Draws the answers with their intervals, and below them the queueing delay of each.
+
+    Values that are words have no line from one to the next.
 
     Raises:
         ArgumentError: No value of the other key has an answer.
@@ -33,20 +36,28 @@ def draw(frontier: "Frontier") -> Figure:
     ]
     if not answered:
         raise ArgumentError("no value has an answer, so there is nothing to draw")
+    first = frontier.sizes[0]
     xs = [place for place, *_ in answered]
-    scale, label = frontier.sizes[0].varied.axis
     figure = PlainTextFigure(figsize=(8, 5.5), layout="constrained")
     above, below = figure.subplots(2, sharex=True)
+    targets = " and ".join(str(target) for target in first.targets)
+    what = f"buffer of link {first.link.name}" if first.varied.is_limit else first.varied.key
+    style.title(figure, f"Smallest {what} for {targets}", style.LEGEND_ROOM)
+    dashes = {} if numbers else {"linestyle": "none"}
+    scale, label = first.varied.axis
     values = [scale * chosen.limit for *_, chosen in answered]
     arms = [value - scale * _low(one) for value, (_, one, _) in zip(values, answered, strict=True)]
-    bars = [arms, [0.0] * len(arms)]
-    above.errorbar(xs, values, yerr=bars, fmt="ko-", markersize=3, linewidth=1, capsize=2)
+    own = {"color": "black", "marker": "o", "markersize": 3, "linewidth": 1, **dashes}
+    above.errorbar(xs, values, yerr=[arms, [0.0] * len(arms)], capsize=2, **own)
     above.set_ylabel(f"smallest sufficient\n{label}")
     for name, look in zip(DELAYS, style.marked_line_styles(), strict=False):
-        metric = f"links.{frontier.sizes[0].link.name}.{name}"
-        delays = [axis_scale(metric) * chosen.interval(metric).mean for *_, chosen in answered]
-        below.plot(xs, delays, label=axis_label(metric), **look)
-    below.set_ylabel("at the answer")
+        metric = f"links.{first.link.name}.{name}"
+        to_ms = axis_scale(metric)
+        delays = [chosen.interval(metric) for *_, chosen in answered]
+        bars = np.transpose([[to_ms * arm for arm in delay.bar] for delay in delays])
+        looks = {**look, **dashes, "label": metric_of(metric).label}
+        below.errorbar(xs, [to_ms * delay.mean for delay in delays], bars, capsize=2, **looks)
+    below.set_ylabel("queueing delay\nat the answer (ms)")
     style.legend_at_right(below)
     unit = f" ({frontier.axis.unit})" if frontier.axis.unit else ""
     below.set_xlabel(f"{key_words(frontier.axis.key)}{unit}")

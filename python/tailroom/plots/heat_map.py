@@ -54,7 +54,7 @@ def draw(
     size = (max(5.0, columns * max(2.6, width) + 1.2), max(2.6, rows * max(2.0, height) + 0.6))
     figure = PlainTextFigure(figsize=size, layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    style.title(figure, view.title(across))
+    style.title(figure, view.title())
     for panel, line, values in zip(panels, lines, cells, strict=False):
         image = panel.imshow(values, norm=norm, cmap=COLOURS, aspect="auto", origin="lower")
         panel.set_title(line.label, fontsize="small", loc="left")

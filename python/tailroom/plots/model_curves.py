@@ -1,5 +1,6 @@
 """Predictions of models over a key of the scenario, compared with the simulation."""
 
+import itertools
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 QUANTITIES = ("utilization", "loss_fraction", "queue_delay_s_mean")
 """What is drawn, a panel each."""
 FAILING: dict[str, Any] = {"color": "0.5", "linewidth": 0.9}
-"""Style of a model of which an assumption fails; its dashes stay its own."""
+"""Style of a model of which an assumption fails; its dashes and markers stay its own."""
 SIMULATION: dict[str, Any] = {
     "color": "black",
     "marker": "o",
@@ -31,7 +32,7 @@ SIMULATION: dict[str, Any] = {
 
 
 def draw(curves: "Curves") -> Figure:
-    """One panel per quantity, one line per model, with its name at its end.
+    """One panel per quantity, one line per model, with its name and a piece of it at its end.
 
     A model is grey where one of its assumptions fails.
     """
@@ -41,11 +42,14 @@ def draw(curves: "Curves") -> Figure:
     figure = PlainTextFigure(figsize=(8, 2.4 * len(quantities) + 0.9), layout="constrained")
     panels = figure.subplots(len(quantities), sharex=True, squeeze=False)[:, 0]
     link = curves.points[0].link.name
-    figure.suptitle(f"Models of link {link}", fontsize="medium")
-    names = [answer.model.name for answer in curves.points[0].answers]
-    colours = iter(style.line_styles())
-    next(colours)  # Black is the simulation.
-    looks = dict(zip(names, colours, strict=False))
+    what = "models and simulation" if curves.simulated else "models"
+    words = f"Link {link}: {what} over {key_words(curves.axis.key)}"
+    figure.suptitle(words, fontsize="medium")
+    # Looks are few, so that models without a line take none.
+    names = list(dict.fromkeys(itertools.chain(*map(curves.models_predicting, quantities))))
+    lines = iter(style.marked_line_styles())
+    next(lines)  # Black is the simulation.
+    looks = {name: {**look, "markersize": 3.5} for name, look in zip(names, lines, strict=False)}
     for panel, quantity in zip(panels, quantities, strict=True):
         _draw_panel(panel, curves, quantity, looks)
     _label(panels[-1], curves.axis)

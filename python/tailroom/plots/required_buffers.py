@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def draw(predictions: "Predictions") -> Figure:
-    """Draws required queue limits in packets, with the limit of the scenario.
+    """Draws required buffers in packets, with the buffer of the scenario.
 
     Open circles are models with an assumption that the scenario violates.
 
@@ -38,7 +38,7 @@ def draw(predictions: "Predictions") -> Figure:
             fill = "white" if is_failing else style.COLOURS[1]
             values = [finite[place][0] for place in places]
             axes.plot(values, places, "o", color=style.COLOURS[1], mfc=fill, label=label)
-    axes.axvline(predictions.link.limit_packets, **style.LIMIT_LINE, label="limit of the scenario")
+    axes.axvline(predictions.link.limit_packets, **style.LIMIT_LINE, label="buffer of the scenario")
     limits = [packets for packets, _, _ in finite] + [predictions.link.limit_packets]
     if style.spans_decades(limits):
         axes.set_xscale("log")
@@ -46,7 +46,7 @@ def draw(predictions: "Predictions") -> Figure:
         axes.set_xlim(left=0)
     axes.set_yticks(range(len(finite)), [name for _, name, _ in finite])
     axes.set_ylim(len(finite) - 0.5, -0.5)
-    axes.set_xlabel("required limit (packets)")
+    axes.set_xlabel("required buffer (packets)")
     axes.grid(axis="x", color="0.9")
     style.legend_at_right(axes)
     return figure

@@ -35,7 +35,7 @@ ANSWER: dict[str, Any] = {"color": style.COLOURS[3], "linestyle": ":", "linewidt
 INTERVAL: dict[str, Any] = {"color": style.COLOURS[3], "alpha": 0.15, "linewidth": 0}
 BUT_FOR_THE_LOSS: dict[str, Any] = {"color": "0.6", "linestyle": "-.", "linewidth": 1}
 HOLDING: dict[str, Any] = {
-    "color": style.COLOURS[3],
+    "color": style.COLOURS[1],
     "marker": "o",
     "markersize": 4.5,
     "label": "model",
@@ -253,13 +253,25 @@ def _required(size: "Size") -> list[tuple[float, str, bool]]:
 
 
 def _draw_required(panel: "Axes", required: list[tuple[float, str, bool]]) -> None:
-    """A row per model: filled where its assumptions hold, open where one fails."""
+    """A row per model: filled where its assumptions hold, open where one fails.
+
+    An arrow at the edge stands for a buffer outside the axis.
+    """
     low, high = panel.get_xlim()
+    outside: dict[str, Any] = {"linestyle": "none", "clip_on": False}
     for is_failing, look in ((False, HOLDING), (True, FAILING)):
         rows = [row for row, (*_, fails) in enumerate(required) if fails == is_failing]
-        places = [min(max(required[row][0], low), high) for row in rows]
+        inside = [row for row in rows if low <= required[row][0] <= high]
+        below = [row for row in rows if required[row][0] < low]
+        above = [row for row in rows if required[row][0] > high]
         if rows:
-            panel.plot(places, rows, linestyle="none", clip_on=False, **look)
+            places = [required[row][0] for row in inside]
+            panel.plot(places, inside, linestyle="none", **look)
+        for edge, marker, there in ((low, "<", below), (high, ">", above)):
+            # A line without points that is not clipped would take room at the figure's corner.
+            if there:
+                arrows = {**look, **outside, "marker": marker, "label": "_outside"}
+                panel.plot([edge] * len(there), there, **arrows)
     panel.set_yticks(range(len(required)), [name for _, name, _ in required], fontsize="x-small")
     panel.set_ylim(len(required) - 0.5, -0.5)
     panel.grid(axis="y", color="0.92")
@@ -309,7 +321,7 @@ def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:
         _shade(panel.axvspan, panel.get_xlim, panel.set_xlim, across * target.bound, below=False)
     for tried, point in zip(size.tried, points, strict=True):
         if tried.limit == size.smallest:
-            panel.plot(*point, **{**HOLDING, "markersize": 8, "label": None, "zorder": 3})
+            panel.plot(*point, "o", color=ANSWER["color"], markersize=6, zorder=3)
     what = "buffers in packets" if size.varied.is_limit else size.varied.axis[1]
     panel.set_xlabel(f"{axis_label(paid)}; the numbers are {what}")
     panel.set_ylabel(axis_label(GOT))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from matplotlib.collections import LineCollection
+from matplotlib.lines import Line2D
 from matplotlib.transforms import Bbox
 
 from tailroom.plots.log_axis import TicksUpTo, label_logarithmic, plain, plain_ticks
@@ -16,7 +17,6 @@ from tailroom.simulation.metric_catalogue import metric_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
-    from matplotlib.lines import Line2D
     from matplotlib.path import Path
 
     from tailroom.simulation.result import Result
@@ -45,12 +45,16 @@ MOST_COLUMNS = 400
 """Largest number of samples that a panel over time shows one by one."""
 MARKER_ROOM = 0.03
 """Room for markers above the largest possible value, as a fraction of the axis."""
+CHARACTERS_PER_INCH = (9.5, 10.5)
+"""Characters of a title per inch: above all of the figure, and left of a legend."""
 LEGEND_ROOM = 1.6
 """Width of the legend of all panels that figures have room for, in inches."""
 TICK_GAP = 0.09
 """Smallest distance of two labels, as a fraction of the axis."""
 LINE_HEIGHT = 9
 """Distance of two labels that stand one below the other, in printer's points."""
+PIECE = (1.03, 1.075)
+"""Where the piece of a line before its label begins and ends, as fractions of the panel."""
 DISTANCES = (4, 7)
 """Distances at which a text may stand from its point, in printer's points."""
 DIRECTIONS = ((1, -1), (1, 1), (0, -1), (0, 1), (-1, 1), (-1, -1), (1, 0), (-1, 0))
@@ -131,16 +135,18 @@ def spans_decades(values: Sequence[float]) -> bool:
     return bool(finite) and min(finite) > 0 and max(finite) / min(finite) >= DECADES_RATIO
 
 
-def title(figure: "Figure", text: str, columns: int = 2) -> None:
+def title(figure: "Figure", text: str, legend: float = 0.0) -> None:
     """Writes the title of a figure, wrapped to the width of the figure.
 
-    Above a single column of panels the title begins at the left, next to the legend.
+    Args:
+        figure: The figure.
+        text: The title.
+        legend: Width of the legend at the right, in inches; the title then begins at the left, so
+            that it ends before the legend.
     """
-    if columns == 1:
-        figure.suptitle(textwrap.fill(text, 36), x=0.01, ha="left", fontsize="medium")
-        return
-    width = int(9.5 * figure.get_figwidth())
-    figure.suptitle(textwrap.fill(text, width), fontsize="medium")
+    width = int(CHARACTERS_PER_INCH[legend > 0] * (figure.get_figwidth() - legend))
+    place: dict[str, Any] = {"x": 0.01, "ha": "left"} if legend else {}
+    figure.suptitle(textwrap.fill(text, width), fontsize="medium", **place)
 
 
 def scale_over(axes: "Axes", values: Sequence[float], first: float | None = None) -> None:
@@ -241,7 +247,8 @@ def label_points(axes: "Axes", points: Sequence[tuple[float, float]], texts: Seq
 def label_ends(axes: "Axes") -> None:
     """Writes the label of each line next to its last point, right of the panel, below each other.
 
-    A thin line leads from the point to its label. The layout of the figure must be known.
+    A thin line leads from the point to a piece of the line, which stands before its label: lines
+    that end together are told apart by it. The layout of the figure must be known.
     """
     dots = axes.figure.dpi / 72
     area = axes.get_window_extent()
@@ -263,17 +270,22 @@ def label_ends(axes: "Axes") -> None:
         highest = heights[name] = min(heights[name], highest - step)
     for name, height in heights.items():
         line, end = ends[name]
+        low, high = ((place - area.y0) / area.height for place in (end, height))
+        leader = Line2D([1, PIECE[0]], [low, high], color="0.7", linewidth=0.5)
+        piece = Line2D(PIECE, [high, high], markevery=[1])
+        piece.update_from(line)
+        piece.set(markevery=[0], label="_piece")
+        for one in (leader, piece):
+            one.set(transform=axes.transAxes, clip_on=False)
+            axes.figure.add_artist(one)
         axes.annotate(
             name,
-            (1, (end - area.y0) / area.height),
+            (PIECE[1] + 0.008, high),
             xycoords="axes fraction",
-            xytext=(1.03, (height - area.y0) / area.height),
-            textcoords="axes fraction",
             va="center",
             fontsize="x-small",
             color=line.get_color(),
             annotation_clip=False,
-            arrowprops={"arrowstyle": "-", "color": "0.7", "linewidth": 0.5, "relpos": (0, 0.5)},
         )
 
 

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 OF_LINK = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
 OF_FLOWS = "flows.jain_index"
 """What is drawn unless metrics are named."""
+FARTHEST = 10
+"""Largest factor by which a prediction below all simulated means extends a logarithmic axis."""
 
 
 def draw(
@@ -46,7 +48,7 @@ def draw(
     size = (3.6 * columns + 2.6, 2.5 * rows + 0.7)
     figure = PlainTextFigure(figsize=size, layout="constrained")
     panels = figure.subplots(rows, columns, squeeze=False).ravel()
-    style.title(figure, view.title(page.key), columns)
+    style.title(figure, view.title(), style.LEGEND_ROOM)
     for panel, metric in zip(panels, names, strict=False):
         page.draw(panel, metric)
     for panel in panels[len(names) :]:
@@ -87,6 +89,7 @@ class _Page:
         """One metric in its panel."""
         scale = axis_scale(metric)
         values: list[float] = []
+        predictions: list[float] = []
         for number, line in enumerate(self.lines):
             means = self.view.means(metric, line.places)
             values += means.mean
@@ -94,6 +97,7 @@ class _Page:
             self._draw_line(panel, over, means, scale, self.looks[number])
             for place, name in enumerate(self.models.names):
                 predicted = self.models.values(name, line, metric)
+                predictions += predicted
                 if any(map(isfinite, predicted)):
                     look = {**self._model_look(place), "color": self.looks[number]["color"]}
                     if self.models.fails(name, line, metric):
@@ -102,7 +106,10 @@ class _Page:
         panel.set_ylabel(axis_label(metric))
         panel.grid(visible=True, color="0.92")
         if metric_of(metric).is_logarithmic:
-            style.scale_up(panel, np.multiply(scale, values).tolist())
+            # A prediction that is far too small does not squeeze what is simulated.
+            least = min((value for value in values if value > 0), default=0.0) / FARTHEST
+            scaled = values + [value for value in predictions if value >= least]
+            style.scale_up(panel, np.multiply(scale, scaled).tolist())
         _bound(panel, metric, min(values, default=0.0))
         numbers = self.view.axes[self.key].numbers
         if numbers is None:

@@ -193,13 +193,9 @@ class SweepView:
             return list(axis.values)
         return [value for _, value in sorted(zip(axis.numbers, axis.values, strict=True))]
 
-    def title(self, *keys: str) -> str:
-        """The title of the scenario, and what varies apart from the keys of the axes.
-
-        The title may name a setting that the sweep replaces.
-        """
-        others = [key_words(key) for key in self.axes if key not in keys]
-        varied = f"varied: {', '.join(others)}" if others else ""
+    def title(self) -> str:
+        """The title of the scenario, and what varies: the title may name values that do."""
+        varied = f"varied: {', '.join(map(key_words, self.axes))}" if self.axes else ""
         return "; ".join(filter(None, (self.result.record.title, varied)))
 
     def axis_label(self, key: str) -> str:

@@ -26,7 +26,7 @@ def draw(view: SweepView, *, x: str | None = None) -> Figure:
     shown = style.evenly_spread(lines)
     figure = PlainTextFigure(figsize=(9, 5), layout="constrained")
     panel = figure.subplots()
-    style.title(figure, view.title(key))
+    style.title(figure, view.title(), style.LEGEND_ROOM)
     numbers = view.axes[key].numbers
     delays: list[float] = []
     points: list[tuple[float, float]] = []

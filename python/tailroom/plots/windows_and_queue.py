@@ -22,19 +22,24 @@ def draw(result: "Result") -> Figure:
     """Upper panel: windows of flows; below: the queue of each link, with its limit.
 
     Up to ten flows have a line style each. Of more flows, each group has a line for the mean window
-    and a band from the smallest to the largest.
+    and a band from the smallest to the largest. Without a series of windows, as where all flows
+    arrive and depart, there are only queues; of many links, those that lose most, then those that
+    let packets wait longest.
 
     Raises:
         ArgumentError: No series was recorded.
     """
-    links = style.evenly_spread(list(result.links), MOST_LINKS)
-    figure = PlainTextFigure(figsize=(9, 3.6 + 2.2 * len(links)), layout="constrained")
-    panels = figure.subplots(
-        1 + len(links), squeeze=False, sharex=True, height_ratios=[3] + [2] * len(links)
-    )[:, 0]
-    figure.suptitle(result.summary["title"])
-    _draw_windows(panels[0], result)
-    for panel, link in zip(panels[1:], links, strict=True):
+    links = _most_notable(result)
+    flows = result.series("cwnd").column("flow").unique().to_pylist()
+    heights = [3] * bool(flows) + [2] * len(links)
+    figure = PlainTextFigure(figsize=(9, 0.3 + 1.1 * sum(heights)), layout="constrained")
+    panels = figure.subplots(len(heights), squeeze=False, sharex=True, height_ratios=heights)[:, 0]
+    part = f"{len(links)} of {len(result.links)} links, by loss and queueing delay"
+    shown = part if len(links) < len(result.links) else ""
+    figure.suptitle("\n".join(filter(None, (result.summary["title"], shown))))
+    if flows:
+        _draw_windows(panels[0], result, flows)
+    for panel, link in zip(panels[bool(flows) :], links, strict=True):
         _draw_queue(panel, result, link)
     for panel in panels:
         style.time_axis(panel, result)
@@ -44,13 +49,20 @@ def draw(result: "Result") -> Figure:
     return figure
 
 
-def _draw_windows(panel: "Axes", result: "Result") -> None:
-    windows = result.series("cwnd")
-    flows = windows.column("flow").unique().to_pylist()
+def _most_notable(result: "Result") -> list[str]:
+    """The links that lose most, or else let packets wait longest, in the order of the scenario."""
+
+    def notability(link: str) -> tuple[float, float]:
+        measured = result.links[link]
+        return measured["loss_fraction"] or 0.0, measured["queue_delay_s_p99"] or 0.0
+
+    chosen = set(sorted(result.links, key=notability, reverse=True)[:MOST_LINKS])
+    return [link for link in result.links if link in chosen]
+
+
+def _draw_windows(panel: "Axes", result: "Result", flows: list[str]) -> None:
     panel.set_ylabel("congestion window (packets)")
-    if not flows:
-        panel.set_title("no flow under congestion control", fontsize="small", loc="left")
-    elif len(flows) <= style.MOST_LINES:
+    if len(flows) <= style.MOST_LINES:
         for flow, look in zip(flows, style.line_styles(), strict=False):
             window = result.series("cwnd", flow=flow)
             panel.plot(window["time_s"], window["cwnd_packets"], label=flow, **look)

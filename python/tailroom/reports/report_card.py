@@ -5,6 +5,7 @@ from pathlib import Path
 from tailroom.arguments import named
 from tailroom.reports.document import Document, Drawn, Heading, Paragraph, Picture, Table
 from tailroom.reports.picture import render
+from tailroom.simulation.metric_units import two_digits
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.report_card.evaluation import Evaluation, Finding
 from tailroom.studies.report_card.verdict import Grade
@@ -105,4 +106,4 @@ def _thresholds(finding: Finding) -> tuple[str, ...]:
 def _number(value: Interval | None) -> str:
     if value is None:
         return "undefined"
-    return f"{value.mean:.4g} {value.plus_minus('{:.2g}'.format)}"
+    return f"{value.mean:.4g} {value.plus_minus(two_digits)}"

@@ -118,29 +118,29 @@ def _significant(value: float, digits: int) -> str:
     return text if text.strip("-0.") else "0"
 
 
-def _rounded(width: float) -> str:
-    """Writes a half-width with two significant digits, without zeros at the end."""
+def two_digits(width: float) -> str:
+    """Writes a half-width: two significant digits, no zeros at the end, no exponent."""
     text = _significant(width, 2)
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def _plain_width(width: float, _mean: str) -> str:
-    return _rounded(width)
+    return two_digits(width)
 
 
 def _percent_width(width: float, _mean: str) -> str:
-    return f"{_rounded(100 * width)}%"
+    return f"{two_digits(100 * width)}%"
 
 
 def _rate_width(width: float, mean: str) -> str:
     """Writes a half-width in the unit of its mean."""
     unit = mean.partition(" ")[2]
     sizes = {name: size for size, name in RATES}
-    return f"{_rounded(width / sizes[unit])} {unit}"
+    return f"{two_digits(width / sizes[unit])} {unit}"
 
 
 def _milliseconds_width(width: float, _mean: str) -> str:
-    return f"{_rounded(1e3 * width)} ms"
+    return f"{two_digits(1e3 * width)} ms"
 
 
 SHARE = Unit("fraction", "", "fraction", "%", 100.0, percent, percent, _percent_width)

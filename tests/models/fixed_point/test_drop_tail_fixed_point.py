@@ -352,7 +352,7 @@ def test_streams_and_passing_flows_add_what_they_send() -> None:
     assert found.load == pytest.approx(expected, rel=1e-12)
     assert found.queue.loss > solve(alone).queue.loss
     assert failed(at)["no dynamic flows cross the link"].startswith(
-        "dynamic offer 0.025 of the rate"
+        "dynamic offer 2.5 % of the rate"
     )
 
 
@@ -403,13 +403,13 @@ def failed(at: Bottleneck, model: str = MODEL.name) -> dict[str, str]:
 
 
 def test_it_says_what_does_not_hold() -> None:
-    bursts = "group flows is not paced; 10 flows for 1.56e+06 packets"
+    bursts = "group flows is not paced; 10 flows for 1,562,500 packets"
     assert failed(BARMAN) == {"packet sizes are exponential": "they are 1000 B", RANDOM: bursts}
     assert failed(BARMAN, "drop_tail_fixed_point_md1k") == {RANDOM: bursts}
     crowd = link(flows([0.1], count=1000, pacing=True), 30, 1000)
     assert "windows are large enough to do without timeouts" in failed(crowd)
     assert RANDOM not in failed(crowd)
-    assert failed(crowd.with_limit(39))[RANDOM] == "1000 flows for 1.6e+03 packets"
+    assert failed(crowd.with_limit(39))[RANDOM] == "1000 flows for 1,600 packets"
     empty = link((), 20)
     stream = poisson(0.9, empty)
     assert failed(replace(empty, streams=(replace(stream, fixed_size=False),))) == {}

@@ -270,7 +270,7 @@ def test_it_says_what_does_not_hold() -> None:
         "drops are independent": "gaps between them are 1 to 1/p",
         "RED drops and does not mark": "packets of flows are marked",
         "packet sizes are exponential": "they are 1000 B",
-        RANDOM: "group flows is not paced; 10 flows for 1.56e+06 packets",
+        RANDOM: "group flows is not paced; 10 flows for 1,562,500 packets",
     }
 
 

@@ -66,7 +66,7 @@ fn predict(link: &Bottleneck, target: Requirement) -> Result<Prediction, NotAppl
         utilization: Some(utilization(share, packets)),
         loss_fraction: Some(loss),
         required_packets: smallest_limit(meets),
-        required_for: format!("{} of the rate", general(target.utilization, 4)),
+        required_for: format!("{} % of the rate", general(100.0 * target.utilization, 6)),
         details: vec![
             ("window_packets", window(share, packets)),
             ("margin_round_trips", margin(share, packets)),

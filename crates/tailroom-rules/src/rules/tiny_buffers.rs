@@ -45,7 +45,7 @@ fn predict(link: &Bottleneck, target: Requirement) -> Result<Prediction, NotAppl
         utilization: Some((load - others) * share + others * (1.0 - loss)),
         loss_fraction: Some(loss),
         required_packets: required(load, target.utilization, window),
-        required_for: format!("{} of what is offered", general(target.utilization, 4)),
+        required_for: format!("{} % of what is offered", general(100.0 * target.utilization, 6)),
         details: vec![
             ("load_fraction", load),
             ("kept_fraction", share),

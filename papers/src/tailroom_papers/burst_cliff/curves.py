@@ -180,7 +180,7 @@ def draw(results: PartResults) -> Figure:
         panel.set_ylim(0, 102)
         panel.grid(visible=True, color="0.92")
         panel.set_title(LABELS[control], fontsize="medium")
-    figure.supxlabel("queue limit (bandwidth-delay products)", fontsize="medium")
+    figure.supxlabel("buffer (bdp)", fontsize="medium")
     figure.supylabel("utilization (%)", fontsize="medium")
     style.title(figure, f"The burst cliff: {LINK}")
     style.figure_legend(figure, panels[0].get_legend_handles_labels()[0])

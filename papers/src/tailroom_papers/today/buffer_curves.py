@@ -92,7 +92,7 @@ def draw(link: Bottleneck, results: PartResults) -> Figure:
         panel.set_ylabel(label)
     panels[0].set_ylim(0, 102)
     panels[-1].set_ylim(0, 1.02)
-    figure.supxlabel("queue limit (bandwidth-delay products)", fontsize="medium")
+    figure.supxlabel("buffer (bdp)", fontsize="medium")
     style.title(
         figure,
         f"{FLOWS[link]} flows of one control on {link.gbps} Gbit/s, RTT {link.rtt_ms:g} ms, "

@@ -127,7 +127,7 @@ def _draw_unfairness(panel: "Axes", study: StudyResults) -> None:
         f"{rtt_unfairness.LINK.gbps} Gbit/s",
         fontsize="medium",
     )
-    panel.set_xlabel("queue limit (bandwidth-delay products)")
+    panel.set_xlabel("buffer (bdp)")
     panel.set_ylabel("larger over smaller goodput")
 
 

@@ -135,7 +135,7 @@ def draw(results: PartResults) -> Figure:
         panel.set_ylim(0, 100)
         panel.axhline(50, **style.LIMIT_LINE)
         panel.set_title(f"5 CUBIC flows next to 5 {LABELS[rival]} flows", fontsize="medium")
-        panel.set_xlabel("queue limit (bandwidth-delay products)")
+        panel.set_xlabel("buffer (bdp)")
     utilizations[0].set_ylim(top=101)
     delays[0].set_ylabel("mean queueing delay (ms)")
     utilizations[0].set_ylabel("utilization (%)")

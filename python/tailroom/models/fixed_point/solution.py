@@ -225,6 +225,7 @@ def assumptions(link: Bottleneck, fixed_point: FixedPoint) -> list[Assumption]:
     dynamic = ", ".join(group.group for group in link.dynamic)
     windows = fixed_point.demand.windows(fixed_point.queue)
     smallest = float(windows.min(initial=LEAST_WINDOW))
+    offered = f"{dynamic} offer {100 * link.dynamic_load:.3g} % of the rate"
     return [
         as_random_as_poisson(link),
         assume(
@@ -235,7 +236,7 @@ def assumptions(link: Bottleneck, fixed_point: FixedPoint) -> list[Assumption]:
         assume(
             "no dynamic flows cross the link",
             not link.dynamic,
-            f"{dynamic} offer {link.dynamic_load:.3g} of the rate, taken as a constant load",
+            f"{offered}, taken as a constant load",
         ),
         one_bottleneck(link),
         steady_link(link),
@@ -265,7 +266,7 @@ def as_random_as_poisson(link: Bottleneck) -> Assumption:
         stream.count for stream in link.streams if stream.process == "cbr"
     )
     counted = "1 flow" if flows == 1 else f"{flows} flows"
-    few = [f"{counted} for {remembered:.3g} packets"] if 0 < flows < remembered else []
+    few = [f"{counted} for {remembered:,.0f} packets"] if 0 < flows < remembered else []
     return assume(
         "arrivals are random over the K^2 packets that a queue remembers",
         not (bursty or few),

@@ -171,7 +171,7 @@ def sawtooth_assumptions(link: Bottleneck, capacity_pps: float) -> list[Assumpti
         assume(
             "flows have one RTT",
             len(set(rtts)) == 1,
-            f"{min(rtts):g} to {max(rtts):g} ms; their mean is taken",
+            f"{min(rtts):.4g} to {max(rtts):.4g} ms; their mean is taken",
         ),
         assume(
             f"windows stay above {SMALLEST_TROUGH:g} packets",

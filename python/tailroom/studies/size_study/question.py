@@ -64,7 +64,7 @@ def asked_scenario(
         return Scenario.of(scenario, overrides, numbers.congestion)
     if numbers.rate is None or numbers.rtt is None:
         rate, rtt = map(arguments.named, ("rate", "rtt"))
-        raise ScenarioError(f"give a scenario, or {rate} and {rtt}")
+        raise ScenarioError(f"give a scenario, or {rate} and {rtt}, such as 100Mbit/s and 40ms")
     flows = 1 if numbers.flows is None else numbers.flows
     described = dumbbell(
         numbers.rate,

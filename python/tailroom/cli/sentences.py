@@ -1,0 +1,28 @@
+"""Sentences on a terminal: broken between words, and as one line where a program reads them."""
+
+from rich.console import Console
+from rich.text import Text
+
+HANG = 4
+"""Indentation of the second and further lines, in characters."""
+
+
+def say(console: Console, markup: str, *, is_one_line: bool = True) -> None:
+    """Prints a sentence, whose further lines are indented on a terminal.
+
+    Args:
+        console: Where to print it.
+        markup: The sentence; line breaks before it stay.
+        is_one_line: In a file or a pipe it stays one line, which can be searched; else it is broken
+            there too.
+    """
+    if not console.is_terminal:
+        console.print(markup, soft_wrap=is_one_line)
+        return
+    text = Text.from_markup(markup)
+    while text.plain.startswith("\n"):
+        console.print()
+        text = text[1:]
+    first, *further = text.wrap(console, console.width - HANG)
+    for line in (first, *(Text.assemble(" " * HANG, line) for line in further)):
+        console.print(line)
