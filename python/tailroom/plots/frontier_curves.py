@@ -1,11 +1,11 @@
-"""The smallest sufficient value over another key, and the delay that it costs."""
+"""The smallest sufficient value over another key, and the delay that it costs; over two, a map."""
 
 from typing import TYPE_CHECKING
 
 from matplotlib.figure import Figure
 
 from tailroom.errors import ArgumentError
-from tailroom.plots import style
+from tailroom.plots import frontier_map, style
 from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.scenario.axis import key_words
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 DELAYS = ("queue_delay_s_mean", "queue_delay_s_p99")
 """Metrics of the link that the second panel shows at each answer."""
+_WANTED = {"smallest": "smallest sufficient", "best": "best"}
 
 
 def draw(frontier: "Frontier") -> Figure:
@@ -24,7 +25,10 @@ def draw(frontier: "Frontier") -> Figure:
     Raises:
         ArgumentError: No value of the other key has an answer.
     """
-    numbers = frontier.axis.numbers
+    if len(frontier.axes) > 1:
+        return frontier_map.draw(frontier)
+    [axis] = frontier.axes
+    numbers = axis.numbers
     places = numbers or [float(place) for place in range(len(frontier.sizes))]
     answered = [
         (place, one, chosen)
@@ -41,15 +45,15 @@ def draw(frontier: "Frontier") -> Figure:
     arms = [value - scale * _low(one) for value, (_, one, _) in zip(values, answered, strict=True)]
     bars = [arms, [0.0] * len(arms)]
     above.errorbar(xs, values, yerr=bars, fmt="ko-", markersize=3, linewidth=1, capsize=2)
-    above.set_ylabel(f"smallest sufficient\n{label}")
+    above.set_ylabel(f"{_WANTED[frontier.sizes[0].varied.wanted]}\n{label}")
     for name, look in zip(DELAYS, style.marked_line_styles(), strict=False):
         metric = f"links.{frontier.sizes[0].link.name}.{name}"
         delays = [axis_scale(metric) * chosen.interval(metric).mean for *_, chosen in answered]
         below.plot(xs, delays, label=axis_label(metric), **look)
     below.set_ylabel("at the answer")
     style.legend_at_right(below)
-    unit = f" ({frontier.axis.unit})" if frontier.axis.unit else ""
-    below.set_xlabel(f"{key_words(frontier.axis.key)}{unit}")
+    unit = f" ({axis.unit})" if axis.unit else ""
+    below.set_xlabel(f"{key_words(axis.key)}{unit}")
     for panel in (above, below):
         panel.set_ylim(bottom=0)
     if numbers is None:

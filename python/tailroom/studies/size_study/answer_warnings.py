@@ -11,14 +11,14 @@ from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.metrics import find_metric
 from tailroom.simulation.run_warnings import warning
 from tailroom.statistics.pooled_percentile import pooled_percentile
-from tailroom.storage.run import RunsInMemory, metric_names
+from tailroom.storage.run import metric_names
 from tailroom.studies.size_study.search import Tried
 from tailroom.studies.size_study.targets import Target, limits_loss
 from tailroom.studies.stored_warnings import warnings_of
 
 if TYPE_CHECKING:
     from tailroom.simulation.result_types import RunWarning
-    from tailroom.storage.store import Store
+    from tailroom.studies.size_study.answer import Size
 
 FEWEST_REDUCTIONS = 3.0
 """Window reductions per flow and run below which the start of a run may decide an answer.
@@ -30,43 +30,40 @@ NOTABLE_SHARE = 0.5
 """Goodput of a group, relative to an equal share per flow, below which an answer mentions it."""
 
 
-def answer_warnings(
-    answer: Tried,
-    link: Bottleneck,
-    targets: Sequence[Target],
-    store: "Store | RunsInMemory",
-    precision: float,
-) -> Iterator["RunWarning"]:
+def answer_warnings(size: "Size", answer: Tried) -> Iterator["RunWarning"]:
     """Yields the warnings of an answer.
 
     Args:
+        size: The answer with its question.
         answer: The buffer of the answer.
-        link: Its link with the traffic that crosses it.
-        targets: The targets that the answer meets.
-        store: The store with its runs.
-        precision: Half-width of the answer's interval relative to the answer.
     """
     known = metric_names(answer.point.finished[0])
-    yield from _loss(answer, link, targets, known)
-    yield from _shares(answer, link, known)
-    yield from _too_few_packets(answer, targets, known)
-    yield from _short_for_percentiles(answer, targets, known, precision)
-    for one in warnings_of(store, answer.point.keys):
+    yield from _loss(size, answer, known)
+    yield from _shares(answer, size.link, known)
+    yield from _too_few_packets(answer, size.targets, known)
+    yield from _short_for_percentiles(answer, size.targets, known, size.precision)
+    for one in warnings_of(size.kept, answer.point.keys):
         if one["kind"] != "few_reductions":
             yield one
         else:
             yield from _few_reductions(one["place"], answer)
 
 
-def _loss(
-    answer: Tried, link: Bottleneck, targets: Sequence[Target], known: Sequence[str]
-) -> Iterator["RunWarning"]:
-    """The loss of the link, unless a target limits a loss."""
-    metric = f"links.{link.name}.loss_fraction"
+def _loss(size: "Size", answer: Tried, known: Sequence[str]) -> Iterator["RunWarning"]:
+    """The loss of the link, or of the pools that are varied, unless a target limits a loss."""
+    link, pools, targets, metric = size.link, size.pools, size.targets, size.loss_metric
     if metric not in known or any(map(limits_loss, targets)):
         return
     loss = answer.interval(metric).mean
     if loss <= MOST_LOSS:
+        return
+    if pools:
+        name = metric.removeprefix("pools.")
+        text = (
+            f"at this value {percent(loss)} % of the packets of {pools.words} are lost; add "
+            f"{usage('targets', f'{name} <= 1%')}, or compare policies with tailroom run --vary"
+        )
+        yield warning("heavy_loss", pools.key, text, loss_fraction=loss)
         return
     links = [
         name for name in known if name.startswith("links.") and name.endswith(".loss_fraction")
