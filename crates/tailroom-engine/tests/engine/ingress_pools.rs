@@ -216,9 +216,10 @@ impl Coupled {
     }
 }
 
-/// The analysis of SONiC's buffer model (Addanki et al., "Reverie", NSDI 2024): lossy packets take L = B_e
-/// n_e a_e / (1 + n_e a_e) of their egress memory, and as much of the memory B_i in which lossless ingresses
-/// have their thresholds: a_i (B_i + n_e a_e (B_i - B_e)) / ((1 + n_i a_i) (1 + n_e a_e)).
+/// The analysis of SONiC's buffer model (Addanki et al., "Reverie", NSDI 2024), with e for the lossy queues at
+/// the egress and i for the lossless ingresses: lossy packets take L = Be ne ae / (1 + ne ae) of their egress
+/// memory Be, and as much of the memory Bi of the ingresses, whose thresholds are then
+/// ai (Bi + ne ae (Bi - Be)) / ((1 + ni ai) (1 + ne ae)).
 #[test]
 fn lossy_packets_lower_the_thresholds_of_pauses_as_coupled_pools_do() {
     for (lossy, lossless) in [
