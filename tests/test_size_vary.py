@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tailroom as tr
@@ -234,7 +235,7 @@ def test_the_picture_of_alphas_has_their_values() -> None:
     targets = ["l0.queue_delay_s_p99 <= 1 s", "l1.loss_fraction <= 0"]
     answer = tr.size(Scenario.from_toml(CROWDED), targets, vary="policy.alpha")
     [panel, *_] = answer.plot().axes
-    assert list(panel.containers[0].lines[0].get_xdata()) == [2.0**n for n in range(-7, 7)]
+    assert np.asarray(panel.lines[0].get_xdata()).tolist() == [2.0**n for n in range(-7, 7)]
     assert panel.get_xscale() == "log"
 
 

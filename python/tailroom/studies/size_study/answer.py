@@ -23,7 +23,7 @@ from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import SmallestLimit
 from tailroom.studies.size_study.alphas import meeting
-from tailroom.studies.size_study.answer_warnings import answer_warnings, percent
+from tailroom.studies.size_study.answer_warnings import answer_warnings, heavy_loss, percent
 from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.regression import Crossing
 from tailroom.studies.size_study.search import Feasible, Stage, Tried
@@ -187,7 +187,8 @@ class Size(AnyResult):
         if self.undefined:
             found.append(self._left_out)
         if chosen:
-            found += answer_warnings(self, chosen)
+            found += heavy_loss(chosen, self.link, self.pools, self.targets)
+            found += answer_warnings(chosen, self.link, self.targets, self.kept, self.precision)
         return once(found)
 
     @property

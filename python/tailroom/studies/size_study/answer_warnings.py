@@ -11,14 +11,15 @@ from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.metrics import find_metric
 from tailroom.simulation.run_warnings import warning
 from tailroom.statistics.pooled_percentile import pooled_percentile
-from tailroom.storage.run import metric_names
+from tailroom.storage.run import RunsInMemory, metric_names
+from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.search import Tried
 from tailroom.studies.size_study.targets import Target, limits_loss
 from tailroom.studies.stored_warnings import warnings_of
 
 if TYPE_CHECKING:
     from tailroom.simulation.result_types import RunWarning
-    from tailroom.studies.size_study.answer import Size
+    from tailroom.storage.store import Store
 
 FEWEST_REDUCTIONS = 3.0
 """Window reductions per flow and run below which the start of a run may decide an answer.
@@ -30,28 +31,46 @@ NOTABLE_SHARE = 0.5
 """Goodput of a group, relative to an equal share per flow, below which an answer mentions it."""
 
 
-def answer_warnings(size: "Size", answer: Tried) -> Iterator["RunWarning"]:
-    """Yields the warnings of an answer.
+def answer_warnings(
+    answer: Tried,
+    link: Bottleneck,
+    targets: Sequence[Target],
+    store: "Store | RunsInMemory",
+    precision: float,
+) -> Iterator["RunWarning"]:
+    """Yields the warnings of an answer, without that of heavy loss.
 
     Args:
-        size: The answer with its question.
         answer: The buffer of the answer.
+        link: Its link with the traffic that crosses it.
+        targets: The targets that the answer meets.
+        store: The store with its runs.
+        precision: Half-width of the answer's interval relative to the answer.
     """
     known = metric_names(answer.point.finished[0])
-    yield from _loss(size, answer, known)
-    yield from _shares(answer, size.link, known)
-    yield from _too_few_packets(answer, size.targets, known)
-    yield from _short_for_percentiles(answer, size.targets, known, size.precision)
-    for one in warnings_of(size.kept, answer.point.keys):
+    yield from _shares(answer, link, known)
+    yield from _too_few_packets(answer, targets, known)
+    yield from _short_for_percentiles(answer, targets, known, precision)
+    for one in warnings_of(store, answer.point.keys):
         if one["kind"] != "few_reductions":
             yield one
         else:
             yield from _few_reductions(one["place"], answer)
 
 
-def _loss(size: "Size", answer: Tried, known: Sequence[str]) -> Iterator["RunWarning"]:
-    """The loss of the link, or of the pools that are varied, unless a target limits a loss."""
-    link, pools, targets, metric = size.link, size.pools, size.targets, size.loss_metric
+def heavy_loss(
+    answer: Tried, link: Bottleneck, pools: Pools | None, targets: Sequence[Target]
+) -> Iterator["RunWarning"]:
+    """Yields the loss of the link, or of the pools that are varied, unless a target limits a loss.
+
+    Args:
+        answer: The buffer of the answer.
+        link: Its link.
+        pools: The pools that the varied key belongs to, if it does.
+        targets: The targets that the answer meets.
+    """
+    known = metric_names(answer.point.finished[0])
+    metric = pools.loss_metric if pools else f"links.{link.name}.loss_fraction"
     if metric not in known or any(map(limits_loss, targets)):
         return
     loss = answer.interval(metric).mean
