@@ -1,5 +1,6 @@
 """The smallest sufficient value over another key, against a closed form; its forms and refusals."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -8,7 +9,7 @@ import pytest
 import tailroom as tr
 from tailroom.scenario.scenario import Scenario
 from tests.conftest import Tailroom
-from tests.test_size_vary import PACKETS, POLICED
+from tests.test_size_vary import CROWDED, PACKETS, POLICED
 
 pytestmark = pytest.mark.usefixtures("quick_models")
 
@@ -74,6 +75,64 @@ def test_a_value_without_an_answer_is_none(tailroom: Tailroom, tmp_path: Path) -
     assert fast["value"]
 
 
-def test_several_keys_with_values_are_refused() -> None:
-    with pytest.raises(tr.ArgumentError, match="has 2 keys; give one"):
-        tr.frontier("first", over={"a": [1], "b": [2]})
+STOPS = {50: "4.95 ms", 100: "9.95 ms"}
+"""Ends of bursts by their packets, of which one comes per 0.1 ms."""
+
+
+def test_two_keys_give_an_answer_per_pair_of_values() -> None:
+    found = tr.frontier(
+        Scenario.from_toml(POLICED),
+        "loss_fraction <= 0",
+        over={"policer.rate": RATES, "burst.stop": [*STOPS.values()]},
+        vary="policer.burst",
+        precision=0.0003,
+    )
+    pairs = list(itertools.product(RATES_MBIT, STOPS))
+    for (rate, packets), one in zip(pairs, found.sizes, strict=True):
+        needs = round(1500 * (1 + (1 - rate / 120) * (packets - 1)))
+        assert one.smallest is not None
+        assert needs <= one.smallest <= 1.0001 * needs
+    table = found.table().to_pydict()
+    assert table["links.b.policer.rate"] == [f"{rate} Mbit/s" for rate, _ in pairs]
+    assert table["flows.burst.stop"] == [STOPS[packets] for _, packets in pairs]
+    written = found.as_dict()
+    assert written["over"] == ["links.b.policer.rate", "flows.burst.stop"]
+    assert [point["setting"] for point in written["points"]] == list(map(list, found.settings))
+    cells = [text.get_text() for text in found.plot().axes[0].texts]
+    assert cells == [one.varied.text(one.smallest or 0) for one in found.sizes]
+    assert "12 Mbit/s, 4.95 ms" in found._repr_html_()
+
+
+def test_a_map_of_the_best_alpha_tells_which_alphas_meet_the_targets(
+    tailroom: Tailroom, tmp_path: Path
+) -> None:
+    """Next to a full queue, a burst of w of the memory needs alpha / (1 + alpha)^2 >= w.
+
+    58.8 kB of 300 kB: 1/2 to 2; of 1 MB: 1/8 to 8. The other key changes nothing.
+    """
+    file, picture = tmp_path / "crowded.toml", tmp_path / "map.png"
+    file.write_text(CROWDED)
+    targets = ("l0.queue_delay_s_p99 <= 10 s", "l1.loss_fraction <= 0")
+    over = {"pools.p.size": ["300 kB", "1 MB"], "links.l1.delay": ["0 ms", "1 ms"]}
+    found = tr.frontier(Scenario.from_toml(CROWDED), targets, over=over, vary="policy.alpha")
+    cells = [text.get_text() for text in found.plot().axes[0].texts]
+    assert cells == 2 * ["1/2\n(1/2 to 2)"] + 2 * ["1/8\n(1/8 to 8)"]
+    keys = (f"{key}={','.join(values)}" for key, values in over.items())
+    varied = (word for key in keys for word in ("--vary", key))
+    asked = (word for target in targets for word in ("--target", target))
+    done = tailroom("size", file, "--vary", "policy.alpha", *varied, *asked, "--out", picture)
+    assert done.status == 0
+    assert "1/8, 1/4, 1/2, 1, 2, 4, 8" in " ".join(done.output.split())
+    assert picture.stat().st_size > 10_000
+
+
+@pytest.mark.parametrize("over", [{}, {"a": [1], "b": [2], "c": [3]}])
+def test_other_numbers_of_keys_with_values_are_refused(over: dict[str, list[int]]) -> None:
+    with pytest.raises(tr.ArgumentError, match=f"has {len(over)} keys; give one or two"):
+        tr.frontier("first", over=over)
+
+
+def test_a_key_that_has_values_twice_is_refused() -> None:
+    over = {"policer.rate": RATES, "links.b.policer.rate": RATES}
+    with pytest.raises(tr.ArgumentError, match=r"links\.b\.policer\.rate has values twice"):
+        tr.frontier(Scenario.from_toml(POLICED), "loss_fraction <= 0", over=over)

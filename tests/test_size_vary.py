@@ -4,12 +4,15 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 import tailroom as tr
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metrics import metrics_of
+from tailroom.studies.size_study.alphas import ALPHAS
 from tailroom.studies.size_study.question import read_question
+from tailroom.studies.size_study.study import SEEDS_APART
 from tailroom.studies.size_study.varied_key import Varied
 from tests.conftest import Tailroom
 
@@ -226,6 +229,65 @@ def test_a_burst_next_to_a_full_queue_passes_at_alphas_around_one(
     written = answer.as_dict()["alphas"]
     assert written["meeting"] == [0.5, 1.0, 2.0]
     assert f"= {best} is the best of 1/2, 1, 2, which meet" in answer.sentence
+
+
+def test_the_picture_of_alphas_has_their_values() -> None:
+    targets = ["l0.queue_delay_s_p99 <= 1 s", "l1.loss_fraction <= 0"]
+    answer = tr.size(Scenario.from_toml(CROWDED), targets, vary="policy.alpha")
+    [panel, *_] = answer.plot().axes
+    assert np.asarray(panel.lines[0].get_xdata()).tolist() == [2.0**n for n in range(-7, 7)]
+    assert panel.get_xscale() == "log"
+
+
+def test_loss_of_a_pool_that_no_target_limits_is_named() -> None:
+    """The full queue loses 19 of 20 packets, whatever the alpha; the burst nothing."""
+    targets = ["l0.queue_delay_s_p99 <= 1 s", "l1.queue_packets_max <= 400"]
+    answer = tr.size(
+        Scenario.from_toml(CROWDED), targets, vary="policy.alpha", most_loss=None, max_seeds=4
+    )
+    assert answer.chosen
+    loss = answer.chosen.interval("pools.p.loss_fraction").mean
+    assert loss > 0.9
+    [found] = [one for one in answer.warnings if one["kind"] == "heavy_loss"]
+    assert (found["place"], found["values"]) == ("pools.p", {"loss_fraction": loss})
+    assert f"{100 * loss:.0f} % of the packets of pool p (2 links) are lost" in found["text"]
+    assert 'add targets="p.loss_fraction <= 1%"' in found["text"]
+
+
+def test_alphas_whose_runs_do_not_define_a_metric_are_named() -> None:
+    """With an alpha of 1/128, a port of 9 kB takes one packet of 1500 B at a time.
+
+    A query of ten answers of four packets does not end then within the 10 ms of a run.
+    """
+    scenario = Scenario.from_toml(INCAST)
+    short = {
+        "switches.tor.pool": {"size": "1 MB", "policy": {"kind": "dynamic_threshold", "alpha": 1}},
+        "duration": "12 ms",
+        "queries.source.period": "10 ms",
+    }
+    metric = "queries.coflows.completion_time_s_mean"
+    answer = tr.size(
+        scenario, f"{metric} <= 5 ms", vary="pool.policy.alpha", set=short, max_seeds=4
+    )
+    assert {*answer.undefined} | {one.limit for one in answer.tried} == {*ALPHAS}
+    [smallest, *_] = answer.undefined
+    changed = {**short, "switches.tor.pool.policy.alpha": answer.varied.setting(smallest)}
+    seeds = [1 + SEEDS_APART * smallest + run for run in range(4)]
+    runs = [metrics_of(tr.run(scenario, seed=seed, set=changed).summary) for seed in seeds]
+    assert None in [run[f"groups.{metric}"] for run in runs]
+    [found] = [one for one in answer.warnings if one["kind"] == "undefined_metric"]
+    assert found["values"] == {"alphas": len(answer.undefined)}
+    assert "1/128" in found["text"]
+    assert f"do not define {metric}" in found["text"]
+    left_out = answer.as_dict()["alphas"]["undefined"]
+    assert left_out == [answer.varied.setting(one) for one in sorted(answer.undefined)]
+    with pytest.raises(tr.RunError, match=f"{metric} is not defined in all runs of any alpha"):
+        tr.size(
+            scenario,
+            f"{metric} <= 5 ms",
+            vary="pool.policy.alpha",
+            set={**short, "duration": "1 ms"},
+        )
 
 
 def test_no_alpha_is_an_answer_if_none_meets_the_targets() -> None:

@@ -305,6 +305,10 @@ def _pauses() -> Iterator[tuple[str, Document]]:
         memory: Document = {"size": "30 kB", "headroom": "20 kB"}
         document["ingress_pools"] = {"memory": memory}
         yield f"pause/{name}/moving", document
+        lossy = deepcopy(document)
+        first, *_ = lossy["links"].values()
+        del first["pause"], first["ingress"]["xon_offset"]
+        yield f"pause/{name}/lossy_ingress", lossy
         document = deepcopy(document)
         document["ingress_pools"]["memory"]["includes_headroom"] = True
         yield f"pause/{name}/headroom_in_memory", document

@@ -18,6 +18,7 @@ from tailroom.cli.signature import options_of
 from tailroom.cli.size_report import show, show_frontier
 from tailroom.export.devices import Device
 from tailroom.storage.output import output_file
+from tailroom.studies.size_study.frontier import MOST_KEYS
 
 if TYPE_CHECKING:
     from tailroom.scenario.axis import Axis
@@ -57,7 +58,7 @@ def size_command(
             "a shaper. It has a number of packets, bytes, seconds or bit/s, or a number without a "
             "unit; the search begins around it. Of the alpha of a pool, powers of two are judged. "
             "Example: --vary queue.target. A key with values, such as --vary "
-            "queue.target=5ms,20ms, gives an answer per value.",
+            "queue.target=5ms,20ms, gives an answer per value, and two such keys one per pair.",
             autocompletion=completion.keys_to_vary,
         ),
     ] = None,
@@ -106,13 +107,13 @@ def size_command(
 
 
 def _split(vary: list[str]) -> "tuple[str | None, dict[str, Axis]]":
-    """The key that is sought, and the other one with its values."""
+    """The key that is sought, and the others with their values."""
     keys = [text for text in vary if "=" not in text]
     over = read_axes("vary", [text for text in vary if "=" in text])
-    if len(keys) > 1 or len(over) > 1:
+    if len(keys) > 1 or len(over) > MOST_KEYS:
         raise failures.InputError(
             f"--vary: {' and '.join(keys if len(keys) > 1 else over)}: give at most one key that "
-            "is sought, and at most one with values, as in --vary queue.target --vary "
+            "is sought, and at most two with values, as in --vary queue.target --vary "
             "queue.interval=50ms,100ms"
         )
     return (keys[0] if keys else None), over

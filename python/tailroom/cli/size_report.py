@@ -75,7 +75,7 @@ def _show_elsewhere(answer: Size, device: Device | None, console: Console) -> No
 
 
 def show_frontier(frontier: Frontier, console: Console) -> None:
-    """Prints a line per value of the other key: the answer, its interval, and what it costs.
+    """Prints a line per value of the other keys: the answer, its interval, and what it costs.
 
     Args:
         frontier: The answers.
@@ -84,11 +84,12 @@ def show_frontier(frontier: Frontier, console: Console) -> None:
     first = frontier.sizes[0]
     targets = " and ".join(map(str, first.targets))
     what = "queue limit" if first.varied.is_limit else first.varied.key
-    metrics = frontier.shown_metrics
+    metrics, is_alpha = frontier.shown_metrics, first.varied.is_alpha
     table = report.table_of(
         f"{first.varied.wanted.capitalize()} {escape(what)} for {escape(targets)}",
-        escape(frontier.axis.key.rpartition(".")[2]),
+        escape(", ".join(axis.key.rpartition(".")[2] for axis in frontier.axes)),
         first.varied.wanted,
+        *(["all that meet the targets"] if is_alpha else []),
         "95 % interval",
         *(escape(_short(metric, first)) for metric in metrics),
     )
@@ -97,6 +98,7 @@ def show_frontier(frontier: Frontier, console: Console) -> None:
         table.add_row(
             escape(words),
             "none" if one.smallest is None else one.varied.text(one.smallest),
+            *([", ".join(map(one.varied.text, one.alphas)) or "none"] if is_alpha else []),
             one.varied.range_text(interval.low, interval.high) if interval else "-",
             *(_cell(one, metric, chosen) if chosen else "-" for metric in metrics),
         )

@@ -1,4 +1,4 @@
-"""The smallest sufficient value over another key, and the delay that it costs."""
+"""The smallest sufficient value over another key, and the delay that it costs; over two, a map."""
 
 from typing import TYPE_CHECKING
 
@@ -6,7 +6,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from tailroom.errors import ArgumentError
-from tailroom.plots import style
+from tailroom.plots import frontier_map, style
 from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.scenario.axis import key_words
 from tailroom.simulation.metric_catalogue import axis_scale, metric_of
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 DELAYS = ("queue_delay_s_mean", "queue_delay_s_p99")
 """Metrics of the link that the second panel shows at each answer."""
+_WANTED = {"smallest": "smallest sufficient", "best": "best"}
 
 
 def draw(frontier: "Frontier") -> Figure:
@@ -27,7 +28,10 @@ def draw(frontier: "Frontier") -> Figure:
     Raises:
         ArgumentError: No value of the other key has an answer.
     """
-    numbers = frontier.axis.numbers
+    if len(frontier.axes) > 1:
+        return frontier_map.draw(frontier)
+    [axis] = frontier.axes
+    numbers = axis.numbers
     places = numbers or [float(place) for place in range(len(frontier.sizes))]
     answered = [
         (place, one, chosen)
@@ -42,14 +46,16 @@ def draw(frontier: "Frontier") -> Figure:
     above, below = figure.subplots(2, sharex=True)
     targets = " and ".join(str(target) for target in first.targets)
     what = f"buffer of link {first.link.name}" if first.varied.is_limit else first.varied.key
-    style.title(figure, f"Smallest {what} for {targets}", style.LEGEND_ROOM)
+    style.title(
+        figure, f"{first.varied.wanted.capitalize()} {what} for {targets}", style.LEGEND_ROOM
+    )
     dashes = {} if numbers else {"linestyle": "none"}
     scale, label = first.varied.axis
     values = [scale * chosen.limit for *_, chosen in answered]
     arms = [value - scale * _low(one) for value, (_, one, _) in zip(values, answered, strict=True)]
     own = {"color": "black", "marker": "o", "markersize": 3, "linewidth": 1, **dashes}
     above.errorbar(xs, values, yerr=[arms, [0.0] * len(arms)], capsize=2, **own)
-    above.set_ylabel(f"smallest sufficient\n{label}")
+    above.set_ylabel(f"{_WANTED[first.varied.wanted]}\n{label}")
     for name, look in zip(DELAYS, style.marked_line_styles(), strict=False):
         metric = f"links.{first.link.name}.{name}"
         to_ms = axis_scale(metric)
@@ -59,8 +65,8 @@ def draw(frontier: "Frontier") -> Figure:
         below.errorbar(xs, [to_ms * delay.mean for delay in delays], bars, capsize=2, **looks)
     below.set_ylabel("queueing delay\nat the answer (ms)")
     style.legend_at_right(below)
-    unit = f" ({frontier.axis.unit})" if frontier.axis.unit else ""
-    below.set_xlabel(f"{key_words(frontier.axis.key)}{unit}")
+    unit = f" ({axis.unit})" if axis.unit else ""
+    below.set_xlabel(f"{key_words(axis.key)}{unit}")
     for panel in (above, below):
         panel.set_ylim(bottom=0)
     if numbers is None:

@@ -149,7 +149,9 @@ def frontier_html(frontier: Frontier) -> str:
         ]
         for words, one in frontier.named
     ]
-    headings = [frontier.axis.key, "smallest", "95 % interval", *_headings(shown)]
+    keys = ", ".join(axis.key for axis in frontier.axes)
+    wanted = frontier.sizes[0].varied.wanted
+    headings = [keys, wanted, "95 % interval", *_headings(shown)]
     return fragment(
         [
             *(Paragraph(f"Warning: {warning['text']}") for warning in frontier.warnings),

@@ -567,8 +567,8 @@ class Ingress(TypedDict):
     pool: str
     """Name of the memory, a table of `[ingress_pools]`."""
     alpha: float
-    """What the ingress may take beyond its `xoff`, as a multiple of the memory that is free.
-    Switches have powers of two, 2^n for n = `dynamic_th`."""
+    """What the ingress may take, beyond its `xoff` if it has pause frames, as a multiple of the
+    memory that is free. Switches have powers of two, 2^n for n = `dynamic_th`."""
     xon_offset: NotRequired[SizeOrZero]
     """The sender resumes when the bytes have fallen this far below the threshold, or to `xon`.
     Default: '0 GB'."""
@@ -861,9 +861,9 @@ class Link(TypedDict):
     """Pause frames from the switch at the far end, which make the link lossless: the switch
     counts what arrived over the link and waits for the next links. Off unless given."""
     ingress: NotRequired[Ingress]
-    """Memory at the far end that the link shares with others that send pause frames: what waits
-    there may take alpha times the memory that is free beyond `xoff`, so that the threshold
-    moves. Off unless given."""
+    """Memory at the far end that the link shares with others: what waits there may take alpha
+    times the memory that is free beyond `xoff`, so that the threshold moves. Without `pause`,
+    packets above the threshold are dropped. Off unless given."""
     rate_variation: NotRequired[RateVariation]
     """Let the rate vary at random. Off unless given."""
     jitter: NotRequired[Jitter]
@@ -1055,8 +1055,8 @@ class SwitchIngress(TypedDict):
     """The memory, as a table of `[ingress_pools]`. Default: that of the table which `memory_of`
     names."""
     alpha: float
-    """What the ingress may take beyond its `xoff`, as a multiple of the memory that is free.
-    Switches have powers of two, 2^n for n = `dynamic_th`."""
+    """What the ingress may take, beyond its `xoff` if it has pause frames, as a multiple of the
+    memory that is free. Switches have powers of two, 2^n for n = `dynamic_th`."""
     xon_offset: NotRequired[SizeOrZero]
     """The sender resumes when the bytes have fallen this far below the threshold, or to `xon`.
     Default: '0 GB'."""
@@ -1109,8 +1109,9 @@ class Switch(TypedDict):
     """Pause frames that each switch sends, with these thresholds for each link that leads to
     it, also to the interfaces of hosts. Off unless given."""
     ingress: NotRequired[SwitchIngress]
-    """Memory that the links which lead to a switch share there, each switch its own, and
-    thresholds of their pause frames that move with it. Needs `pause`."""
+    """Memory that the links which lead to a switch share there, each switch its own, and their
+    thresholds, which move with it: of pause frames, or without `pause` those above which
+    packets are dropped."""
     line: NotRequired[Line]
     """The lines that the links share with those of other tables with the same line, which has
     as many hosts, uplinks, leaves and spines: each table is then a traffic class of the same
@@ -1178,8 +1179,9 @@ class Fabric(TypedDict):
     """Pause frames that each switch sends, with these thresholds for each link that leads to
     it, also to the interfaces of hosts. Off unless given."""
     ingress: NotRequired[SwitchIngress]
-    """Memory that the links which lead to a switch share there, each switch its own, and
-    thresholds of their pause frames that move with it. Needs `pause`."""
+    """Memory that the links which lead to a switch share there, each switch its own, and their
+    thresholds, which move with it: of pause frames, or without `pause` those above which
+    packets are dropped."""
     line: NotRequired[Line]
     """The lines that the links share with those of other tables with the same line, which has
     as many hosts, uplinks, leaves and spines: each table is then a traffic class of the same
@@ -2458,7 +2460,7 @@ class Scenario(TypedDict):
     pools: NotRequired[dict[str, Pool]]
     """Memory that links share, by name."""
     ingress_pools: NotRequired[dict[str, IngressPool]]
-    """Memory that the ingresses of links with pause frames share, by name."""
+    """Memory that the ingresses of links share, by name."""
     switches: NotRequired[dict[str, Switch]]
     """Switches with hosts by name. Groups of flows name hosts in `from` and `to`."""
     fabrics: NotRequired[dict[str, Fabric]]

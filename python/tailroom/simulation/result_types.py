@@ -81,7 +81,8 @@ class LinkSummary(TypedDict):
     """Packets refused because the queue had reached the limit that the policy of its pool
     sets."""
     drops_headroom_packets: int
-    """Packets refused because the headroom of the link over which they arrived was full."""
+    """Packets refused because the headroom of the link over which they arrived was full, or,
+    without pause frames, the threshold of its `ingress` was reached."""
     marks_packets: int
     """Packets that the queue discipline or the pool marked."""
     random_losses_packets: int
@@ -166,7 +167,8 @@ class LinkSummary(TypedDict):
     for less than 1 % of the time, else `elastic`."""
     pause_frames: int | None
     """Pause frames that the far end of the link has sent; null, as the next four, if it sends
-    none by its configuration."""
+    none by its configuration. Without them, `ingress` of the link still measures
+    `ingress_bytes_max`."""
     paused_fraction: float | None
     """Share of the measured window in which the link was paused."""
     pause_s_max: float | None

@@ -162,8 +162,17 @@ impl Link {
         self.pause.as_ref().is_some_and(|pause| pause.shut.is_some())
     }
 
+    /// Whether the switch at the far end counts what arrived over the link and waits there.
+    #[inline]
+    pub fn counts_in_switch(&self) -> bool {
+        self.has_pause() || self.lossy_ingress.is_some()
+    }
+
     /// Whether a packet that has crossed the link finds memory in the switch, of which this is free.
-    pub fn has_headroom(&self, bytes: u32, free: Free) -> bool {
+    pub fn has_room_in_switch(&self, bytes: u32, free: Free) -> bool {
+        if let Some(ingress) = &self.lossy_ingress {
+            return ingress.has_room(bytes, free);
+        }
         self.pause.as_ref().is_none_or(|pause| {
             let needed = pause.needed_headroom(bytes, free);
             needed == 0
@@ -178,6 +187,9 @@ impl Link {
         if let Some(pause) = &mut self.pause {
             pause.headroom_bytes += pause.needed_headroom(bytes, free);
             pause.waiting_bytes += u64::from(bytes);
+        }
+        if let Some(ingress) = &mut self.lossy_ingress {
+            ingress.enter(bytes);
         }
     }
 
@@ -195,6 +207,9 @@ impl Link {
 
     /// A packet that waited in the switch leaves its queue; headroom is free first.
     pub fn leave_switch(&mut self, bytes: u32) {
+        if let Some(ingress) = &mut self.lossy_ingress {
+            ingress.leave(bytes);
+        }
         let Some(pause) = &mut self.pause else { return };
         pause.waiting_bytes -= u64::from(bytes);
         pause.headroom_bytes = pause.headroom_bytes.saturating_sub(bytes.into());
@@ -216,12 +231,26 @@ impl Link {
 
     /// What the ingress occupies of what it may share with others.
     pub fn occupied_in_switch(&self) -> Occupied {
-        self.pause.as_ref().map_or(Occupied::default(), |pause| pause.occupied())
+        match (&self.pause, &self.lossy_ingress) {
+            (Some(pause), _) => pause.occupied(),
+            (None, Some(ingress)) => ingress.occupied(),
+            (None, None) => Occupied::default(),
+        }
     }
 
     /// What arrived over the link and waits in the switch, in bytes.
     pub fn waiting_in_switch(&self) -> u64 {
-        self.pause.as_ref().map_or(0, |pause| pause.waiting_bytes)
+        match (&self.pause, &self.lossy_ingress) {
+            (Some(pause), _) => pause.waiting_bytes,
+            (None, ingress) => ingress.as_ref().map_or(0, |ingress| ingress.waiting_bytes()),
+        }
+    }
+
+    /// The most bytes that arrived over the link and waited in the switch in the measured window; `None`
+    /// if the switch does not count them.
+    pub fn waiting_in_switch_max(&self) -> Option<u64> {
+        let of_pause = self.pause.as_ref().map(|pause| pause.probe.waiting_bytes_max);
+        of_pause.or_else(|| Some(self.lossy_ingress.as_ref()?.waiting_bytes_max()))
     }
 
     /// Whether the switch has asked for a pause that it has not ended.

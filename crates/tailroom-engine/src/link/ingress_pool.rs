@@ -4,7 +4,8 @@
 //! times the shared memory that is free. What arrives beyond takes headroom, which the packets that leave
 //! free first; what is left in it when the sender resumes counts as shared memory from then on. Headroom
 //! is memory outside the pool, or in it. A threshold moves when any ingress takes or frees memory of the
-//! pool.
+//! pool. Without pause frames, what arrives beyond the threshold is dropped
+//! (`lossy_ingress.rs`).
 
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::quantity::Size;

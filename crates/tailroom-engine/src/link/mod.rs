@@ -16,6 +16,7 @@ pub mod ingress_pool;
 pub mod jitter;
 pub mod line;
 pub mod lines;
+mod lossy_ingress;
 pub mod pause;
 pub mod policer;
 pub mod probe;
@@ -40,6 +41,7 @@ use crate::queue::{
 use crate::units::{Rate, Time};
 use fifo::{Fifo, Waiting};
 use ingress::Pause;
+use lossy_ingress::LossyIngress;
 use policer::Policer;
 use probe::{LinkCounts, LinkProbe};
 use queue::LinkQueue;
@@ -73,6 +75,7 @@ pub struct Link {
     queue: LinkQueue,
     transmitter: Transmitter,
     pause: Option<Box<Pause>>,
+    lossy_ingress: Option<Box<LossyIngress>>,
     /// When the link that shares its line and sends is done, if one does.
     line_free_at: Time,
     is_plain: bool,
@@ -96,6 +99,7 @@ impl Link {
             queue,
             transmitter: Transmitter::new(spec, info.packet_bytes, info.seed),
             pause: Pause::of(spec),
+            lossy_ingress: LossyIngress::of(spec),
             line_free_at: Time::ZERO,
             // The loop over plain events does not ask for the faults of custom rules.
             is_plain: takes_all && spec.queue.custom().is_none() && (is_steady || spec.is_served()),
@@ -443,6 +447,7 @@ impl Link {
         self.count_marks();
         self.probe.begin(now, packets, bytes, idle);
         self.pause.iter_mut().for_each(|pause| pause.begin_measuring(now));
+        self.lossy_ingress.iter_mut().for_each(|ingress| ingress.begin_measuring());
         if let LinkQueue::Served(queue) = &mut self.queue {
             queue.restart_gauges(now);
         }

@@ -80,6 +80,12 @@ impl LinkSpec {
         self.is_acted_on || lets_wait || self.queue.needs_service()
     }
 
+    /// Whether the far end of the link is a switch that counts what arrived over the link and waits there:
+    /// for pause frames, or because ingresses share memory.
+    pub fn counts_in_switch(&self) -> bool {
+        self.pause.is_some() || self.ingress.is_some()
+    }
+
     /// The rate at which packets leave the shaper, or that of the link until its first change: limits in
     /// time and bdp are measured by it.
     pub fn sustained_rate(&self) -> Rate {

@@ -369,12 +369,22 @@ impl Network {
         })
     }
 
-    /// By link, whether packets may reach it over a link whose far end sends pause frames. There they
-    /// wait where they can be counted until they leave.
+    /// By link, whether packets may reach it over a link whose far end sends pause frames.
     pub fn behind_pauses(&self) -> Vec<bool> {
+        self.behind(|link| link.pause.is_some())
+    }
+
+    /// By link, whether packets may reach it over a link [whose far end counts
+    /// them](LinkSpec::counts_in_switch). There they wait where they can be counted until they leave.
+    pub fn behind_ingresses(&self) -> Vec<bool> {
+        self.behind(LinkSpec::counts_in_switch)
+    }
+
+    /// By link, whether packets may reach it over a link like these.
+    fn behind(&self, leads: impl Fn(&LinkSpec) -> bool) -> Vec<bool> {
         let mut behind = vec![false; self.links.len()];
-        let paused = (0..behind.len()).filter(|&link| self.links[link].pause.is_some());
-        for next in paused.flat_map(|link| self.links_behind(link)) {
+        let leading = (0..behind.len()).filter(|&link| leads(&self.links[link]));
+        for next in leading.flat_map(|link| self.links_behind(link)) {
             // A path of a wrong network may name a link that does not exist.
             if let Some(is_behind) = behind.get_mut(next) {
                 *is_behind = true;

@@ -27,7 +27,8 @@ pub enum DropReason {
     Pool,
     /// The queue had reached the limit that the policy of its pool sets.
     Threshold,
-    /// The headroom of the link over which the packet arrived was full.
+    /// The ingress over which the packet arrived had no memory left: its headroom was full, or without
+    /// pause frames its threshold was reached.
     Headroom,
 }
 

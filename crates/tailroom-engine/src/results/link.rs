@@ -45,7 +45,8 @@ pub struct LinkSummary {
     pub drops_pool_packets: u64,
     /// Packets refused because the queue had reached the limit that the policy of its pool sets.
     pub drops_threshold_packets: u64,
-    /// Packets refused because the headroom of the link over which they arrived was full.
+    /// Packets refused because the headroom of the link over which they arrived was full, or, without pause
+    /// frames, the threshold of its `ingress` was reached.
     pub drops_headroom_packets: u64,
     /// Packets that the queue discipline or the pool marked.
     pub marks_packets: u64,
@@ -115,7 +116,7 @@ pub struct LinkSummary {
     #[serde(flatten)]
     pub sharing: SharingSummary,
     /// Pause frames that the far end of the link has sent; null, as the next four, if it sends none by
-    /// its configuration.
+    /// its configuration. Without them, `ingress` of the link still measures `ingress_bytes_max`.
     pub pause_frames: Option<u64>,
     /// Share of the measured window in which the link was paused.
     pub paused_fraction: Option<f64>,
@@ -217,7 +218,7 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         pause_frames: pause.map(|probe| probe.frames),
         paused_fraction: pause.and_then(|probe| ratio(probe.paused.seconds(), span.seconds())),
         pause_s_max: pause.map(|probe| probe.longest.seconds()),
-        ingress_bytes_max: pause.map(|probe| probe.waiting_bytes_max as f64),
+        ingress_bytes_max: link.waiting_in_switch_max().map(|bytes| bytes as f64),
         headroom_bytes_max: pause.map(|probe| probe.headroom_bytes_max as f64),
         blocked_fraction: run.behind_pauses[index]
             .then(|| ratio(run.blocked[index].seconds(), span.seconds()))

@@ -57,7 +57,7 @@ impl Simulation {
             packet = self.add_wait(packet, outcome, hop);
         }
         if outcome == LinkOutcome::Held {
-            if self.any_link.pauses {
+            if self.any_link.counts_in_switch {
                 self.note_wait(link, packet, packet.time(), true);
             }
             self.note_queue(link, packet.time());
@@ -307,7 +307,7 @@ impl Simulation {
         if self.any_link.shares_line {
             self.take_line(link, packet.bytes(), now);
         }
-        if self.any_link.pauses {
+        if self.any_link.counts_in_switch {
             self.note_wait(link, packet, now, false);
             self.leave_switch(packet, now);
         }

@@ -102,6 +102,8 @@ struct AnyLink {
     gives_way: bool,
     /// Its far end sends pause frames.
     pauses: bool,
+    /// Its far end counts what arrived over it and waits there, as pauses need it.
+    counts_in_switch: bool,
     /// It records its arrivals, or a flow the packets at its ends. No flow is then on its fast path: the
     /// receiver's state tells the whole sequence number of a packet.
     logs_arrivals: bool,
@@ -132,7 +134,7 @@ impl Simulation {
         let links = network.links.iter().zip(&facts);
         let links = links.map(|(spec, facts)| Link::new(spec, facts, network.measured()));
         let links: Vec<Link> = links.collect();
-        let behind_pauses = network.behind_pauses();
+        let behind_ingresses = network.behind_ingresses();
         let pools = network.empty_pools();
         let shares_line = network.links.iter().any(|link| link.line.is_some());
         let expels = pools.expel_any();
@@ -141,7 +143,7 @@ impl Simulation {
             pending: Pending::new(sizing::agenda(network).with_memory(network.memory_limit_bytes)),
             dynamic: DynamicFlows::new(network, &links),
             routes: Routes::new(network, |link| {
-                let is_behind = behind_pauses[link];
+                let is_behind = behind_ingresses[link];
                 links[link].is_plain() && !links[link].has_pause() && !is_behind && !logs_ends
             }),
             timers: Tournament::new(links.len() + if expels { network.pools.len() } else { 0 }),
@@ -151,7 +153,7 @@ impl Simulation {
                 network.links.iter().map(|link| link.ingress),
             ),
             blocking: Blocking::new(network),
-            lossless_drops: LosslessDrops::new(if behind_pauses.contains(&true) {
+            lossless_drops: LosslessDrops::new(if behind_ingresses.contains(&true) {
                 links.len()
             } else {
                 0
@@ -162,6 +164,7 @@ impl Simulation {
                 expels,
                 gives_way: shares_line || expels,
                 pauses: links.iter().any(Link::has_pause),
+                counts_in_switch: links.iter().any(Link::counts_in_switch),
                 logs_arrivals: logs_ends
                     || network.links.iter().any(|link| link.arrival_log.is_some()),
             },

@@ -1,4 +1,4 @@
-//! The packets that wait in a switch which may pause the link over which they arrived.
+//! The packets that wait in a switch which counts them at the link over which they arrived.
 
 use super::Simulation;
 use super::routes::Hop;
@@ -10,14 +10,14 @@ use crate::results::WaitingInSwitch;
 use crate::units::Time;
 
 impl Simulation {
-    /// The link over which a packet has reached the link where it is, if the switch between the two may
-    /// pause it.
+    /// The link over which a packet has reached the link where it is, if the switch between the two counts
+    /// what waits of it.
     #[inline]
     pub(super) fn ingress_of(&self, packet: Transit) -> Option<usize> {
-        if !self.any_link.pauses {
+        if !self.any_link.counts_in_switch {
             return None;
         }
-        self.routes.link_before(packet).filter(|&link| self.links[link].has_pause())
+        self.routes.link_before(packet).filter(|&link| self.links[link].counts_in_switch())
     }
 
     /// A packet reaches a link of a switch over `ingress`. The memory of the ingress comes before the
@@ -30,8 +30,8 @@ impl Simulation {
     ) -> LinkOutcome {
         let (link, bytes) = (hop.link as usize, packet.bytes());
         let free = self.ingress_pools.free(ingress);
-        if !self.links[ingress].has_headroom(bytes, free) {
-            self.lossless_drops.count(ingress, link, DropReason::Headroom);
+        if !self.links[ingress].has_room_in_switch(bytes, free) {
+            self.note_lossless_drop(ingress, link, DropReason::Headroom);
             return self.links[link].refuse(*packet, hop.class, DropReason::Headroom);
         }
         let outcome = if self.pools.has(link) {
@@ -44,10 +44,17 @@ impl Simulation {
             LinkOutcome::Held => {
                 self.at_ingress(ingress, |link, free| link.enter_switch(bytes, free));
             }
-            LinkOutcome::Dropped(reason) => self.lossless_drops.count(ingress, link, reason),
+            LinkOutcome::Dropped(reason) => self.note_lossless_drop(ingress, link, reason),
             LinkOutcome::Delivered(_) | LinkOutcome::Lost => {}
         }
         outcome
+    }
+
+    /// A packet that arrived over `ingress` is dropped at `link`, which pause frames should prevent.
+    fn note_lossless_drop(&mut self, ingress: usize, link: usize, reason: DropReason) {
+        if self.links[ingress].has_pause() {
+            self.lossless_drops.count(ingress, link, reason);
+        }
     }
 
     /// Changes what the ingress of a link occupies, in its pool too.
@@ -87,13 +94,13 @@ impl Simulation {
 
     /// The packets that a link has dropped, and of which nobody has taken note yet, leave their queue.
     pub(super) fn let_dropped_leave(&mut self, link: usize, now: Time) {
-        if !self.any_link.pauses {
+        if !self.any_link.counts_in_switch {
             return;
         }
         let mut place = 0;
         while let Some(dropped) = self.links[link].dropped(place) {
             if let Some(ingress) = self.ingress_of(dropped.packet) {
-                self.lossless_drops.count(ingress, link, dropped.reason);
+                self.note_lossless_drop(ingress, link, dropped.reason);
             }
             self.note_wait(link, dropped.packet, now, false);
             self.leave_switch(dropped.packet, now);
@@ -101,7 +108,7 @@ impl Simulation {
         }
     }
 
-    /// What waits in switches that may pause the links over which it arrived.
+    /// What waits in switches that count it at the links over which it arrived.
     pub(super) fn waiting_in_switches(&self) -> Vec<WaitingInSwitch> {
         let held = self.links.iter().enumerate().flat_map(|(at, link)| {
             let of_ingress =

@@ -1,4 +1,7 @@
-//! Thresholds of pause frames that move with memory, and headroom outside and in it, against closed forms.
+//! Thresholds of pause frames that move with memory, headroom outside and in it, and lossy packets that take
+//! of the same memory, against closed forms.
+
+use std::fmt::Write;
 
 use tailroom_engine::results::{Results, WarningKind};
 
@@ -137,6 +140,133 @@ fn headroom_in_the_memory_needs_what_the_thresholds_leave() {
     assert_eq!(warning(&together("48 kB"), WarningKind::ShortHeadroom), None);
 }
 
+/// Lossy ingresses whose next links stand still, without a pool there: each stops at its threshold of alpha
+/// times the free memory B, as ingresses with pauses do, and drops the rest.
+#[test]
+fn lossy_ingresses_that_share_memory_drop_above_the_dynamic_threshold() {
+    for alpha in [0.125, 0.5, 4.0] {
+        let mut text =
+            "duration = \"5 ms\"\n[ingress_pools.memory]\nsize = \"300 kB\"\n".to_owned();
+        for index in 0..3 {
+            let ingress = format!("ingress = {{ pool = \"memory\", alpha = {alpha} }}");
+            text += &wire(&format!("in{index}"), 10.0, &ingress);
+            let stop = "changes = [{ at = \"0 s\", rate = \"0 bit/s\" }]";
+            text += &wire(&format!("out{index}"), 10.0, stop);
+            let path = format!("[\"in{index}\", \"out{index}\"]");
+            text += &stream(&format!("f{index}"), &path, "cbr", 10.0);
+        }
+        let summary = run(&text, 1).summary;
+        for index in 0..3 {
+            let held = link(&summary, &format!("in{index}")).ingress_bytes_max;
+            // As of a queue in a pool: a packet, and alpha packets of what the others take meanwhile.
+            let (expected, bound) =
+                (alpha * 300e3 / (1.0 + 3.0 * alpha), 1e3 * (1.0 + 3.0 * alpha));
+            let held = held.expect("it is measured");
+            assert!((held - expected).abs() < bound, "alpha {alpha}: {held}, expected {expected}");
+            let next = link(&summary, &format!("out{index}"));
+            assert!(next.drops_headroom_packets > 1_000, "{next:?}");
+            assert_eq!(next.drops_headroom_packets, next.drops_packets);
+            assert_eq!(link(&summary, &format!("in{index}")).pause_frames, None);
+        }
+    }
+}
+
+/// A switch that counts lossy and lossless packets in one memory, as SONiC does.
+#[derive(Clone, Copy, Debug)]
+struct Coupled {
+    /// Number, alpha and memory in bytes of lossy queues, which the egress limits.
+    lossy: (usize, f64, f64),
+    /// Number, alpha and memory in bytes of lossless ingresses, whose next links stand still.
+    lossless: (usize, f64, f64),
+}
+
+impl Coupled {
+    /// Lossy ingresses have the largest alpha, so that the egress limits them. Lossless packets arrive once
+    /// the lossy queues are full.
+    fn text(self) -> String {
+        let ((lossy, egress_alpha, egress), (lossless, alpha, memory)) =
+            (self.lossy, self.lossless);
+        let mut text = format!(
+            "duration = \"40 ms\"\nmeasure_from = \"5 ms\"
+            [pools.egress]\nsize = \"{egress} B\"\nfrees = \"at start\"
+            policy = {{ kind = \"dynamic_threshold\", alpha = {egress_alpha} }}
+            [ingress_pools.memory]\nsize = \"{memory} B\"\n"
+        );
+        for index in 0..lossy {
+            let ingress = "ingress = { pool = \"memory\", alpha = 1e6 }";
+            text += &wire(&format!("lossy-in{index}"), 10.0, ingress);
+            text += &wire(&format!("lossy-out{index}"), 5.0, "pool = \"egress\"");
+            let path = format!("[\"lossy-in{index}\", \"lossy-out{index}\"]");
+            text += &stream(&format!("lossy{index}"), &path, "cbr", 10.0);
+        }
+        text = text.replace("limit = \"400 kB\"", "limit = \"1 MB\"");
+        for index in 0..lossless {
+            let keys = format!(
+                "pause = {{ xoff = \"5 kB\", xon = \"4 kB\", headroom = \"20 kB\" }}
+                ingress = {{ pool = \"memory\", alpha = {alpha} }}"
+            );
+            text += &wire(&format!("in{index}"), 10.0, &keys);
+            let stop = "changes = [{ at = \"0 s\", rate = \"0 bit/s\" }]";
+            text += &wire(&format!("out{index}"), 10.0, stop);
+            let path = format!("[\"in{index}\", \"out{index}\"]");
+            text += &stream(&format!("f{index}"), &path, "cbr", 10.0);
+            let _ = writeln!(text, "start = \"10 ms\"");
+        }
+        text
+    }
+}
+
+/// The analysis of SONiC's buffer model (Addanki et al., "Reverie", NSDI 2024), with e for the lossy queues at
+/// the egress and i for the lossless ingresses: lossy packets take L = Be ne ae / (1 + ne ae) of their egress
+/// memory Be, and as much of the memory Bi of the ingresses, whose thresholds are then
+/// ai (Bi + ne ae (Bi - Be)) / ((1 + ni ai) (1 + ne ae)).
+#[test]
+fn lossy_packets_lower_the_thresholds_of_pauses_as_coupled_pools_do() {
+    for (lossy, lossless) in [
+        ((4, 1.0, 200e3), (2, 0.5, 400e3)),
+        ((2, 4.0, 300e3), (1, 1.0, 300e3)),
+        ((3, 0.5, 500e3), (4, 0.125, 600e3)),
+        ((6, 0.125, 400e3), (3, 2.0, 300e3)),
+    ] {
+        let results = run(&Coupled { lossy, lossless }.text(), 1);
+        let ((queues, egress_alpha, egress), (links, alpha, memory)) = (lossy, lossless);
+        let (queues, links, pressure) = (queues as f64, links as f64, queues as f64 * egress_alpha);
+        let total = egress * pressure / (1.0 + pressure);
+        let (_, pool) = &results.summary.pools.0[0];
+        // Each queue is off by a packet, and the threshold by alpha packets.
+        let total_bound = queues * (1.0 + egress_alpha) * 1e3;
+        let found = pool.memory_bytes_mean;
+        assert!((found - total).abs() < total_bound, "{lossy:?}: {found}, expected {total}");
+        let both = (1.0 + links * alpha) * (1.0 + pressure);
+        let threshold = alpha * (memory + pressure * (memory - egress)) / both;
+        // A packet of each lossless link, as without lossy ones, and the share of what is off there.
+        let bound = 1e3 * (1.0 + links * alpha) + alpha * total_bound / (1.0 + links * alpha);
+        let without = alpha * memory / (1.0 + links * alpha);
+        assert!(without - threshold > 2.0 * bound, "{lossy:?}, {lossless:?} tell nothing");
+        for index in 0..lossless.0 {
+            let shared = shared_bytes(&results, index);
+            let case = format!("{lossy:?}, {lossless:?}: {shared}, expected {threshold}");
+            assert!((shared - threshold).abs() < bound, "{case}");
+            assert_eq!(link(&results.summary, &format!("out{index}")).drops_packets, 0);
+        }
+        let at_ingress = |index| link(&results.summary, &format!("lossy-out{index}"));
+        assert!((0..lossy.0).all(|index| at_ingress(index).drops_headroom_packets == 0));
+    }
+}
+
+/// Lossy packets that have filled half of the memory leave it: the paused links get what is then free.
+#[test]
+fn a_paused_link_resumes_when_lossy_packets_have_left() {
+    let coupled = Coupled { lossy: (1, 4.0, 200e3), lossless: (2, 0.5, 300e3) };
+    let text = coupled.text().replace("[flows.lossy0]", "[flows.lossy0]\nstop = \"20 ms\"");
+    let results = run(&text, 1);
+    for index in 0..2 {
+        let (shared, expected) = (shared_bytes(&results, index), 0.5 * 300e3 / (1.0 + 2.0 * 0.5));
+        assert!((shared - expected).abs() < 2_000.0, "{shared}, expected {expected}");
+        assert!(link(&results.summary, &format!("in{index}")).pause_frames > Some(1));
+    }
+}
+
 #[test]
 fn wrong_ingress_pools_are_refused_with_the_key_and_a_remedy() {
     let text = shared_memory("", [None; 4]);
@@ -157,5 +287,10 @@ fn wrong_ingress_pools_are_refused_with_the_key_and_a_remedy() {
     assert_refused(&message, "line 2, ingress_pools.unused", &["remove", "ingress"]);
     let without = text.replace("pause = {", "#");
     let message = refusal(&without);
-    assert_refused(&message, "line 10, links.in0.ingress", &["`pause`"]);
+    assert_refused(&message, "line 10, links.in0.ingress.xon_offset", &["`pause`"]);
+    let lossy = without.replace(", xon_offset = \"1 kB\"", "");
+    let nothing_waits = lossy.replace("[\"in0\", \"out0\"]", "[\"in0\"]");
+    assert_refused(&refusal(&nothing_waits), "line 10, links.in0.ingress", &["path"]);
+    let tiny = lossy.replace("size = \"400 kB\"", "size = \"900 B\"");
+    assert_refused(&refusal(&tiny), "line 10, links.in0.ingress.pool", &["\"1000 B\""]);
 }

@@ -137,12 +137,37 @@ fn a_switch_with_lossless_ports_is_short_for_its_links() {
     assert!(short.flows == long.flows, "results of flows differ");
 }
 
+/// The lossy class takes of the memory in which the lossless one has its thresholds.
+#[test]
+fn a_lossy_class_counts_at_the_ingress_of_its_switch() {
+    let table = "[switches.tcp]\n";
+    let keys = "ingress = { alpha = 8.0 }\nmemory_of = \"storage\"\n";
+    let short = short_form().replace(table, &format!("{table}{keys}"));
+    let mut long = long_form();
+    for host in 0..3 {
+        let up = format!("[links.tcp-h{host}-switch]\n");
+        let keys = "ingress = { pool = \"storage-switch\", alpha = 8.0 }\n";
+        long = long.replace(&up, &format!("{up}{keys}"));
+    }
+    let [apart, short, long] = [short_form(), short, long].map(|text| run(&text, 1).summary);
+    assert!(short.links == long.links, "results of links differ");
+    assert!(short.flows == long.flows, "results of flows differ");
+    let storage = |summary| link(summary, "storage-h2-switch").ingress_bytes_max;
+    assert!(storage(&short) < storage(&apart), "less memory is free for the lossless class");
+    assert!(link(&short, "tcp-h2-switch").ingress_bytes_max > Some(0.0));
+    assert_eq!(link(&apart, "tcp-h2-switch").ingress_bytes_max, None);
+}
+
 #[test]
 fn wrong_switches_with_lossless_ports_are_refused_with_the_key_and_a_remedy() {
     let switch = |keys: &str| incast(keys);
     let ingress = "ingress = { pool = { size = \"1 MB\" }, alpha = 1.0 }";
     for (keys, place, remedy) in [
-        (ingress.to_owned(), "line 7, switches.tor.ingress", "`pause`"),
+        (
+            ingress.replace("1.0", "1.0, xon_offset = \"2 kB\""),
+            "line 7, switches.tor.ingress.xon_offset",
+            "`pause`",
+        ),
         (
             format!("{PAUSE}\n{}", ingress.replace("1.0", "0.0")),
             "line 8, switches.tor.ingress.alpha",

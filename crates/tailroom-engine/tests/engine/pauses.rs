@@ -265,6 +265,8 @@ pub(crate) fn lossless(mut network: Network) -> Network {
         if let Some(pause) = &mut link.pause {
             let needed = pause.least_headroom_bytes(link.rate, link.delay, largest);
             pause.headroom = Size::new(needed);
+        } else {
+            link.ingress = None; // without pause frames, it drops
         }
     }
     for pool in &mut network.ingress_pools {

@@ -12,6 +12,7 @@ from tailroom.simulation.metrics import find_metric
 from tailroom.simulation.run_warnings import warning
 from tailroom.statistics.pooled_percentile import pooled_percentile
 from tailroom.storage.run import RunsInMemory, metric_names
+from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.search import Tried
 from tailroom.studies.size_study.targets import Target, limits_loss
 from tailroom.studies.stored_warnings import warnings_of
@@ -37,7 +38,7 @@ def answer_warnings(
     store: "Store | RunsInMemory",
     precision: float,
 ) -> Iterator["RunWarning"]:
-    """Yields the warnings of an answer.
+    """Yields the warnings of an answer, without that of heavy loss.
 
     Args:
         answer: The buffer of the answer.
@@ -47,7 +48,6 @@ def answer_warnings(
         precision: Half-width of the answer's interval relative to the answer.
     """
     known = metric_names(answer.point.finished[0])
-    yield from _loss(answer, link, targets, known)
     yield from _shares(answer, link, known)
     yield from _too_few_packets(answer, targets, known)
     yield from _short_for_percentiles(answer, targets, known, precision)
@@ -58,15 +58,31 @@ def answer_warnings(
             yield from _few_reductions(one["place"], answer)
 
 
-def _loss(
-    answer: Tried, link: Bottleneck, targets: Sequence[Target], known: Sequence[str]
+def heavy_loss(
+    answer: Tried, link: Bottleneck, pools: Pools | None, targets: Sequence[Target]
 ) -> Iterator["RunWarning"]:
-    """The loss of the link, unless a target limits a loss."""
-    metric = f"links.{link.name}.loss_fraction"
+    """Yields the loss of the link, or of the pools that are varied, unless a target limits a loss.
+
+    Args:
+        answer: The buffer of the answer.
+        link: Its link.
+        pools: The pools that the varied key belongs to, if it does.
+        targets: The targets that the answer meets.
+    """
+    known = metric_names(answer.point.finished[0])
+    metric = pools.loss_metric if pools else f"links.{link.name}.loss_fraction"
     if metric not in known or any(map(limits_loss, targets)):
         return
     loss = answer.interval(metric).mean
     if loss <= MOST_LOSS:
+        return
+    if pools:
+        name = metric.removeprefix("pools.")
+        text = (
+            f"at this value {percent(loss)} % of the packets of {pools.words} are lost; add "
+            f"{usage('targets', f'{name} <= 1%')}, or compare policies with tailroom run --vary"
+        )
+        yield warning("heavy_loss", pools.key, text, loss_fraction=loss)
         return
     links = [
         name for name in known if name.startswith("links.") and name.endswith(".loss_fraction")

@@ -477,8 +477,9 @@ class _Work:
                 is_decided = bool(point.keys) and not judged.look(point.values)
             except RunError:
                 # With a tiny alpha no query may ever be complete: the others are still judged.
-                if not self.question.varied.is_alpha:
+                if not isinstance(self.search, AlphaSearch):
                     raise
+                self.search.leave_out(limit, point)
                 return len(point.keys)
             if is_decided:
                 self.tried[limit] = Tried(limit, point, judged.given)
@@ -585,7 +586,9 @@ class _Work:
     def size(self, predictions: Predictions, phases: tuple[PhaseSpread, ...]) -> Size:
         """The answer from the runs so far."""
         question = self.question
-        ended = [one for one in self.tried.values() if one.point.finished]
+        undefined = self.search.undefined if isinstance(self.search, AlphaSearch) else {}
+        known = (one for limit, one in self.tried.items() if limit not in undefined)
+        ended = [one for one in known if one.point.finished]
         tried = tuple(map(self._judged, sorted(ended, key=lambda one: one.limit)))
         is_best = isinstance(self.search, AlphaSearch)
         answer = self.search.answer if is_best else None
@@ -605,6 +608,7 @@ class _Work:
             without_loss_target=without_loss_target,
             too_small=0 if is_best else largest_missing(tried, decided),
             tried=tried,
+            undefined=undefined,
             feasible=tuple(
                 feasible_limits(target, tried, question.link if question.varied.is_limit else None)
                 for target in targets

@@ -177,6 +177,8 @@ class Varied:
         """What a step is in the unit of an axis, and the label of the axis."""
         scale, unit = _AXES[self.quantity]
         name = "buffer" if self.is_limit else self.key
+        if self.is_alpha:
+            return self._step, name
         return (1.0, name) if self.is_whole else (scale, f"{name}{unit}")
 
 

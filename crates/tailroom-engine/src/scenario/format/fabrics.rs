@@ -76,8 +76,8 @@ pub(in crate::scenario) struct PortsConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "xoff": "60 kB", "xon": "50 kB", "headroom": "30 kB" }))]
     pub(in crate::scenario) pause: Option<PauseSpec>,
-    /// Memory that the links which lead to a switch share there, each switch its own, and thresholds of
-    /// their pause frames that move with it. Needs `pause`.
+    /// Memory that the links which lead to a switch share there, each switch its own, and their thresholds,
+    /// which move with it: of pause frames, or without `pause` those above which packets are dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "pool": { "size": "33 MB" }, "alpha": 0.125 }))]
     pub(in crate::scenario) ingress: Option<SwitchIngressConfig>,

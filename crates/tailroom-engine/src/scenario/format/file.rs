@@ -67,7 +67,7 @@ pub(in crate::scenario) struct ScenarioFile {
     /// Memory that links share, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(in crate::scenario) pools: IndexMap<String, PoolConfig>,
-    /// Memory that the ingresses of links with pause frames share, by name.
+    /// Memory that the ingresses of links share, by name.
     #[serde(default, skip_serializing_if = "IndexMap::is_empty")]
     pub(in crate::scenario) ingress_pools: IndexMap<String, IngressMemory>,
     /// Switches with hosts by name. Groups of flows name hosts in `from` and `to`.
@@ -249,9 +249,9 @@ pub(in crate::scenario) struct LinkConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "xoff": "60 kB", "xon": "50 kB", "headroom": "30 kB" }))]
     pub(in crate::scenario) pause: Option<PauseSpec>,
-    /// Memory at the far end that the link shares with others that send pause frames: what waits there may
-    /// take alpha times the memory that is free beyond `xoff`, so that the threshold moves. Off unless
-    /// given.
+    /// Memory at the far end that the link shares with others: what waits there may take alpha times the
+    /// memory that is free beyond `xoff`, so that the threshold moves. Without `pause`, packets above the
+    /// threshold are dropped. Off unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) ingress: Option<IngressConfig>,
     /// Let the rate vary at random. Off unless given.

@@ -37,8 +37,8 @@ pub(in crate::scenario) struct SwitchIngressConfig {
 /// How the threshold of an ingress follows the memory that is free.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub(in crate::scenario) struct ThresholdConfig {
-    /// What the ingress may take beyond its `xoff`, as a multiple of the memory that is free. Switches
-    /// have powers of two, 2^n for n = `dynamic_th`.
+    /// What the ingress may take, beyond its `xoff` if it has pause frames, as a multiple of the memory that
+    /// is free. Switches have powers of two, 2^n for n = `dynamic_th`.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1_000_000.0), example = 0.125)]
     pub(in crate::scenario) alpha: f64,
     /// The sender resumes when the bytes have fallen this far below the threshold, or to `xon`.

@@ -104,7 +104,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
         memory_limit_bytes: file.memory_limit.bytes(),
     };
     shift_phases(&mut network, file.phase_shift);
-    let behind = network.behind_pauses();
+    let behind = network.behind_ingresses();
     network.links.iter_mut().zip(behind).for_each(|(link, behind)| link.is_acted_on |= behind);
     check_network(inputs, &network).map_err(|fault| vec![fault])?;
     Ok(network)

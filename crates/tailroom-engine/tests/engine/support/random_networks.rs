@@ -508,20 +508,26 @@ fn ingress_pool() -> impl Strategy<Value = (IngressMemory, Vec<Option<IngressMem
     (memory, prop::collection::vec(option::of(member), 3))
 }
 
-/// A network in which links are paused, in the direction of the packets or of the ACKs.
+/// A network in which links are paused or share memory at their ingresses, in the direction of the packets
+/// or of the ACKs.
 pub(crate) fn network_with_pauses() -> impl Strategy<Value = Network> {
     let pauses = prop::collection::vec(option::weighted(0.7, pause()), 3);
     (network(), pauses, ingress_pool()).prop_map(|(mut network, pauses, (memory, members))| {
         let packets: Vec<u32> =
             network.link_facts().iter().map(|facts| facts.packet_bytes).collect();
-        for ((link, pause), packet) in network.links.iter_mut().zip(pauses).zip(packets) {
+        let links = network.links.iter_mut().zip(pauses).zip(members);
+        for (((link, pause), member), packet) in links.zip(packets) {
             link.pause = pause.filter(|pause| pause.memory_bytes() >= packet.into());
+            link.ingress = member;
+            if link.pause.is_none() {
+                // A lossy ingress has no pauses to end, and holds a packet.
+                let fits = memory.size.bytes() >= packet.into();
+                link.ingress = member.filter(|_| fits);
+                link.ingress.iter_mut().for_each(|member| member.xon_offset = 0);
+            }
         }
         network.ingress_pools = vec![memory];
-        for (link, member) in network.links.iter_mut().zip(members) {
-            link.ingress = member.filter(|_| link.pause.is_some());
-        }
-        let behind = network.behind_pauses();
+        let behind = network.behind_ingresses();
         network.links.iter_mut().zip(behind).for_each(|(link, is)| link.is_acted_on |= is);
         network
     })

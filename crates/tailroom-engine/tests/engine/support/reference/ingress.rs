@@ -1,4 +1,4 @@
-//! The packets that wait in switches which may pause the links over which they arrived: summed anew
+//! The packets that wait in switches which count them at the links over which they arrived: summed anew
 //! for each arrival. The counts that a link keeps of them must be the same.
 
 use std::collections::BTreeMap;
@@ -96,12 +96,22 @@ impl<'a> Ingress<'a> {
     /// Why a packet that arrived over a link is refused, if it is.
     pub(super) fn refuses(&self, ingress: Option<usize>, packet: &Transit) -> Option<DropReason> {
         let link = ingress?;
+        if self.network.links[link].pause.is_none() {
+            return self.refuses_lossy(link, packet.bytes()).then_some(DropReason::Headroom);
+        }
         let above = self.above(link, packet.bytes());
         let own = self.network.links[link].pause.map_or(u64::MAX, |pause| pause.headroom.bytes());
         let is_full = self.headroom[link] + above > own || above > self.free(link).headroom;
         let overfills = self.free(link).includes_headroom
             && u64::from(packet.bytes()) > self.unused_own(link) + self.free(link).shared;
         (above > 0 && (is_full || overfills)).then_some(DropReason::Headroom)
+    }
+
+    /// Whether a link without pause frames is at its threshold, or the packet does not fit.
+    fn refuses_lossy(&self, link: usize, bytes: u32) -> bool {
+        let alpha = self.network.links[link].ingress.map_or(0.0, |member| member.alpha);
+        let free = self.free(link).shared;
+        self.bytes_of(link) as f64 >= alpha * free as f64 || u64::from(bytes) > free
     }
 
     /// A packet that arrived over `ingress` waits at a link.
@@ -113,7 +123,9 @@ impl<'a> Ingress<'a> {
         links: &mut [Link],
     ) {
         links[ingress].enter_switch(packet.bytes(), self.free(ingress));
-        self.headroom[ingress] += self.above(ingress, packet.bytes());
+        if self.network.links[ingress].pause.is_some() {
+            self.headroom[ingress] += self.above(ingress, packet.bytes());
+        }
         self.packets.insert(packet.slot(), (ingress, at, packet.bytes()));
         self.compare(ingress, links);
     }

@@ -123,7 +123,7 @@ impl Reference<'_> {
         Timestamps { value_ms: milliseconds(sent), echo_ms: milliseconds(newest) }
     }
 
-    /// The link over which a packet or an ACK reaches a link, if its far end sends pause frames.
+    /// The link over which a packet or an ACK reaches a link, if its far end counts what waits of it.
     fn ingress_of(&self, flow: usize, happening: &Happening) -> Option<usize> {
         let before = match happening {
             Happening::PacketAtLink(hop, ..) => self.paths[flow][hop.checked_sub(1)?],
@@ -132,7 +132,7 @@ impl Reference<'_> {
             }
             _ => unreachable!("only packets and ACKs reach links"),
         };
-        self.network.links[before].pause.map(|_| before)
+        self.network.links[before].counts_in_switch().then_some(before)
     }
 
     /// A packet leaves the queue of the link at which it waits.
