@@ -19,6 +19,7 @@ SHOWS = {
         "answer": "table and picture",
         "answer.plot()": "picture",
     },
+    "learned-control": {"figure": "picture"},
     "two-controls": {
         "tr.run(link, set={CONTROL: 'backoff:Backoff'}, series_samples=600)": "table and picture",
         "swept": "table and picture",
@@ -34,6 +35,9 @@ CHECKS = {
         assert smallest < 0.98 < access["utilization"]
         assert answer.too_small < answer.limit_packets
         assert any(rule.prediction for rule in rules.answers)
+    """,
+    "learned-control": """
+        assert more.mean() > width
     """,
     "two-controls": """
         used = {(row[CONTROL], row[LIMIT]): row["mean"] for row in means}
@@ -67,7 +71,7 @@ def _last_expression(source: str) -> str | None:
     return ast.unparse(last) if is_shown and not ast.unparse(last).startswith("print(") else None
 
 
-def test_there_are_two_notebooks() -> None:
+def test_there_are_three_notebooks() -> None:
     assert [path.stem for path in NOTEBOOKS] == sorted(SHOWS)
 
 

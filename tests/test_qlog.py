@@ -76,13 +76,13 @@ def test_the_schema_refuses_what_the_drafts_do_not_have() -> None:
     Draft202012Validator.check_schema(SCHEMA)
     header = {"packet_type": "1RTT", "packet_number": 0}
     good: dict[str, Any] = {"header": header, "frames": [{"frame_type": "ack"}]}
-    assert VALIDATOR.is_valid({"time": 1, "name": "quic:packet_received", "data": good})
+    assert VALIDATOR.is_valid({"time": 1, "name": "transport:packet_received", "data": good})
     some: list[list[list[int]]] = [[], [[]], [[1, 2, 3]]]
     frames = [{"frame_type": "ack", "acked_ranges": ranges} for ranges in some]
     wrong = [{**good, "frames": [frame]} for frame in frames]
     wrong += [{**good, "size": 1}, {"frames": []}, {"header": {"packet_type": "2RTT"}}]
     for data in wrong:
-        record = {"time": 1, "name": "quic:packet_received", "data": data}
+        record = {"time": 1, "name": "transport:packet_received", "data": data}
         assert not VALIDATOR.is_valid(record), data
     assert not VALIDATOR.is_valid({"time": 1, "name": "quic:packet_lost", "data": {}})
 
@@ -97,7 +97,7 @@ def test_a_trace_has_each_packet_that_the_flow_sent_once(
     log = log[(log.sent_s >= 1) & (log.sent_s < 2)]
     for flow in ("far.0", "far.1"):
         events = records(tmp_path / "traces" / f"{flow}.sqlog")[1:]
-        sent = [event for event in events if event["name"] == "quic:packet_sent"]
+        sent = [event for event in events if event["name"] == "transport:packet_sent"]
         own = log[(log.flow == flow) & (log.link == "a")]
         assert [event["data"]["header"]["packet_number"] for event in sent] == [*range(len(own))]
         assert [event["time"] for event in sent] == pytest.approx([*(1e3 * own.sent_s)])
@@ -122,9 +122,9 @@ def test_each_packet_is_acknowledged_once_and_none_before_it_is_sent(
     rows = iter(acks.itertuples())
     for event in records(tmp_path / "traces" / "far.0.sqlog")[1:]:
         data = event["data"]
-        if event["name"] == "quic:packet_sent" and data["frames"]:
+        if event["name"] == "transport:packet_sent" and data["frames"]:
             position[data["header"]["packet_number"]] = data["frames"][0]["offset"] // 1448
-        elif event["name"] == "quic:packet_received":
+        elif event["name"] == "transport:packet_received":
             row = next(rows)
             assert event["time"] == pytest.approx(1e3 * row.time_s)
             for first, *last in data["frames"][0].get("acked_ranges", []):
@@ -142,6 +142,33 @@ def test_each_packet_is_acknowledged_once_and_none_before_it_is_sent(
     assert not blocks.empty
 
 
+def test_each_retransmission_tells_that_the_packet_before_is_lost(
+    tailroom: Tailroom, scenario: Path, tmp_path: Path
+) -> None:
+    """The run counts retransmissions; a lost packet was sent, and nothing has acknowledged it."""
+    assert tailroom("run", scenario, "--qlog", tmp_path / "traces").status == 0
+    for flow in tr.run(scenario).flows[:3]:
+        waiting: dict[int, int] = {}
+        lost: list[int] = []
+        offset: int | None = None
+        for event in records(tmp_path / "traces" / f"{flow['name']}.sqlog")[1:]:
+            data = event["data"]
+            if event["name"] == "recovery:packet_lost":
+                number = data["header"]["packet_number"]
+                lost.append(number)
+                offset = waiting.pop(number)
+            elif event["name"] == "transport:packet_sent":
+                for frame in data["frames"]:
+                    assert offset in (None, frame["offset"])
+                    waiting[data["header"]["packet_number"]] = frame["offset"]
+                    offset = None
+            elif event["name"] == "transport:packet_received":
+                for first, *last in data["frames"][0].get("acked_ranges", []):
+                    for number in range(first, (last or [first])[0] + 1):
+                        del waiting[number]
+        assert len(lost) == flow["retransmissions"] > 10
+
+
 def test_metrics_outside_the_time_are_left_out_and_begin_with_those_that_hold(
     tailroom: Tailroom, scenario: Path, tmp_path: Path
 ) -> None:
@@ -152,7 +179,7 @@ def test_metrics_outside_the_time_are_left_out_and_begin_with_those_that_hold(
         [
             (event["time"], event["data"])
             for event in records(tmp_path / name / "near.sqlog")[1:]
-            if event["name"] == "quic:recovery_metrics_updated"
+            if event["name"] == "recovery:metrics_updated"
         ]
         for name in ("whole", "part")
     )
@@ -172,7 +199,7 @@ def test_the_windows_are_those_of_the_series(scenario: Path, tmp_path: Path) -> 
     known: dict[str, float] = {}
     found = {}
     for event in records(tmp_path / "near.sqlog")[1:]:
-        assert event["name"] == "quic:recovery_metrics_updated"
+        assert event["name"] == "recovery:metrics_updated"
         assert event["data"], "an event lists what has changed"
         known |= event["data"]
         found[event["time"] / 1e3] = dict(known)
@@ -194,6 +221,6 @@ def test_vectors_of_senders_have_traces(tailroom: Tailroom, tmp_path: Path) -> N
     assert json.loads(ended.output)["results"].keys() == {*names}
     [file] = (tmp_path / "traces").iterdir()
     assert file.name == "reno.halving.sqlog"
-    sent = [event for event in records(file)[1:] if event["name"] == "quic:packet_sent"]
+    sent = [event for event in records(file)[1:] if event["name"] == "transport:packet_sent"]
     assert sent[0]["time"] == 0.0
     assert len({event["data"]["header"]["packet_number"] for event in sent}) == len(sent)

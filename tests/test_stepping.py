@@ -109,6 +109,29 @@ def test_a_copy_goes_on_as_the_run_and_apart_from_it(scenario: Path) -> None:
         run.copy()
 
 
+class EachFiftieth:
+    """Drops each fiftieth packet: its state is an object of Python's."""
+
+    def __init__(self) -> None:
+        self.arrived = 0
+
+    def on_arrival(self, packet: tr.QueuePacket, queue: tr.QueueState) -> str:
+        self.arrived += 1
+        return "drop" if self.arrived % 50 == 0 else "accept"
+
+
+def test_a_copy_of_a_run_with_own_code_repeats_it(scenario: Path) -> None:
+    own = {"edge": EachFiftieth}
+    with tr.Simulation(scenario, every="50 ms", seed=3, disciplines=own) as run:
+        for _ in range(100):
+            run.step()
+        same = run.copy()
+        assert same.step() == run.step()
+        result = run.result()
+        assert same.result() == result
+        assert result.links["edge"]["drops_early_packets"] > 10
+
+
 @pytest.mark.parametrize(
     ("act", "words"),
     [

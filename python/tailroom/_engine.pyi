@@ -197,6 +197,8 @@ class Steps:
         """Sets parameters of the discipline of a link, as a JSON object."""
     def hold(self, flow: int, window: float | None = None, pacing_rate: str | None = None) -> None:
         """Sets the window and the pacing rate of a flow under the stepped control."""
+    def copy(self) -> Steps | None:
+        """A run in the same state; `None` if the run has code in Python."""
     def finish(self, series: bool = False) -> _Answer:
         """Runs to the end. Returns what `Scenario.run` returns; once."""
 

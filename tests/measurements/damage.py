@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import tailroom as tr
-from tests.measurements.test_reading import FLENT, IPERF3, SS
+from tests.measurements.test_reading import FLENT, IPERF3, SS, WAVEFORM
 
 EXTREMES: tuple[Any, ...] = (
     None, True, -1, 0, 1e308, 10**400, "", "x", [], {}, [[]], {"a": 1}, -0.0, 1e-320, 1e7, "1",
@@ -69,7 +69,7 @@ def damage_measurements(
     endings = Counter[str]()
     path = directory / "measurement"
     for number in range(count):
-        path.write_bytes(draw.choice((_json, _log, _bytes))(draw))
+        path.write_bytes(draw.choice((_json, _log, _csv, _bytes))(draw))
         endings[outcome(path)] += 1
         if number % 1000 == 999:
             show(f"{number + 1} of {count} damaged measurements: {dict(endings)}")
@@ -96,8 +96,16 @@ def _log(draw: random.Random) -> bytes:
     return "\n".join(lines).encode()
 
 
+def _csv(draw: random.Random) -> bytes:
+    lines = WAVEFORM.split("\n")
+    for _ in range(draw.choice((1, 2, 5))):
+        lines[draw.randrange(len(lines))] = draw.choice(("", "nan", "1e999", "-1", "======", "a,b"))
+    draw.choice((lines.reverse, lambda: draw.shuffle(lines), lambda: None))()
+    return "\n".join(lines).encode()
+
+
 def _bytes(draw: random.Random) -> bytes:
-    whole = draw.choice((json.dumps(FLENT), json.dumps(IPERF3), SS)).encode()
+    whole = draw.choice((json.dumps(FLENT), json.dumps(IPERF3), SS, WAVEFORM)).encode()
     content = bytearray(draw.choice((bytes, gzip.compress))(whole))
     for _ in range(draw.choice((0, 1, 3, 30))):
         content[draw.randrange(len(content))] = draw.randrange(256)

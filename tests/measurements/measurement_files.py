@@ -1,4 +1,4 @@
-"""Files as flent, iperf3 and ss write them, from the series of a simulated link of known buffer.
+"""Files as other tools write them, from the series of a simulated link of known buffer.
 
 `python -m tests.measurements.measurement_files` writes `simulated.flent.gz`, which the guide reads.
 """
@@ -162,6 +162,31 @@ def socket_statistics(seen: Seen, path: Path, *, has_times: bool = True) -> Path
                 f"minrtt:{1e3 * IDLE_RTT_S:g}"
             )
     path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def waveform(seen: Seen, path: Path) -> Path:
+    """The CSV of a download, whose RTTs have no times, and its mean rate, with slow start."""
+    begun = seen.times > IDLE_S + 0.2
+    byte_s = 8 / (1e6 * seen.link.rate_mbps)
+    idle = "\n".join([f"{1e3 * IDLE_RTT_S:g}"] * 40)
+    loaded = "\n".join(
+        f"{1e3 * (IDLE_RTT_S + size * byte_s):.2f}" for size in seen.queue_bytes[begun]
+    )
+    rate_mbps = float(np.nansum(seen.rates_bps[begun], axis=1).mean()) / 1e6
+    text = f"""====== WAVEFORM.COM BUFFERBLOAT TEST RESULTS======
+Test ID,00000000-0000-4000-8000-000000000000
+Bufferbloat Grade,C
+Download speed (Mbps),{rate_mbps:.2f}
+Upload speed (Mbps),1.5
+====== UNLOADED LATENCY MEASUREMENTS (ms) ======
+{idle}
+====== DOWNLOAD STAGE LATENCY MEASUREMENTS (ms) ======
+{loaded}
+====== UPLOAD STAGE LATENCY MEASUREMENTS (ms) ======
+{idle}
+"""
+    path.write_text(text, encoding="utf-8")
     return path
 
 

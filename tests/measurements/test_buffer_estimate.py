@@ -68,6 +68,19 @@ def test_intervals_of_many_seeds_contain_the_buffer(tool: str, tmp_path: Path) -
     check_coverage(tool, LINKS, range(3, 23), tmp_path / "file")
 
 
+def test_one_rate_for_the_whole_load_gives_a_lower_bound_alone(tmp_path: Path) -> None:
+    """Of Waveform's test. The bounds were written before any run."""
+    for link in LINKS[1::2]:
+        seen = measurement_files.simulated(link, 1)
+        found = tr.compare_measured(measurement_files.waveform(seen, tmp_path / "file")).buffer
+        assert found.buffer_bytes is found.high_bytes is None
+        assert found.low_bytes is not None
+        assert 0.5e3 * link.buffer_kb <= found.low_bytes <= 1e3 * link.buffer_kb
+        assert [one.statement for one in found.failing] == [
+            "there are 20 RTTs and 4 rates under load"
+        ]
+
+
 def test_codel_is_no_full_buffer(tmp_path: Path) -> None:
     link = Link(discipline="codel", flows=4)
     found = estimate("flent", link, 1, tmp_path / "file")

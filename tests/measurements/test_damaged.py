@@ -12,7 +12,7 @@ import tailroom as tr
 from tailroom.measurements import file_text
 from tests.conftest import Tailroom
 from tests.measurements.damage import EXTREMES, damage_measurements, outcome, places, replaced
-from tests.measurements.test_reading import FLENT, IPERF3, SS, saved
+from tests.measurements.test_reading import FLENT, IPERF3, SS, WAVEFORM, saved
 
 
 def refusal(path: Path) -> str:
@@ -76,6 +76,10 @@ def test_a_bomb_is_refused_in_bounded_memory(tmp_path: Path) -> None:
         ('{"x_values": [2, 1], "results": {}}', "x_values"),
         ('{"x_values": [], "results": {}}', "neither a ping"),
         ('{"version": 5, "x_values": [], "results": {}}', "version"),
+        (WAVEFORM.replace("90.5", "much"), "line 10: is not a number from 0 to 1e+06"),
+        (WAVEFORM.replace("90.5", "-1"), "line 10"),
+        (WAVEFORM.replace("(Mbps),100.5", "(Mbps)"), "Download speed (Mbps): is not a number"),
+        (WAVEFORM.split("20\n")[0], "no RTT during a download or an upload"),
         ('{"intervals": []}', "start"),
         ('{"start": {}, "end": {}, "error": "no route"}', "error"),
         (SS.replace("rtt:60.5/1.2", "rtt:many"), "line 12: rtt"),

@@ -1,8 +1,9 @@
-"""Files of flent, iperf3 and ss, written by hand after the formats' descriptions."""
+"""Files of other tools, written by hand after the formats' descriptions."""
 
 import bz2
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -73,6 +74,25 @@ bytes_acked:2875000 busy:2500ms retrans:0/6 minrtt:20.4
 """
 
 
+WAVEFORM = """\
+====== WAVEFORM.COM BUFFERBLOAT TEST RESULTS======
+Bufferbloat Grade,C
+Download speed (Mbps),100.5
+Upload speed (Mbps),20.25
+====== UNLOADED LATENCY MEASUREMENTS (ms) ======
+10
+11.5
+====== DOWNLOAD STAGE LATENCY MEASUREMENTS (ms) ======
+20
+90.5
+
+====== UPLOAD STAGE LATENCY MEASUREMENTS (ms) ======
+30
+60
+70
+"""
+
+
 def saved(path: Path, content: object) -> Path:
     text = content if isinstance(content, str) else json.dumps(content)
     path.write_text(text, encoding="utf-8")
@@ -90,6 +110,28 @@ def test_flent_has_pings_and_the_sum_of_its_connections(tmp_path: Path) -> None:
     assert read.idle_rtt_s == 0.02
     assert read.retransmissions is read.retransmitted_fraction is None
     assert (read.payload_bytes, read.packet_bytes) == (1428, 1500)
+
+
+@pytest.mark.slow
+@pytest.mark.skipif("FLENT_SAMPLES" not in os.environ, reason="needs the files of flent's tests")
+def test_the_files_that_flent_tests_itself_with_are_read() -> None:
+    """Of github.com/tohojo/flent, unittests/test_data; their names tell test and direction."""
+    found = {}
+    for path in Path(os.environ["FLENT_SAMPLES"]).glob("test-*.flent.gz"):
+        try:
+            read = import_measurement(path)
+        except tr.MeasurementError as error:
+            found[path.name] = str(error)
+        else:
+            assert len(read.throughput_bps) > 3
+            found[path.name] = read.direction
+    assert "neither a ping nor a TCP connection" in found.pop("test-http.flent.gz")
+    both = {"rrul", "rrul-icmp", "rrul_be-socket_stats", "voip-rrul"}
+    up = {"http-1up", "rtt-fair", "tcp_1up_noping-cpu_stats", "tcp_nup", "voip-1up"}
+    assert found == {
+        **{f"test-{name}.flent.gz": "both" for name in both},
+        **{f"test-{name}.flent.gz": "upload" for name in up},
+    }
 
 
 def test_flent_without_pings_has_the_smallest_rtt_of_its_connections(tmp_path: Path) -> None:
@@ -142,6 +184,17 @@ def test_a_download_of_iperf3_has_the_rtts_that_the_server_saw(tmp_path: Path) -
     assert (alone.direction, len(alone.rtt_s), len(alone.throughput_bps)) == ("download", 0, 2)
     both = {**download, "server_output_json": {"intervals": IPERF3["intervals"]}}
     assert import_measurement(saved(tmp_path / "a", both)).rtt_s.tolist() == [0.04, 0.045]
+
+
+def test_waveform_has_the_direction_that_adds_more_to_the_rtt(tmp_path: Path) -> None:
+    read = import_measurement(saved(tmp_path / "a", WAVEFORM))
+    assert (read.tool, read.direction, read.probe) == ("waveform", "download", "ping")
+    assert read.throughput_bps.tolist() == [100.5e6]
+    assert read.rtt_s.tolist() == [0.02, 0.0905]
+    assert read.idle_rtts_s.tolist() == [0.01, 0.0115]
+    read = import_measurement(saved(tmp_path / "b", WAVEFORM.replace("70", "700")))
+    assert (read.direction, read.throughput_bps.tolist()) == ("upload", [20.25e6])
+    assert read.rtt_s.tolist() == [0.03, 0.06, 0.7]
 
 
 def test_ss_has_rates_of_all_loads_and_rtts_to_the_busiest_host(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ use crate::units::Time;
 
 /// The endpoints of the two kinds of flow. A connection is inline, which saves a memory access per
 /// packet.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "almost all flows are connections")]
 pub enum Endpoints {
     /// A flow under congestion control.

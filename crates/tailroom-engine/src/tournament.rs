@@ -14,7 +14,7 @@ const FAN: usize = 8;
 type Entry = (Time, u32);
 
 /// Times by index, of which the earliest is known.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Tournament {
     times: Vec<Time>,
     /// The first of each [`FAN`] entries of the level below, from just above the times up to a level of

@@ -18,7 +18,7 @@ use tailroom_engine::units::{Rate, Time};
 
 use crate::error::{self, ArgumentError, Failure};
 use crate::events::{event_class, shown_as_call};
-use crate::own_code::PythonCode;
+use crate::own_code::{Finders, PythonCode};
 use crate::run::{self, EVENTS_PER_LOOK, Observer};
 
 /// Names of links and permanent flows, in the order of the scenario.
@@ -195,6 +195,17 @@ impl PySteps {
             hold.pacing_rate = Some(BitRate::new(Self::read_rate(&place, rate)?));
         }
         self.act(py, Action::Flow { flow, hold })
+    }
+
+    /// A run in the same state; `None` if the run has code in Python.
+    fn copy(&self, py: Python<'_>) -> PyResult<Option<PySteps>> {
+        let run = self.with(py, |run| Ok(run.copy()))?;
+        Ok(run.map(|run| PySteps {
+            run: Mutex::new(Some(run)),
+            code: PythonCode::new(Finders::default()),
+            network: self.network.clone(),
+            names: Arc::clone(&self.names),
+        }))
     }
 
     /// Runs to the end. Returns what `Scenario.run` returns; once.

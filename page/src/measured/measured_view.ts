@@ -16,8 +16,8 @@ import {
 import { measuredRtts, percentile, rttPicture, rttsOfRun, type Rtts } from "./rtts";
 
 const NOTE =
-  "Measured your own path? A file of flent, of iperf3 -J or of repeated ss -tin shows the buffer that " +
-  "explains it. It stays in your browser.";
+  "Measured your own path? A file of flent, iperf3 -J, repeated ss -tin or Waveform's test shows the " +
+  "buffer that explains it. It stays in your browser.";
 const HOLDS = new Map([
   [true, "yes"],
   [false, "no"],

@@ -1,4 +1,4 @@
-/** Measurements of flent, iperf3 and ss, and the buffer that explains them, as the engine's rules
+/** Measurements of flent, iperf3, ss and Waveform's test, and the buffer that explains them, as the engine's rules
  * read them. */
 
 import { here } from "../engine/here";
@@ -94,7 +94,7 @@ async function readText(bytes: ReadableStream<BufferSource>): Promise<string> {
   } catch (error) {
     if (error instanceof MeasurementError) throw error;
     throw new MeasurementError(
-      "is damaged, or is not text; give a file of flent, iperf3 -J or ss -tin",
+      "is damaged, or is not text; give a file of flent, iperf3 -J, ss -tin or Waveform's test",
     );
   }
 }

@@ -48,8 +48,8 @@ def compare(  # noqa: PLR0913 - one argument an option
         typer.Option(
             metavar="FILE",
             help="Compare with this measurement instead of models, and estimate the buffer that "
-            "explains it: data of flent, JSON of `iperf3 -J`, or a log of `ss -tin`. The scenario "
-            "may then be left out.",
+            "explains it: data of flent, JSON of `iperf3 -J`, a log of `ss -tin`, or the CSV of "
+            "Waveform's bufferbloat test. The scenario may then be left out.",
         ),
     ] = None,
     idle_rtt: Annotated[

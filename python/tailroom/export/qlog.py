@@ -1,7 +1,7 @@
 """Traces in qlog, as a sequence of JSON texts (RFC 7464).
 
-The fields are those of draft-ietf-quic-qlog-main-schema and draft-ietf-quic-qlog-quic-events, as of
-July 2026.
+The version is 0.3 (draft-ietf-quic-qlog-main-schema-05, draft-ietf-quic-qlog-quic-events-04), the
+newest that qvis reads; later drafts renamed the events.
 """
 
 import json
@@ -9,9 +9,10 @@ from collections.abc import Mapping, Sequence
 
 SUFFIX = ".sqlog"
 """draft-ietf-quic-qlog-main-schema, section on JSON Text Sequences."""
-PACKET_SENT = "quic:packet_sent"
-PACKET_RECEIVED = "quic:packet_received"
-METRICS_UPDATED = "quic:recovery_metrics_updated"
+PACKET_SENT = "transport:packet_sent"
+PACKET_RECEIVED = "transport:packet_received"
+PACKET_LOST = "recovery:packet_lost"
+METRICS_UPDATED = "recovery:metrics_updated"
 
 
 def beginning(title: str, description: str) -> bytes:
@@ -23,17 +24,14 @@ def beginning(title: str, description: str) -> bytes:
     """
     return _record(
         {
-            "file_schema": "urn:ietf:params:qlog:file:sequential",
-            "serialization_format": "application/qlog+json-seq",
+            "qlog_format": "JSON-SEQ",
+            "qlog_version": "0.3",
             "title": title,
             "trace": {
+                "title": title,
                 "description": description,
-                "common_fields": {
-                    "time_format": "relative_to_epoch",
-                    "reference_time": {"clock_type": "monotonic", "epoch": "unknown"},
-                },
+                "common_fields": {"time_format": "relative", "reference_time": 0},
                 "vantage_point": {"name": title, "type": "server"},
-                "event_schemas": ["urn:ietf:params:qlog:events:quic"],
             },
         }
     )
@@ -48,10 +46,18 @@ def packet(number: int, size: int, offset: int, payload: int) -> Mapping[str, ob
         offset: Position of the first byte in the stream.
         payload: Bytes of the stream; the packet has no frame if 0.
     """
-    stream = {"frame_type": "stream", "stream_id": 0, "offset": offset}
-    frames = [{**stream, "raw": {"payload_length": payload}}] if payload else []
-    header = {"packet_type": "1RTT", "packet_number": number}
-    return {"header": header, "frames": frames, "raw": {"length": size}}
+    stream = {"frame_type": "stream", "stream_id": 0, "offset": offset, "length": payload}
+    frames = [stream] if payload else []
+    return {"header": _header(number), "frames": frames, "raw": {"length": size}}
+
+
+def lost(number: int) -> Mapping[str, object]:
+    """Returns the data of a `PACKET_LOST`.
+
+    Args:
+        number: Number of the packet.
+    """
+    return {"header": _header(number)}
 
 
 def ack(number: int, size: int, acked: Sequence[tuple[int, int]]) -> Mapping[str, object]:
@@ -66,8 +72,7 @@ def ack(number: int, size: int, acked: Sequence[tuple[int, int]]) -> Mapping[str
     frame: dict[str, object] = {"frame_type": "ack"}
     if ranges:
         frame["acked_ranges"] = ranges
-    header = {"packet_type": "1RTT", "packet_number": number}
-    return {"header": header, "frames": [frame], "raw": {"length": size}}
+    return {"header": _header(number), "frames": [frame], "raw": {"length": size}}
 
 
 def event(time_s: float, name: str, data: Mapping[str, object]) -> bytes:
@@ -75,11 +80,15 @@ def event(time_s: float, name: str, data: Mapping[str, object]) -> bytes:
 
     Args:
         time_s: Time in seconds.
-        name: `PACKET_SENT`, `PACKET_RECEIVED` or `METRICS_UPDATED`.
-        data: What `packet` or `ack` returns; or by field what has changed, `smoothed_rtt` in ms,
-            `congestion_window` and `ssthresh` in bytes.
+        name: `PACKET_SENT`, `PACKET_RECEIVED`, `PACKET_LOST` or `METRICS_UPDATED`.
+        data: What `packet`, `ack` or `lost` returns; or by field what has changed, `smoothed_rtt`
+            in ms, `congestion_window` and `ssthresh` in bytes.
     """
     return _record({"time": round(1e3 * time_s, 9), "name": name, "data": data})
+
+
+def _header(number: int) -> Mapping[str, object]:
+    return {"packet_type": "1RTT", "packet_number": number}
 
 
 def _record(table: Mapping[str, object]) -> bytes:

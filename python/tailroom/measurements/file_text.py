@@ -41,7 +41,8 @@ def read_text(path: str | PathLike[str]) -> str:
         text = content.decode()
     except UnicodeDecodeError as error:
         raise MeasurementError(
-            f"byte {error.start:,}: is not text; give a file of flent, iperf3 -J or ss -tin"
+            f"byte {error.start:,}: is not text; give a file of flent, iperf3 -J, ss -tin or "
+            "Waveform's test"
         ) from None
     if not text.strip():
         raise MeasurementError("is empty; measure again")

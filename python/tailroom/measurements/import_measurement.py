@@ -10,11 +10,11 @@ from tailroom.measurements.samples import Measurement
 
 
 def import_measurement(path: str | PathLike[str]) -> Measurement:
-    """Reads a measurement of flent, iperf3 or ss (`crates/tailroom-rules/src/measurements`).
+    """Reads a measurement of another tool (`crates/tailroom-rules/src/measurements`).
 
     Args:
-        path: A data file of flent (compressed or not), the output of `iperf3 -J` over TCP, or a log
-            of repeated `ss -tin`.
+        path: A data file of flent (compressed or not), the output of `iperf3 -J` over TCP, a log of
+            repeated `ss -tin`, or the CSV of Waveform's bufferbloat test.
 
     Returns:
         RTTs, throughput and retransmissions under load, and RTTs of the idle path.

@@ -139,7 +139,9 @@ def _at_sender(packets: pa.Table, group: Group) -> Iterator[Timed]:
                 continue
             payload = group.payload_bytes(size)
             if payload:
-                news.on_sent(sequence, sent)
+                before = news.on_sent(sequence, sent)
+                if before is not None:
+                    yield row["sent_s"], qlog.PACKET_LOST, qlog.lost(before)
             packet = qlog.packet(sent, size, sequence * full, payload)
             yield row["sent_s"], qlog.PACKET_SENT, packet
             sent += 1
@@ -154,9 +156,16 @@ class _Acknowledged:
         self._lowest = 0
         """No position below waits."""
 
-    def on_sent(self, position: int, number: int) -> None:
-        """A packet with the data of this position leaves."""
+    def on_sent(self, position: int, number: int) -> int | None:
+        """A packet with the data of this position leaves.
+
+        Returns:
+            The number of the last packet with these data, if no ACK has covered it: the sender
+            takes it for lost, or probes with its data.
+        """
+        before = self._waiting.get(position)
         self._waiting[position] = number
+        return before
 
     def take(self, cumulative: int, blocks: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
         """Returns the packets that no ACK has acknowledged before, as first and last numbers."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from copy import copy
 from dataclasses import replace
 from decimal import Decimal
 from types import TracebackType
@@ -320,26 +321,33 @@ class Simulation:
     def copy(self) -> Simulation:
         """Returns a run that stands where this one does, to look ahead.
 
-        Neither run changes the other, and both go on with the same random draws. The copy repeats
-        the run from its beginning, which takes as long as the steps so far took: a copy at each
-        step of a long run is expensive.
+        Neither run changes the other, and both go on with the same random draws. If the run has
+        code of your own (a control, a discipline, a source), whose objects only their class could
+        copy, the copy repeats the run from its beginning, which takes as long as the steps so far.
 
         Raises:
             ArgumentError: The simulation is closed.
-            ControlError: Code of your own (a control, a discipline, a source) raised an exception.
+            ControlError: Code of your own raised an exception.
             RunError: The run failed, for example for lack of memory.
         """
-        self._open  # noqa: B018 - a closed run has no state to copy
-        copied = Simulation(
+        state = self._open.copy()
+        if state is None:
+            return self._repeated()
+        copied = copy(self)
+        copied._run, copied._log = state, [*self._log]
+        return copied
+
+    def _repeated(self) -> Simulation:
+        repeated = Simulation(
             self._scenario,
             every=self._every,
             seed=self._seed,
             acts_on=self._acts_on,
             series_samples=self._series_samples,
         )
-        copied._repeat(self.actions.actions)
-        copied._go_to(self._steps_taken)
-        return copied
+        repeated._repeat(self.actions.actions)
+        repeated._go_to(self._steps_taken)
+        return repeated
 
     def _repeat(self, actions: Iterable[Action]) -> None:
         for action in actions:

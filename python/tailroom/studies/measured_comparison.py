@@ -208,8 +208,8 @@ def compare_measured(  # noqa: PLR0913 - keyword arguments
     """Reads a measurement, estimates the buffer that explains it, and simulates a scenario.
 
     Args:
-        path: A data file of flent (compressed or not), the output of `iperf3 -J` over TCP, or a log
-            of repeated `ss -tin`.
+        path: A data file of flent (compressed or not), the output of `iperf3 -J` over TCP, a log of
+            repeated `ss -tin`, or the CSV of Waveform's bufferbloat test.
         scenario: Path of a scenario file, or a scenario built in Python, whose permanent flows are
             compared with the measurement; if left out, only the measurement is described.
         idle_rtt_s: RTT of the idle path, in seconds, which replaces that of the measurement.

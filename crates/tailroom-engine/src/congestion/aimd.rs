@@ -27,7 +27,7 @@ impl ControlParameters for AimdParams {}
 
 /// The state of AIMD for one flow: the growth per round trip, and the fraction of the window that
 /// remains after congestion.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Aimd {
     increase: f64,
     retention: f64,

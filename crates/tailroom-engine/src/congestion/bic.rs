@@ -55,7 +55,7 @@ impl Default for BicParams {
 impl ControlParameters for BicParams {}
 
 /// The state of BIC for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Bic {
     params: BicParams,
     /// Increment close to the goal, in packets per round trip.

@@ -40,7 +40,7 @@ impl Default for CompoundParams {
 impl ControlParameters for CompoundParams {}
 
 /// The state of Compound TCP for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Compound {
     params: CompoundParams,
     round: RoundRtt,

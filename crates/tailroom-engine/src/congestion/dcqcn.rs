@@ -104,7 +104,7 @@ const MOST_INCREASES: u64 = 100_000;
 const INITIAL_ALPHA: f64 = 1.0;
 
 /// A running DCQCN. Rates are in packets/s.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Dcqcn {
     params: DcqcnParams,
     /// Packets/s per bit/s.

@@ -35,7 +35,7 @@ impl ControlParameters for DctcpParams {
 }
 
 /// The state of DCTCP for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Dctcp {
     gain: f64,
     /// The estimate of the fraction of marked packets, `DCTCP.Alpha`.

@@ -42,7 +42,7 @@ impl ControlParameters for FastParams {
 }
 
 /// The state of FAST for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fast {
     params: FastParams,
     threshold_s: f64,

@@ -74,7 +74,7 @@ impl Default for FhstcpParams {
 impl ControlParameters for FhstcpParams {}
 
 /// A running FHSTCP.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fhstcp {
     highspeed: Highspeed,
     c: f64,

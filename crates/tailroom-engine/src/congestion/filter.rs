@@ -10,7 +10,7 @@ const MAX_STEPS: usize = 10;
 /// The largest value in a window of steps, where a step is a round trip or a probing cycle. The
 /// result is exact: one maximum is kept per step. Old values expire only when a new value arrives,
 /// so the filter never becomes empty.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct WindowedMax {
     maxima: [f64; MAX_STEPS],
     step: u64,
@@ -98,7 +98,7 @@ impl WindowedMin {
 
 /// Round trips, counted by deliveries: a round trip ends when a packet sent after its beginning is
 /// acknowledged. Selective acknowledgements count, so round trips also end during loss recovery.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct DeliveryRounds {
     end: u64,
     /// Number of completed round trips.
@@ -133,7 +133,7 @@ const ROUNDS_WITHOUT_GROWTH: u32 = 3;
 
 /// Detects that a rate no longer grows: three round trips in which it grows by less than a
 /// quarter.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Plateau {
     baseline: f64,
     rounds: u32,

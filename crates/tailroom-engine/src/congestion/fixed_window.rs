@@ -33,7 +33,7 @@ impl ControlParameters for FixedWindowParams {
 
 /// The state of a fixed window for one flow. After a timeout the sender first retransmits one
 /// packet, as with every control; the next ACK of new data restores the window.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FixedWindow {
     window: f64,
 }

@@ -165,14 +165,14 @@ pub fn published_table() -> Vec<TableRow> {
 /// a(w) needs two logarithms, so it is evaluated only at the edges of cells that are 2 % of the
 /// window wide, and interpolated linearly inside a cell. The error is below 1e-4 (the chord of
 /// w^0.8).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Highspeed {
     cell: GrowthCell,
     law: Box<Law>,
 }
 
 /// The part of the state that is read only at the edge of a cell.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Law {
     params: HighspeedParams,
     table: Vec<TableRow>,

@@ -71,7 +71,7 @@ const UNSETTLED_ROUNDS: u32 = 3; // Linux
 const MIN_ADAPTIVE_RTT: Time = Time::from_milliseconds(10); // Linux, htcp_beta_update
 
 /// The state of H-TCP for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Htcp {
     params: HtcpParams,
     /// The time from which the growth is computed: the last congestion, or the beginning of
@@ -99,7 +99,7 @@ struct Before {
 }
 
 /// The largest smoothed throughput since the last congestion.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct ThroughputMeter {
     rounds: Rounds,
     round_trips: u32,

@@ -37,7 +37,7 @@ impl ControlParameters for HyblaParams {
 }
 
 /// The state of Hybla for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Hybla {
     reference_rtt: Time,
     /// The RTT for which the two steps were computed.

@@ -83,7 +83,7 @@ impl IllinoisParams {
 }
 
 /// The state of Illinois for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Illinois {
     params: IllinoisParams,
     increase: f64,

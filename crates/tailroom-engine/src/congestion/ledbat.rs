@@ -49,7 +49,7 @@ impl ControlParameters for LedbatParams {
 }
 
 /// The state of LEDBAT for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Ledbat {
     target: f64,
     gain: f64,

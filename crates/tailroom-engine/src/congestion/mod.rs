@@ -284,6 +284,7 @@ macro_rules! registry {
         /// A running window law.
         #[derive(Debug)]
         #[non_exhaustive]
+        #[derive(Clone)]
         pub enum AnyWindowLaw {
             $($(#[$law_doc])* $law($law_module::$law),)+
             /// A window law that the registry does not hold.
@@ -294,6 +295,7 @@ macro_rules! registry {
         #[derive(Debug)]
         #[allow(clippy::large_enum_variant, reason = "the sender keeps it in a box")]
         #[non_exhaustive]
+        #[derive(Clone)]
         pub enum AnyRateBasedControl {
             $($(#[$rate_based_doc])* $rate_based($rate_based_module::$rate_based),)+
             /// A rate-based control that the registry does not hold.

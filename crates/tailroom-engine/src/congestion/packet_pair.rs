@@ -47,7 +47,7 @@ const PAIR: u64 = 2;
 const WINDOW_GAIN: f64 = 2.0;
 
 /// A running packet-pair control.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PacketPair {
     params: PacketPairParams,
     /// Packets/s; `None` before the first measurement.

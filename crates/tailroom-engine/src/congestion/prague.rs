@@ -53,7 +53,7 @@ impl ControlParameters for PragueParams {
 }
 
 /// Grows on packets without a mark, and shrinks by half the share of marked packets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Prague {
     /// Growth in a round trip without marks, in packets (`ai_per_rtt`, 1 / M^2).
     increase: f64,

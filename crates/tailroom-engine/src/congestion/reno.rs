@@ -18,7 +18,7 @@ pub struct RenoParams {
 impl ControlParameters for RenoParams {}
 
 /// The state of Reno for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Reno {
     beta_ecn: f64,
 }

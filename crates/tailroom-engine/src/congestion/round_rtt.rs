@@ -19,7 +19,7 @@ pub(super) enum Round {
 
 /// Measures the smallest RTT of each round trip, which excludes the effect of delayed ACKs and
 /// short bursts.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RoundRtt {
     rounds: Rounds,
     min: Time,

@@ -50,7 +50,7 @@ impl Default for ScalableParams {
 impl ControlParameters for ScalableParams {}
 
 /// The state of Scalable TCP for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Scalable {
     increase: f64,
     retention: f64,

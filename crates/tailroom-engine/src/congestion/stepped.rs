@@ -25,7 +25,7 @@ pub struct SteppedParams {
 impl ControlParameters for SteppedParams {}
 
 /// The state of the stepped control for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Stepped {
     params: SteppedParams,
     /// Size of a packet on the wire; 0 before the flow begins.

@@ -84,7 +84,7 @@ impl ControlParameters for SwiftParams {
 const UNPACED: f64 = 1e15;
 
 /// A running Swift. Times are in seconds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Swift {
     params: SwiftParams,
     /// The target for a large window.

@@ -119,7 +119,7 @@ const LEAST_KEPT: f64 = 0.5;
 const LEAST_SHARE: f64 = 0.01;
 
 /// A running TIMELY. Rates are in packets/s, times in seconds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Timely {
     params: TimelyParams,
     beta: f64,

@@ -50,7 +50,7 @@ impl ControlParameters for VegasParams {
 }
 
 /// The state of Vegas for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Vegas {
     params: VegasParams,
     round: RoundRtt,

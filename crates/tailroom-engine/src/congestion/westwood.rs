@@ -35,7 +35,7 @@ impl Default for WestwoodParams {
 impl ControlParameters for WestwoodParams {}
 
 /// The state of Westwood+ for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Westwood {
     memory: f64,
     min_sample: Time,

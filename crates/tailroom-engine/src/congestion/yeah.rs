@@ -60,7 +60,7 @@ impl Default for YeahParams {
 impl ControlParameters for YeahParams {}
 
 /// The state of YeAH for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Yeah {
     params: YeahParams,
     round: RoundRtt,

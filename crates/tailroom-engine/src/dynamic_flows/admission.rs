@@ -29,7 +29,7 @@ use crate::units::Time;
 const PRIORITY_LOAD_WEIGHT: f64 = 0.5;
 
 /// The admission controls of a network.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FlowAdmissions {
     /// By link; empty if no link has one.
     links: Vec<Option<FlowAdmission>>,
@@ -69,7 +69,7 @@ impl FlowAdmissions {
 }
 
 /// The admission control of a link.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct FlowAdmission {
     spec: FlowAdmissionSpec,
     meter: Meter,
@@ -131,7 +131,7 @@ impl FlowAdmission {
 }
 
 /// A fair queue with the rate and the limit of a link, whose packets go nowhere.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Meter {
     queue: ServedQueue,
     serializer: Serializer,

@@ -27,7 +27,7 @@ const CLASSES_AN_OCTAVE: u32 = 16;
 const UNLIMITED: u32 = u32::MAX;
 
 /// The flows in progress at one link, by peak rate.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct BottleneckedFlows {
     /// Rate that unresponsive flows leave of the link, in bit/s.
     capacity: f64,

@@ -21,7 +21,7 @@ use crate::traffic::{AnyFlowSource, FlowRequest, FlowSource, SourceSpec};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// The groups of dynamic flows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FlowGenerators {
     all: Vec<FlowGenerator>,
     /// By generator, the time of its next arrival; [`Time::NEVER`] if there is none.
@@ -36,7 +36,7 @@ pub struct FlowGenerators {
 }
 
 /// A group of dynamic flows.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FlowGenerator {
     /// Its index in [`Network::groups`].
     pub group: usize,

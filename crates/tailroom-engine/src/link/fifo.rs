@@ -19,7 +19,7 @@ pub struct Waiting {
 const END: Waiting = Waiting { start: Time::NEVER, arrival: Time::NEVER, bytes: 0, class: 0 };
 
 /// Packets in order of transmission.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fifo {
     head: u64,
     tail: u64,

@@ -30,7 +30,7 @@ pub struct PauseProbe {
 }
 
 /// Both ends of the pauses of a link.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pause {
     spec: PauseSpec,
     member: Option<IngressMember>,

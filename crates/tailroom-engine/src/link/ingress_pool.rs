@@ -100,7 +100,7 @@ impl IngressMember {
 }
 
 /// The pools of a network.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct IngressPools {
     pools: Vec<(IngressMemory, Occupied)>,
     /// By link, the index of its pool.

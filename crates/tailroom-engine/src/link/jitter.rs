@@ -66,7 +66,7 @@ impl JitterSpec {
 }
 
 /// The delay over time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct JitterProcess {
     spec: JitterSpec,
     /// The present delay, and when it is drawn anew.

@@ -9,7 +9,7 @@ use crate::queue::LinkInfo;
 use crate::units::Time;
 
 /// The lines that links share, and whose turn it is.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Lines {
     /// By link, its line and its place there; empty if no links share a line.
     places: Vec<Option<(usize, Place)>>,
@@ -21,7 +21,7 @@ pub struct Lines {
 type Place = (usize, usize);
 
 /// Links of equal priority.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Class {
     priority: u32,
     members: Vec<Member>,
@@ -29,7 +29,7 @@ struct Class {
     turn: usize,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Member {
     link: usize,
     /// Bytes that a turn grants.

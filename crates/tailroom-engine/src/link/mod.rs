@@ -69,7 +69,7 @@ pub enum LinkOutcome {
 const STUCK: u32 = u32::MAX;
 
 /// A link with its queue.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Link {
     policer: Option<Box<Policer>>,
     queue: LinkQueue,

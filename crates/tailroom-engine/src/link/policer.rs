@@ -31,7 +31,7 @@ impl PolicerSpec {
 }
 
 /// The state of a policer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Policer(TokenBucket);
 
 impl Policer {

@@ -162,7 +162,7 @@ impl ClassCounts {
 
 /// Counts that change at checkpoints, or for few packets: apart from the fields that every packet
 /// touches.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct RareCounts {
     measured_from: Time,
     /// Packets dropped since then that had arrived earlier.
@@ -182,7 +182,7 @@ struct RareCounts {
 }
 
 /// The measurements of one link.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LinkProbe {
     now: Counters,
     before: Counters,

@@ -10,7 +10,7 @@ use crate::queue::{AnyArrivalRule, ArrivalRule, Gauge, LinkInfo, Queue};
 use crate::units::Time;
 
 /// The queue of a link, of one of two kinds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum LinkQueue {
     /// The rule decides when a packet arrives, and the departure is known then: nothing may change
     /// the future of the packets that wait.

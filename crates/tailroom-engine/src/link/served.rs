@@ -11,7 +11,7 @@ use crate::queue::{
 use crate::units::Time;
 
 /// A discipline, the packets that it holds, and the time of the next service.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct ServedQueue {
     discipline: Discipline,
     pub(super) buffer: Buffer,
@@ -22,7 +22,7 @@ pub struct ServedQueue {
 }
 
 /// What decides about packets that wait in a buffer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Discipline {
     /// The rule decides about each packet when it arrives; the others are served first come, first
     /// served.

@@ -91,7 +91,7 @@ impl ShaperSpec {
 }
 
 /// The state of a shaper.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Shaper {
     spec: ShaperSpec,
     bucket: TokenBucket,

@@ -9,7 +9,7 @@ use super::wire_loss::LossProcess;
 use crate::units::Time;
 
 /// What lies behind the queue of a link.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Transmitter {
     pub(super) serializer: Serializer,
     /// When the last bit leaves of the packet that was transmitted last.
@@ -25,7 +25,7 @@ pub(super) struct Transmitter {
 }
 
 /// The delay of a link with changes of delay or jitter.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct VaryingDelay {
     changes: Vec<DelayChange>,
     jitter: Option<JitterProcess>,

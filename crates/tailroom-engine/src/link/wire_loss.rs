@@ -50,13 +50,13 @@ fn certain() -> f64 {
 }
 
 /// Decides which packets a wire loses.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LossProcess {
     kind: Kind,
     random: Stream,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Kind {
     None,
     /// Counts the packets before the next loss: one logarithm per loss, none per packet.

@@ -19,7 +19,7 @@ struct Change {
 }
 
 /// Changes that are not yet measured.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Changes {
     /// By packets that arrived or were dropped, in order of time.
     by_arrivals: Vec<Change>,

@@ -9,7 +9,7 @@ use super::{Pool, Pools};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time, float};
 
 /// Which head is dropped next, and when.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Expulsion {
     tokens: Tokens,
     /// The place of the queue whose turn is next.
@@ -34,7 +34,7 @@ impl Expulsion {
 }
 
 /// A bucket of tokens that may owe some, exactly: a token is what a rate of 1 bit/s makes in 1 ps.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Tokens {
     rate: i128,
     most: i128,

@@ -7,7 +7,7 @@ use super::{Cells, Grant};
 use crate::units::Time;
 
 /// The queue of a link in a pool.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Member {
     pub(super) occupied: u64,
     pub(super) reserved: u64,

@@ -48,7 +48,7 @@ pub struct Grant {
 
 /// A pool, and the memory that its queues occupy, in cells: what was occupied when the pool caught up
 /// last, and what packets have taken since.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pool {
     spec: PoolSpec,
     policy: AnyPolicy,

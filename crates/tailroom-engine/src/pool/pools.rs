@@ -6,7 +6,7 @@ use crate::queue::buffer::DropReason;
 use crate::units::{Rate, Time};
 
 /// The pools of a network.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Pools {
     pub(super) all: Vec<Pool>,
     /// By link, its pool and its place among the members.

@@ -16,7 +16,7 @@ pub struct PoolSample {
 }
 
 /// The measurements of a pool, in cells.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct PoolProbe {
     over_time: Histogram<PRECISION>,
     occupied: u64,

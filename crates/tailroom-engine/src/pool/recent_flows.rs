@@ -23,7 +23,7 @@ struct Counted {
 
 /// The bytes of each flow since it was new, in either direction. There are as many as flows that exist
 /// at one time, since their numbers are used again.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct RecentFlows {
     short: ShortFlows,
     counted: Vec<[Counted; 2]>,

@@ -201,7 +201,7 @@ impl WindowArea {
 }
 
 /// The measurements of one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FlowProbe {
     next_checkpoint: Time,
     /// Running counts.
@@ -212,7 +212,7 @@ pub struct FlowProbe {
 }
 
 /// The part of the measurements that is accessed only at checkpoints.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FlowRecord {
     checkpoints: Checkpoints,
     next_series: Time,

@@ -166,7 +166,7 @@ impl Parameters for AdaptiveRedParams {
 }
 
 /// An Adaptive RED buffer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct AdaptiveRed {
     core: RedCore,
     lowest_max_p: f64,

@@ -108,7 +108,7 @@ struct Node {
 /// The fields `packets` and `bytes` are separated on purpose. If they were adjacent, the compiler
 /// would update both with one vector instruction at an arrival but with two scalar ones at a
 /// departure; a vector load after scalar stores defeats store forwarding and costs 1 to 2 ns.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Buffer {
     nodes: Vec<Node>,

@@ -234,7 +234,7 @@ impl CodelState {
 }
 
 /// A CoDel buffer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Codel {
     limit: Limit,
     settings: Settings,

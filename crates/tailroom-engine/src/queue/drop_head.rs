@@ -37,7 +37,7 @@ impl Parameters for DropHeadParams {
 }
 
 /// A head-drop buffer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct DropHead {
     limit: Limit,
     queue: PacketList,

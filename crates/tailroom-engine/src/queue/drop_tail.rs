@@ -35,7 +35,7 @@ impl Parameters for DropTailParams {
 }
 
 /// A tail-drop buffer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct DropTail {
     limit: Limit,
 }

@@ -115,7 +115,7 @@ impl Parameters for DualPi2Params {
 }
 
 /// One of the two queues.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct CoupledQueue {
     list: PacketList,
     /// `count` of RFC 9332 `recur()`: the sum of the probabilities since the last mark or drop.
@@ -148,7 +148,7 @@ impl CoupledQueue {
 }
 
 /// The PI controller of both queues (RFC 9332 appendix A.2, `dualpi2_update`).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Controller {
     target_s: f64,
     interval: Time,
@@ -231,7 +231,7 @@ impl Controller {
 }
 
 /// A pair of coupled queues.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct DualPi2 {
     limit: Limit,
     controller: Controller,

@@ -9,7 +9,7 @@ use crate::units::Time;
 pub const EMPTIED_INTERVALS: &str = "emptied_intervals_fraction";
 
 /// Counts the intervals with arrivals since the last restart, and those in which the queue emptied.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Emptying {
     interval: Time,
     /// Start of the first interval.

@@ -57,7 +57,7 @@ pub struct FlowQueue<S> {
 ///
 /// The queues that wait for a turn form a ring: first the new ones, then the old ones, of which the
 /// last is linked to the first queue. A turn therefore ends by moving to the next queue.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FlowQueues<S> {
     queues: Box<[FlowQueue<S>]>,
     /// Bytes in each queue, stored contiguously for the search for the largest.

@@ -67,7 +67,7 @@ impl Parameters for FqCodelParams {
 }
 
 /// An FQ-CoDel buffer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FqCodel {
     limit: Limit,
     settings: Settings,

@@ -103,7 +103,7 @@ impl Parameters for FqPieParams {
 }
 
 /// An FQ-PIE buffer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FqPie {
     limit: Limit,
     settings: Settings,

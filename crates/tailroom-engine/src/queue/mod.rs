@@ -262,6 +262,7 @@ macro_rules! registry {
         /// A running arrival rule.
         #[derive(Debug)]
         #[non_exhaustive]
+        #[derive(Clone)]
         pub enum AnyArrivalRule {
             $($(#[$rule_doc])* $rule($rule_module::$rule),)+
             /// A rule that the registry does not hold.
@@ -273,6 +274,7 @@ macro_rules! registry {
         #[allow(clippy::large_enum_variant, reason = "one instance per link, boxed")]
         #[repr(u32)] // an explicit tag: one in a field's niche must be decoded at each dispatch
         #[non_exhaustive]
+        #[derive(Clone)]
         pub enum SchedulerQueue {
             $($(#[$scheduler_doc])* $scheduler($scheduler_module::$scheduler),)+
             /// A scheduler that the registry does not hold.

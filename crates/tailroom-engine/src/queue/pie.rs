@@ -303,7 +303,7 @@ impl PieState {
 }
 
 /// A PIE buffer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Pie {
     limit: Limit,
     settings: Settings,

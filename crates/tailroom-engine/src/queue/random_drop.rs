@@ -38,7 +38,7 @@ impl Parameters for RandomDropParams {
 }
 
 /// A random-drop buffer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RandomDrop {
     limit: Limit,
     queue: PacketList,

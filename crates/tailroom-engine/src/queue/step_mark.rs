@@ -60,7 +60,7 @@ impl Parameters for StepMarkParams {
 }
 
 /// A buffer that marks at a threshold.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct StepMark {
     limit: Limit,
     threshold: Limit,

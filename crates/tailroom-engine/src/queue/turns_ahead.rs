@@ -22,7 +22,7 @@ const FLOW_AHEAD: [usize; 2] = [6, 3];
 const NONE: u32 = u32::MAX;
 
 /// The queues whose turns follow the present one.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TurnsAhead {
     is_on: bool,
     present: u32,

@@ -95,7 +95,7 @@ impl Parameters for WredParams {
 }
 
 /// A WRED buffer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Wred {
     core: RedCore,
 }

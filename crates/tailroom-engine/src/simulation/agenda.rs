@@ -68,7 +68,7 @@ fn is_past(ahead: u64) -> bool {
 }
 
 /// The pending events of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Agenda {
     ties: TieOrder,
     shift: u32,

@@ -11,7 +11,7 @@ use crate::packet::transit::Transit;
 use crate::units::Time;
 
 /// The packets that wait at links which may be paused, and the links for which they wait.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Blocking {
     /// By link that may be paused, the links behind it, in order, each with the number of packets for
     /// it that wait.

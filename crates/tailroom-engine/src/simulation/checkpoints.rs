@@ -7,7 +7,7 @@ use crate::probe::flow::Checkpoints;
 use crate::units::Time;
 
 /// The times at which the links record their state.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct LinkCheckpoints {
     pub(super) next: Time,
     next_sample: Time,

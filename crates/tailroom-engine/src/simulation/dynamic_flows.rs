@@ -22,7 +22,7 @@ use crate::tcp::sender::Sender;
 use crate::units::Time;
 
 /// The dynamic flows of a run, and the flows that its links bottleneck.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct DynamicFlows {
     generators: FlowGenerators,
     /// By link.

@@ -14,7 +14,7 @@ use crate::tcp::sender::Sender;
 use crate::units::Time;
 
 /// The fast paths, by flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct FastPaths {
     flows: Vec<FastFlow>,
     /// Whether flows may take it at all.
@@ -22,7 +22,7 @@ pub(super) struct FastPaths {
 }
 
 /// The place of a flow.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 #[repr(C, align(64))]
 struct FastFlow {
     connection: Option<FastConnection>,

@@ -14,7 +14,7 @@ use crate::tcp::endpoint_log::End;
 use crate::units::Time;
 
 /// A flow, permanent or dynamic.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Flow {
     pub(super) endpoints: Endpoints,
     pub(super) forward_hops: u8,

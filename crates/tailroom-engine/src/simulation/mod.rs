@@ -198,6 +198,40 @@ impl Simulation {
         Ok(simulation)
     }
 
+    /// A run in the same state, which goes on with the same random draws; neither changes the other.
+    /// `None` if the run has controls, disciplines or sources of the caller's: only the caller could
+    /// copy them.
+    pub fn copy(&self) -> Option<Self> {
+        if self.custom.flows || self.custom.disciplines {
+            return None;
+        }
+        Some(Simulation {
+            network: self.network.clone(),
+            pending: self.pending.clone(),
+            links: self.links.clone(),
+            pools: self.pools.clone(),
+            admissions: self.admissions.clone(),
+            timers: self.timers.clone(),
+            lines: self.lines.clone(),
+            ingress_pools: self.ingress_pools.clone(),
+            blocking: self.blocking.clone(),
+            lossless_drops: self.lossless_drops.clone(),
+            any_link: self.any_link,
+            link_checkpoints: self.link_checkpoints.clone(),
+            flows: self.flows.clone(),
+            fast_paths: self.fast_paths.clone(),
+            dynamic: self.dynamic.clone(),
+            routes: self.routes.clone(),
+            groups: self.groups.clone(),
+            events: self.events,
+            pause_at: self.pause_at,
+            is_measuring: self.is_measuring,
+            custom: self.custom,
+            steps: self.steps.clone(),
+            fault: self.fault.clone(),
+        })
+    }
+
     fn start_flows(&mut self) {
         let Simulation { flows, pending, .. } = self;
         for (index, flow) in flows.iter_mut().enumerate() {

@@ -11,7 +11,7 @@ use crate::tcp::endpoint_log::EndpointLog;
 use crate::units::Time;
 
 /// The agenda of a run, both stores, and the timestamps if arrivals are recorded.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pending {
     pub(super) agenda: Agenda,
     pub(super) acks: AckStore,
@@ -65,7 +65,7 @@ impl Pending {
 }
 
 /// ACKs that are in shared queues.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct AckStore {
     stored: Vec<StoredAck>,
     free: Vec<u32>,
@@ -110,7 +110,7 @@ impl AckStore {
 }
 
 /// Packets that are older than the 140 s that an event can hold, or have waited at a previous link.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct KeptPackets {
     stored: Vec<KeptPacket>,
     free: Vec<u32>,

@@ -48,7 +48,7 @@ pub(super) enum Exit {
 }
 
 /// The routes of the groups, and the route of each flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Routes {
     /// The hops of all groups in turn, forward path first, then those of each flow between hosts.
     hops: Vec<Hop>,

@@ -20,7 +20,7 @@ use crate::queue::{LinkInfo, QueueConfig};
 use crate::units::{Rate, Time};
 
 /// The steps of a run.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Steps {
     /// When the present step began, or the last one ended.
     now: Time,

@@ -13,7 +13,7 @@ use crate::units::Time;
 const LONGEST_MEMORY: Time = Time::from_milliseconds(140_000);
 
 /// The timestamps at the ends of all connections, and those of the ACKs on shared links.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct TimestampClocks {
     /// By number of the flow.
     ends: Vec<Ends>,
@@ -22,14 +22,14 @@ pub(super) struct TimestampClocks {
 }
 
 /// What both ends of a connection hold.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Ends {
     receiver: ReceiverClock,
     sender: SenderClock,
 }
 
 /// The variables of RFC 7323 sec. 4.3 at the receiver.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct ReceiverClock {
     /// `TS.Recent`, once there is one.
     recent_ms: Option<u32>,
@@ -41,7 +41,7 @@ struct ReceiverClock {
 }
 
 /// `TS.Recent` of the sender: from when it has had which value, in order of time.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct SenderClock {
     heard: VecDeque<(Time, u32)>,
 }

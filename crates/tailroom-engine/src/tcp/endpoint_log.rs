@@ -52,7 +52,7 @@ pub struct RecordedEnds {
 }
 
 /// The passages at the ends of all connections that are recorded.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct EndpointLog {
     /// By number of the flow.
     connections: Vec<Option<RecordedEnds>>,

@@ -40,7 +40,7 @@ impl<E: NetworkSink> PacketSink for AccessLink<'_, E> {
 }
 
 /// A TCP connection: both endpoints and the private paths between them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Connection {
     /// The sender.
     pub sender: Sender,

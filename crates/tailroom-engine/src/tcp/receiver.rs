@@ -154,7 +154,7 @@ pub struct Habits {
 }
 
 /// A TCP receiver; sequence numbers count packets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent properties of the received packets")]
 pub struct Receiver {
     in_order: InOrder,

@@ -18,7 +18,7 @@ const RANGES_PER_ACK: usize = 2;
 
 /// Compression of the ACKs of packets behind a gap (Linux `__tcp_ack_snd_check`): after three packets
 /// behind the same gap, an ACK waits for more.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Compression {
     delay: Time,
     /// The gap, and the number of packets behind it that have been acknowledged at once.

@@ -160,13 +160,13 @@ impl FlowArrivals {
 }
 
 /// Arrivals at given times or as a Poisson process.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Arrivals {
     next: Time,
     process: Process,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Process {
     Poisson { mean_gap_ps: f64, stop: Time, gaps: Stream },
     Periodic { period: Time, stop: Time },

@@ -73,7 +73,7 @@ impl OfferedPackets for CbrParams {
 }
 
 /// A constant-rate source; the spacing is exact, its fraction of a picosecond carried.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Cbr {
     spacing: Serializer,
     bytes: u32,

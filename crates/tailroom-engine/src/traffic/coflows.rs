@@ -5,7 +5,7 @@
 use crate::units::Time;
 
 /// The coflows of a source: those in progress, and those that have completed and are not taken yet.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Coflows {
     in_progress: Vec<InProgress>,
     free: Vec<u32>,

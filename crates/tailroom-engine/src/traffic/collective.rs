@@ -187,7 +187,7 @@ impl OfferedFlows for CollectiveSpec {
 }
 
 /// Collective operations in progress.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Collective {
     spec: CollectiveSpec,
     /// The hosts that take part, at least two.

@@ -3,14 +3,14 @@
 use std::fmt;
 
 use super::context::{Group, GroupContext};
-use super::custom::{BoxedFlows, FlowsMaker};
+use super::custom::{self, FlowsMaker};
 use super::draws::Draws;
 use super::{
     FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, TraceFlow, seconds,
 };
 #[cfg(feature = "scenario")]
 use crate::congestion::custom::Arguments;
-use crate::congestion::custom::{CustomFault, FirstFault};
+use crate::congestion::custom::{CallersCode, CustomFault, FirstFault};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::parameters::BadParameter;
@@ -140,8 +140,9 @@ impl OfferedFlows for CustomFlowsSpec {
 }
 
 /// A running flow source of the caller's; without one, no flow begins.
+#[derive(Clone)]
 pub struct CustomFlows {
-    source: Option<BoxedFlows>,
+    source: Option<CallersCode<dyn custom::CustomFlows + Send>>,
     next: Option<TraceFlow>,
     /// No flow begins earlier.
     earliest: Time,
@@ -162,7 +163,11 @@ impl CustomFlows {
     /// Starts the source of a group.
     pub fn new(spec: &CustomFlowsSpec, group: &Group<'_>, shortest_rtt: Time) -> Self {
         let mut flows = CustomFlows {
-            source: spec.params.maker.as_ref().map(|maker| maker.make(group, spec.start)),
+            source: spec
+                .params
+                .maker
+                .as_ref()
+                .map(|maker| CallersCode(maker.make(group, spec.start))),
             next: None,
             earliest: spec.start,
             stop: spec.stop,

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use super::context::{GroupContext, StartingFlow};
-use super::custom::{BoxedPackets, PacketsMaker};
+use super::custom::{self, PacketsMaker};
 use super::{Emission, OfferedPackets, PacketSource, Parameters};
 #[cfg(feature = "scenario")]
 use crate::congestion::custom::Arguments;
-use crate::congestion::custom::{CustomFault, FirstFault};
+use crate::congestion::custom::{CallersCode, CustomFault, FirstFault};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::quantity::BitRate;
@@ -81,8 +81,9 @@ impl OfferedPackets for CustomPacketsParams {
 }
 
 /// A running packet source of the caller's; silent without one.
+#[derive(Clone)]
 pub struct CustomPackets {
-    source: Option<BoxedPackets>,
+    source: Option<CallersCode<dyn custom::CustomPackets + Send>>,
     /// The size of a packet when it is not known, and the largest.
     bytes: u32,
     last: Time,
@@ -99,7 +100,7 @@ impl fmt::Debug for CustomPackets {
 impl CustomPackets {
     /// Starts the source of a flow.
     pub fn new(params: &CustomPacketsParams, flow: &StartingFlow<'_>) -> Self {
-        let source = params.maker.as_ref().map(|maker| maker.make(flow));
+        let source = params.maker.as_ref().map(|maker| CallersCode(maker.make(flow)));
         let (bytes, last) = (flow.packet_bytes, flow.start);
         CustomPackets { source, bytes, last, at_once: 0, fault: FirstFault::default() }
     }

@@ -11,7 +11,7 @@ pub(crate) const MIN_RTT: Time = Time::from_picoseconds(1_000_000);
 
 /// Round trip, peak rate and seed of each flow. Every quantity has a stream of its own, so that
 /// changing one leaves the others alone.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Draws {
     rtt: Distribution,
     /// Propagation of the shared links there and back: no round trip is shorter.

@@ -100,7 +100,7 @@ impl OfferedFlows for FiniteFlowsSpec {
 }
 
 /// Flows at given times or as a Poisson process; size, round trip and peak rate of each are drawn.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct FiniteFlows {
     arrivals: Arrivals,
     size: Distribution,

@@ -191,7 +191,7 @@ impl OfferedFlows for IncastSpec {
 }
 
 /// Queries at given times, as a process, or one after the other.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Incast {
     spec: IncastSpec,
     /// If queries arrive.

@@ -490,6 +490,7 @@ macro_rules! registry {
         #[derive(Debug)]
         #[allow(clippy::large_enum_variant, reason = "one per flow, in a box with the flow's probes")]
         #[non_exhaustive]
+        #[derive(Clone)]
         pub enum AnyPacketSource {
             $($(#[$packet_doc])* $packet($packet_module::$packet),)+
         }
@@ -542,6 +543,7 @@ macro_rules! registry {
         /// A running flow source.
         #[derive(Debug)]
         #[non_exhaustive]
+        #[derive(Clone)]
         pub enum AnyFlowSource {
             $($(#[$flow_doc])* $flow(Box<$flow_module::$flow>),)+
         }

@@ -66,7 +66,7 @@ impl OfferedData for ObjectsSpec {
 
 /// The objects of one connection. Gaps and sizes have streams of their own, so that changing the
 /// sizes leaves the arrival times alone.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Objects {
     spec: ObjectsSpec,
     payload_bytes: u64,

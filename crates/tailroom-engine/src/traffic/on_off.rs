@@ -101,7 +101,7 @@ impl OfferedPackets for OnOffSpec {
 ///
 /// It starts in equilibrium, as if it had gone on and off forever: on with a probability of its
 /// share of time, somewhere in that period and somewhere in the gap between two packets.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct OnOff {
     on: Periods,
     off: Periods,
@@ -151,7 +151,7 @@ impl PacketSource for OnOff {
 }
 
 /// The on or the off periods of a source.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Periods {
     lengths: Distribution,
     random: Stream,

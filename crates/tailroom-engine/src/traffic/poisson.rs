@@ -129,7 +129,7 @@ const MAX_BYTES: f64 = 65_535.0;
 
 /// Packets at exponential gaps, of one size or of drawn sizes. Gaps and sizes have streams of
 /// their own, so that changing the sizes leaves the arrival times alone.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Poisson {
     mean_gap_ps: f64,
     bytes: u32,

@@ -112,7 +112,7 @@ impl OfferedFlows for StreamingSpec {
 }
 
 /// Media flows at given times or as a Poisson process; duration, rate and round trip are drawn.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Streaming {
     arrivals: Arrivals,
     duration: Distribution,

@@ -113,7 +113,7 @@ impl OfferedFlows for TraceSpec {
 }
 
 /// Flows as a list has them; what it leaves open is drawn.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Trace {
     flows: Arc<[TraceFlow]>,
     next: usize,

@@ -8,7 +8,7 @@ use crate::probe::group::GroupProbe;
 use crate::units::Time;
 
 /// An unresponsive flow: a source, an access link, and a counter at the far end.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Unresponsive {
     /// What it sends, and when.
     pub source: AnyPacketSource,

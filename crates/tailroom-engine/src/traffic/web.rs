@@ -226,7 +226,7 @@ impl OfferedFlows for WebSpec {
 }
 
 /// Sessions at given times or as a Poisson process.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Web {
     spec: WebSpec,
     arrivals: Arrivals,
@@ -252,7 +252,7 @@ struct Request {
 }
 
 /// A session in progress.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Session {
     number: u64,
     random: Stream,

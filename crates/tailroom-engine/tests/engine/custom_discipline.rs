@@ -182,6 +182,16 @@ fn a_rule_of_the_registry_gives_the_same_run_from_outside() {
     assert_same(own, built_in);
 }
 
+#[test]
+fn a_run_with_a_rule_from_outside_is_not_copied() {
+    let copies = |queue: &str| {
+        let network = resolved(queue).expect("the scenario is valid");
+        Simulation::new(&network).expect("the network is valid").copy().is_some()
+    };
+    assert!(!copies("{ kind = \"custom\", discipline = \"plain\" }"));
+    assert!(copies(TAIL_DROP));
+}
+
 /// One list, or as many as flows: the order of service is that of the arrivals.
 #[test]
 fn a_scheduler_from_outside_gives_the_run_of_the_same_scheduler_of_the_registry() {

@@ -95,6 +95,29 @@ proptest! {
         }
     }
 
+    #[test]
+    fn a_copy_goes_on_as_the_run_whichever_goes_on_first(
+        network in random_networks::network(),
+        steps in 1_u64..300,
+        at in 0.0..1.0_f64,
+    ) {
+        let every = Time::from_picoseconds((network.duration.picoseconds() / steps).max(1));
+        let (seen, whole) = watch(&network, every);
+        let network = stepped(&network, every);
+        let mut run = simulation(&network);
+        let before = (at * seen.len() as f64) as usize;
+        prop_assert!((0..before).all(|_| step(&mut run, network.duration).is_some()));
+        let mut copy = run.copy().expect("all of the run is the engine's");
+        for simulation in [&mut copy, &mut run] {
+            let after: Vec<Seen> = std::iter::from_fn(|| step(simulation, network.duration)).collect();
+            prop_assert_eq!(&after[..], &seen[before..], "seed {}, every {}", network.seed, every);
+        }
+        for simulation in [copy, run] {
+            let difference = difference(&finish(simulation), &whole);
+            prop_assert!(difference.is_none(), "seed {}, every {every}: {difference:?}", network.seed);
+        }
+    }
+
     /// The ACKs of a flow under the stepped control wait for the step in which they arrive.
     #[test]
     fn a_flow_that_waits_for_each_step_sends_as_one_that_runs_ahead(

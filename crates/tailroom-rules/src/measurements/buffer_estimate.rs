@@ -73,8 +73,10 @@ pub fn estimate_buffer(measured: &Measurement, idle_rtt_s: Option<f64>) -> Buffe
     let is_complete = measured.rtt_s.len() >= FEWEST_RTTS && measured.throughput_bps.len() >= PARTS;
     let mut conditions = of_load(measured, is_complete);
     let (mut low, mut middle, mut high) = (None, None, None);
+    // With fewer rates, their smallest still gives a lower bound.
+    let has_some = measured.rtt_s.len() >= FEWEST_RTTS && !measured.throughput_bps.is_empty();
     let is_one_way = matches!(measured.direction, Direction::Upload | Direction::Download);
-    if is_complete && is_one_way {
+    if has_some && is_one_way {
         // The smallest RTT under load is no smaller than that of the idle path.
         let base = if idle.is_empty() { vec![smallest(&measured.rtt_s)] } else { idle.clone() };
         let base_s = median(&base);
@@ -163,6 +165,10 @@ impl Rate {
         let factor = f64::from(measured.packet_bytes) / f64::from(measured.payload_bytes);
         for rate_bps in &mut rates {
             *rate_bps *= factor;
+        }
+        if rates.len() < PARTS {
+            let (low, high) = (smallest(&rates), largest(&rates));
+            return Rate { mean: mean(&rates), low, high, parts: rates };
         }
         let interval = mean_interval(&rates, CONFIDENCE, None);
         let Interval { mean: rate_bps, low, high } = interval.expect("there are rates under load");
@@ -272,7 +278,7 @@ fn of_queue(measured: &Measurement, delays: &[f64], rate: &Rate) -> Vec<Conditio
         ),
         condition(
             "the link has one rate",
-            rate.is_one(),
+            (rate.parts.len() == PARTS).then(|| rate.is_one()),
             &format!("parts of the test have {} to {}", bit_rate(slowest), bit_rate(fastest)),
         ),
         condition(

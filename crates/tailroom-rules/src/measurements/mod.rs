@@ -1,4 +1,4 @@
-//! Measurements of other tools: flent, iperf3 and ss, and the buffer that explains them.
+//! Measurements of other tools: flent, iperf3, ss and Waveform's test, and the buffer that explains them.
 
 mod buffer_estimate;
 mod fields;
@@ -7,6 +7,7 @@ mod iperf3;
 mod samples;
 mod socket_statistics;
 mod times;
+mod waveform;
 
 pub use buffer_estimate::{BufferEstimate, Condition, estimate_buffer};
 pub use samples::{Direction, Measurement, Probe};
@@ -14,7 +15,8 @@ pub use samples::{Direction, Measurement, Probe};
 use serde_json::Value;
 use serde_json::error::Category;
 
-const SUPPORTED: &str = "data of flent, JSON of `iperf3 -J`, or a log of `ss -tin`";
+const SUPPORTED: &str =
+    "data of flent, JSON of `iperf3 -J`, a log of `ss -tin`, or the CSV of Waveform's test";
 
 /// Reads the text of a measurement, whose tool its content tells.
 ///
@@ -22,6 +24,9 @@ const SUPPORTED: &str = "data of flent, JSON of `iperf3 -J`, or a log of `ss -ti
 /// The text is damaged, or is of another tool: what is wrong, with the key or line.
 pub fn read(text: &str) -> Result<Measurement, String> {
     if !text.trim_start().starts_with(['{', '[']) {
+        if waveform::is_waveform(text) {
+            return waveform::read(text);
+        }
         if socket_statistics::is_log(text) {
             return socket_statistics::read(text);
         }

@@ -13,7 +13,7 @@ const EPOCH_PACKETS: u64 = 1 << 20;
 const LONGEST_SILENCE_S: f64 = 0.1;
 
 /// The largest recent excess.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Aggregation {
     epoch_start: Time,
     epoch_acked: u64,

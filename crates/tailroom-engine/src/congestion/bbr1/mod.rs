@@ -74,12 +74,12 @@ enum State {
 }
 
 /// A running BBR.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Bbr1 {
     model: Model,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "Linux's; the states are in `State`")]
 struct Model {
     state: State,

@@ -35,7 +35,7 @@ pub(super) struct Sample {
 }
 
 /// Detects a policer.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Policer {
     is_sampling: bool,
     is_in_use: bool,

@@ -84,12 +84,12 @@ enum AckPhase {
 }
 
 /// A running BBR.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Bbr3 {
     model: Model,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "the draft's; the states are in `State`")]
 struct Model {
     state: State,

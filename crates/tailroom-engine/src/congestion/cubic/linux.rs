@@ -29,7 +29,7 @@ const LEAST_PER_PACKET: u64 = 2;
 const EIGHTHS: u64 = 8;
 
 /// The state of CUBIC for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Linux {
     /// C in 1/1024 packets per second cubed.
     c: u64,
@@ -48,7 +48,7 @@ pub struct Linux {
 }
 
 /// A stage of congestion avoidance.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Stage {
     last_ack: Time,
     /// Time since its beginning, without idle periods.

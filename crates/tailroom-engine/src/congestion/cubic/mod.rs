@@ -72,7 +72,7 @@ impl ControlParameters for CubicParams {}
 const BETA_ECN: f64 = 0.85; // RFC 8511 sec. 3.1: value for CUBIC
 
 /// The state of CUBIC for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Cubic {
     /// By RFC 9438.
     Rfc9438(Rfc9438),

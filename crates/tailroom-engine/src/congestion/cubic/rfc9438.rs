@@ -9,7 +9,7 @@ use crate::units::Time;
 const MAX_GROWTH: f64 = 1.5; // RFC 9438 sec. 4.2: per round trip, slower than slow start
 
 /// The state of CUBIC for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Rfc9438 {
     c: f64,
     beta: f64,
@@ -28,7 +28,7 @@ pub struct Rfc9438 {
 }
 
 /// What an undo restores (RFC 9438 sec. 4.9).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Before {
     saturation: Option<f64>,
     prior: f64,
@@ -36,7 +36,7 @@ struct Before {
 }
 
 /// A stage of congestion avoidance.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Epoch {
     last_ack: Time,
     /// Time since the start of the stage, without idle periods: `t`.

@@ -7,6 +7,7 @@
 
 #[cfg(feature = "scenario")]
 mod arguments;
+mod callers_code;
 #[cfg(feature = "scenario")]
 pub(crate) mod entries;
 #[cfg(feature = "scenario")]
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "scenario")]
 pub use self::arguments::Arguments;
+pub(crate) use self::callers_code::CallersCode;
 #[cfg(feature = "scenario")]
 pub use self::entries::NotFound;
 #[cfg(feature = "scenario")]

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::{BoxedRateBasedControl, BoxedWindowLaw};
+use super::{BoxedRateBasedControl, BoxedWindowLaw, CallersCode};
 use crate::congestion::blocks::BlockRules;
 use crate::congestion::rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
@@ -24,7 +24,7 @@ pub struct CustomFault {
 }
 
 /// The first fault of a component.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct FirstFault(Option<Box<CustomFault>>);
 
 /// The windows that a control may return.
@@ -93,8 +93,9 @@ impl FirstFault {
 }
 
 /// A running window law of the caller's.
+#[derive(Clone)]
 pub struct CustomWindowLaw {
-    law: BoxedWindowLaw,
+    law: CallersCode<dyn WindowLaw + Send>,
     fault: FirstFault,
 }
 
@@ -109,6 +110,7 @@ impl fmt::Debug for CustomWindowLaw {
 
 impl CustomWindowLaw {
     pub(super) fn new(law: BoxedWindowLaw) -> Self {
+        let law = CallersCode(law);
         let mut custom = CustomWindowLaw { law, fault: FirstFault::default() };
         custom.ask_for_failure(Time::ZERO);
         custom
@@ -187,8 +189,9 @@ impl WindowLaw for CustomWindowLaw {
 }
 
 /// A running rate-based control of the caller's.
+#[derive(Clone)]
 pub struct CustomRateBasedControl {
-    control: BoxedRateBasedControl,
+    control: CallersCode<dyn RateBasedControl + Send>,
     fault: FirstFault,
 }
 
@@ -201,6 +204,7 @@ impl fmt::Debug for CustomRateBasedControl {
 
 impl CustomRateBasedControl {
     pub(super) fn new(control: BoxedRateBasedControl) -> Self {
+        let control = CallersCode(control);
         let mut custom = CustomRateBasedControl { control, fault: FirstFault::default() };
         custom.ask_for_failure(Time::ZERO);
         custom

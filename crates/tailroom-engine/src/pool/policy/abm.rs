@@ -66,7 +66,7 @@ impl Parameters for AbmParams {
 }
 
 /// ABM.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Abm {
     queues: Vec<Queue>,
     /// By priority, the congested queues of the last look, and those of the present one.
@@ -75,7 +75,7 @@ pub struct Abm {
     freed: Vec<u64>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Queue {
     alpha: f64,
     /// Indices of its port and priority.

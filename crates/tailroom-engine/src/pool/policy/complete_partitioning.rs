@@ -14,7 +14,7 @@ pub struct CompletePartitioningParams {}
 impl Parameters for CompletePartitioningParams {}
 
 /// Complete partitioning.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CompletePartitioning {
     part: u64,
 }

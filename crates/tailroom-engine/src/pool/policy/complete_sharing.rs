@@ -13,7 +13,7 @@ pub struct CompleteSharingParams {}
 impl Parameters for CompleteSharingParams {}
 
 /// Complete sharing.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct CompleteSharing;
 
 impl CompleteSharing {

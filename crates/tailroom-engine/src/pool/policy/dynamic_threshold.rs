@@ -94,7 +94,7 @@ impl Parameters for DynamicThresholdParams {
 }
 
 /// Dynamic thresholds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct DynamicThreshold {
     port_alpha: Option<f64>,
 }

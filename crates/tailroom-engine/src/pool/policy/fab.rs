@@ -79,7 +79,7 @@ impl Parameters for FabParams {
 }
 
 /// FAB.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fab;
 
 impl Fab {

@@ -18,7 +18,7 @@ impl Parameters for LongestQueueDropParams {
 }
 
 /// Push-out from the longest queue.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct LongestQueueDrop;
 
 impl LongestQueueDrop {

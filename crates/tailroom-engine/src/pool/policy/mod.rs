@@ -184,7 +184,7 @@ macro_rules! registry {
         }
 
         /// A running policy.
-        #[derive(Debug)]
+        #[derive(Clone, Debug)]
         pub(super) enum AnyPolicy {
             $($policy($module::$policy),)+
         }

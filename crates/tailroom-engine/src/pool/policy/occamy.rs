@@ -66,7 +66,7 @@ impl Parameters for OccamyParams {
 }
 
 /// Occamy.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Occamy;
 
 impl Occamy {

@@ -25,7 +25,7 @@ impl StaticThresholdParams {
 impl Parameters for StaticThresholdParams {}
 
 /// Static thresholds.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct StaticThreshold {
     threshold: u64,
 }

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::{BoxedRule, CustomParams, CustomRule, DequeueEvent};
-use crate::congestion::custom::{CustomFault, FirstFault};
+use crate::congestion::custom::{CallersCode, CustomFault, FirstFault};
 use crate::packet::Ecn;
 use crate::quantity::limit::Limit;
 use crate::queue::buffer::DropReason;
@@ -12,8 +12,9 @@ use crate::queue::{ArrivalRule, EnqueueEvent, Gauge, LinkInfo, Verdict};
 use crate::units::Time;
 
 /// A running rule of the caller's.
+#[derive(Clone)]
 pub struct RunningRule {
-    rule: BoxedRule,
+    rule: CallersCode<dyn CustomRule + Send>,
     limit: Limit,
     acts_on_departures: bool,
     fault: FirstFault,
@@ -34,6 +35,7 @@ impl RunningRule {
             Some((make, acts_on_departures)) => (make(link, limit), acts_on_departures),
             None => (missing(), false),
         };
+        let rule = CallersCode(rule);
         RunningRule { rule, limit, acts_on_departures, fault: FirstFault::default() }
     }
 

@@ -5,8 +5,8 @@ use std::fmt;
 
 use super::running::checked;
 use super::scheduler::{Placement, QueuedPacket, Waiting};
-use super::{BoxedScheduler, CustomParams, Make};
-use crate::congestion::custom::{CustomFault, FirstFault};
+use super::{CustomParams, CustomScheduler, Make};
+use crate::congestion::custom::{CallersCode, CustomFault, FirstFault};
 use crate::packet::transit::Transit;
 use crate::quantity::limit::Limit;
 use crate::queue::buffer::{Buffer, DropReason, PacketHandle, PacketList};
@@ -14,8 +14,9 @@ use crate::queue::{Gauge, LinkInfo, Scheduler, Verdict};
 use crate::units::Time;
 
 /// A running scheduler of the caller's, and its lists.
+#[derive(Clone)]
 pub struct RunningScheduler {
-    scheduler: BoxedScheduler,
+    scheduler: CallersCode<dyn CustomScheduler + Send>,
     limit: Limit,
     /// The lists that hold packets, by ascending number.
     lists: Vec<(u32, PacketList)>,
@@ -34,7 +35,7 @@ impl RunningScheduler {
     pub fn new(params: &CustomParams, link: &LinkInfo) -> Option<Self> {
         let Make::Scheduler(make) = &params.maker.as_ref()?.0 else { return None };
         let limit = link.limit(params.limit);
-        let (scheduler, fault) = (make(link, limit), FirstFault::default());
+        let (scheduler, fault) = (CallersCode(make(link, limit)), FirstFault::default());
         Some(RunningScheduler { scheduler, limit, lists: Vec::new(), fault })
     }
 

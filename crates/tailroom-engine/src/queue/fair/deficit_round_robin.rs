@@ -7,7 +7,7 @@ use crate::queue::buffer::Buffer;
 
 /// The round. The marker in it stands for a flow of weight 1 that is always backlogged: its grants
 /// are the virtual time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct DeficitRoundRobin {
     /// The flow whose turn it is; its quantum has been granted.
     first: u32,

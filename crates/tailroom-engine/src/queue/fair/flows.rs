@@ -37,7 +37,7 @@ impl Flow {
 }
 
 /// Flows by number, in slots that are reused.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Flows {
     slots: Vec<Flow>,
     /// The slot of each number seen so far: four bytes per flow, and no hashing.

@@ -35,7 +35,7 @@ impl Length {
 /// upper bound of its length, which rises when the queue grows; when a queue shrinks, its bound is
 /// lowered only when it reaches the top of the heap. If the bound at the top is exact, it is the
 /// length of the longest queue.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Longest {
     unit: Length,
     /// The bound of each slot, and lower bounds that it had before; empty until it is built.

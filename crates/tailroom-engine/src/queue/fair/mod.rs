@@ -47,7 +47,7 @@ pub use params::{DropFrom, FairParams, FairScheduler};
 use start_time::{BYTE, StartTime};
 
 /// A fair queue.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Fair {
     limit: Limit,
     drop_from: DropFrom,
@@ -93,7 +93,7 @@ impl Buckets {
 }
 
 /// The scheduler, which selects the flow to serve next.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[allow(clippy::large_enum_variant, reason = "one instance per link")]
 enum Order {
     StartTime(StartTime),

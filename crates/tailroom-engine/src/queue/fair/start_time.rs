@@ -18,7 +18,7 @@ use crate::units::Time;
 pub(super) const BYTE: u64 = 1 << 32;
 
 /// The flows in the order of their start tags.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct StartTime {
     /// Bytes that a flow sends with priority; 0 without priority.
     credit: u32,

@@ -16,7 +16,7 @@ pub(super) fn is_beyond(one: u64, other: u64) -> bool {
 }
 
 /// The backlogged flows, and other flows with a tag beyond the virtual time.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TagQueue {
     virtual_time: u64,
     /// Ring of the flows whose tag is the virtual time.

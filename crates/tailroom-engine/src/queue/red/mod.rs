@@ -223,7 +223,7 @@ impl Parameters for RedParams {
 }
 
 /// A RED buffer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Red {
     core: RedCore,
 }

@@ -9,7 +9,7 @@ use crate::random::{Stream, uniform};
 use crate::units::Rate;
 
 /// The state of RED.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(in crate::queue) struct RedCore {
     limit: Limit,
     rate: Rate,

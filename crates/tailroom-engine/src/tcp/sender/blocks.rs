@@ -38,7 +38,7 @@ pub struct HeldPacket {
 }
 
 /// Divides the packets of a sender into blocks.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct BlockPacer {
     rules: BlockRules,
     /// Number of blocks per round trip, and packets per block, at the last packet sent in

@@ -43,7 +43,7 @@ impl EcnMode {
 }
 
 /// The ECN state of a sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct EcnState {
     codepoint: Ecn,
     /// The ECN field of the packet that opens the connection.

@@ -104,7 +104,7 @@ enum Phase {
 }
 
 /// The congestion control of a sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum CongestionControl {
     /// Sets the window; the sender adds slow start, ssthresh and proportional rate reduction.
     WindowLaw(AnyWindowLaw),
@@ -113,7 +113,7 @@ enum CongestionControl {
 }
 
 /// A TCP sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts; the states are in `Phase`")]
 pub struct Sender {
     una: u64,

@@ -10,7 +10,7 @@ const SLOW_START_GAIN: f64 = 2.0;
 const AVOIDANCE_GAIN: f64 = 1.2;
 
 /// Determines when the next packet may be sent.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Pacer {
     is_on: bool,
     next: Time,

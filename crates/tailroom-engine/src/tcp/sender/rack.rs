@@ -79,7 +79,7 @@ pub struct Path {
 }
 
 /// The state of RACK-TLP of a sender.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Rack {
     /// The packets in flight, from `una` on.
     records: VecDeque<Record>,

@@ -18,7 +18,7 @@ use crate::packet::{Ack, Range};
 use crate::units::{PICOSECONDS_PER_SECOND, Time, float};
 
 /// A rate-based control and the state that the sender keeps for it.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RateBasedSender {
     control: AnyRateBasedControl,
     sampler: RateSampler,

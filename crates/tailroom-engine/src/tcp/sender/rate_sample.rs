@@ -45,7 +45,7 @@ struct Newest {
 }
 
 /// Measures delivery rates and RTTs, and reports each lost packet.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct RateSampler {
     /// The packets in flight, from `una` on.
     records: VecDeque<Record>,

@@ -14,7 +14,7 @@ use crate::tcp::ranges::RangeList;
 pub const DUPLICATE_THRESHOLD: u64 = 3;
 
 /// The SACK scoreboard; sequence numbers count packets.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Scoreboard {
     /// Sacked ranges above `una`.
     ranges: RangeList,

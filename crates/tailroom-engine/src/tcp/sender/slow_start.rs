@@ -46,7 +46,7 @@ pub struct SlowStartEvent {
 }
 
 /// The state of slow start for one flow.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum SlowStart {
     /// One packet per acknowledged packet.
     Standard,
@@ -109,7 +109,7 @@ const CSS_ROUNDS: u32 = 5; // RFC 9406 sec. 4.3
 const UNPACED_CREDIT_LIMIT: u64 = 8; // RFC 9406 sec. 4.3, L
 
 /// State of HyStart++ (RFC 9406 sec. 4.2).
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Hystart {
     credit_limit: u64,
     round_end: u64,

@@ -6,7 +6,7 @@ use crate::packet::StoredAck;
 use crate::units::Time;
 
 /// The ACKs that arrive after the end of a step, in order.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct StepEnd {
     pub(super) at: Time,
     pub(super) later: VecDeque<(Time, StoredAck)>,

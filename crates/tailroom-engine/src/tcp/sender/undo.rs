@@ -23,7 +23,7 @@ use crate::units::Time;
 const FINE_TICK: Time = Time::from_picoseconds(1_000_000);
 
 /// What a sender keeps to take a reduction back.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Undo {
     /// Tick of the timestamps that the host sends; `None` if it sends none.
     tick: Option<Time>,
@@ -38,7 +38,7 @@ pub(super) struct Undo {
 }
 
 /// A reduction of the window, and the recovery that it began.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Episode {
     /// The first packet in flight at its beginning (Linux `undo_marker`).
     start: u64,
@@ -51,7 +51,7 @@ struct Episode {
 }
 
 /// The sender before a reduction.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Before {
     cwnd: f64,
     ssthresh: f64,

@@ -9,7 +9,7 @@ use crate::units::{Time, float};
 const MOST_GROWTH: f64 = 2.0;
 
 /// The use of the window by an application that may have no data to send.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct WindowUse {
     /// Most packets in flight in this round trip or the last, and the packet that ends it.
     in_flight: u64,
