@@ -9,7 +9,7 @@ use super::spec::LinkSpec;
 use crate::units::float;
 
 /// What arrived over the link and waits in the switch.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct LossyIngress {
     member: IngressMember,
     waiting_bytes: u64,
