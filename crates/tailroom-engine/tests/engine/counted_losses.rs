@@ -76,8 +76,7 @@ fn witnessed(tcp: &TcpSpec, pacing_rate: f64, packets: u64, script: &Script<'_>)
     };
     let outcome = transfer(&tcp, packets, &Script { loses_data: &loses_data, ..*script });
     assert!(outcome.is_complete, "{outcome:?}");
-    let entries = log.lock().expect("one thread").clone();
-    entries
+    log.lock().expect("one thread").clone()
 }
 
 /// Counts the losses again, from the order of transmissions and losses alone. A packet that is sent again
