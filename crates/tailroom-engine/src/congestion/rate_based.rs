@@ -171,7 +171,8 @@ pub struct RateSample {
     pub is_app_limited: bool,
 }
 
-/// A packet that is newly declared lost.
+/// A packet that is newly declared lost. Each transmission is lost at most once. If the packet was sent
+/// again before its loss was known, the first of its transmissions is lost first.
 #[derive(Clone, Copy, Debug)]
 pub struct LostPacketEvent {
     /// When the sender declares it lost.

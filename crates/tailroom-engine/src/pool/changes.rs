@@ -3,7 +3,7 @@
 //! Packets take memory in order of time, and each queue of a pool frees it in order of time. A batch
 //! sorts the releases of all queues and merges them with what packets took.
 
-use super::{Cells, Grant, PoolProbe};
+use super::{Cells, PoolProbe};
 use crate::units::Time;
 
 /// Packets of a batch, so few that the first-level cache holds all that it needs.
@@ -44,15 +44,10 @@ impl Changes {
         self.by_arrivals.push(Change { at, cells: -i64::from(cells) });
     }
 
-    /// The memory of packets that were sent is freed; returns the sum of their cells.
+    /// The memory of a packet that was sent is freed.
     #[inline]
-    pub(super) fn free<'a>(&mut self, releases: impl Iterator<Item = &'a (Time, Grant)>) -> u64 {
-        let mut freed = 0;
-        self.by_releases.extend(releases.map(|&(at, Grant { cells, .. })| {
-            freed += u64::from(cells);
-            Change { at, cells: -i64::from(cells) }
-        }));
-        freed
+    pub(super) fn free(&mut self, at: Time, cells: Cells) {
+        self.by_releases.push(Change { at, cells: -i64::from(cells) });
     }
 
     /// Measures all changes, in order of time; none is later than `now`.
@@ -151,8 +146,7 @@ mod tests {
                 let times = if batch % 3 == 0 { 2 } else { 400 };
                 let at = from + below(times) * (to - from) / times;
                 let cells: Cells = held.pop().expect("it holds so many");
-                let grant = Grant { cells, priority: 0 };
-                changes.free([(Time::from_picoseconds(at), grant)].iter());
+                changes.free(Time::from_picoseconds(at), cells);
                 all.push((at, -i64::from(cells)));
             }
             let mut arrivals: Vec<u64> = (0..below(100)).map(|_| from + below(to - from)).collect();

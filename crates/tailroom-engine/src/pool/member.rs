@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use super::policy::QueueInfo;
+use super::policy::{QueueInfo, QuickRule};
 use super::{Cells, Grant};
 use crate::units::Time;
 
@@ -12,6 +12,9 @@ pub(super) struct Member {
     pub(super) occupied: u64,
     pub(super) reserved: u64,
     pub(super) alpha: f64,
+    /// A packet that fits finds room if the queue occupies less than this multiple of the memory that is
+    /// free; otherwise, and always if it is 0, the policy decides.
+    pub(super) quick_alpha: f64,
     /// What the packets of each loss priority occupy; empty unless the policy counts them apart.
     pub(super) by_priority: Vec<u64>,
     /// What it has freed since the policy looked last.
@@ -28,9 +31,20 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// An empty queue; its packets are counted by this many loss priorities.
-    pub(super) fn new(reserved: u64, place: &QueueInfo, priorities: usize) -> Self {
+    /// An empty queue; its packets are counted by this many loss priorities, and admitted by the policy
+    /// as `quick` says.
+    pub(super) fn new(
+        reserved: u64,
+        place: &QueueInfo,
+        (priorities, quick): (usize, QuickRule),
+    ) -> Self {
+        let quick_alpha = match quick {
+            QuickRule::Fits if reserved == 0 => f64::INFINITY,
+            QuickRule::DynamicThreshold if reserved == 0 => place.alpha,
+            _ => 0.0,
+        };
         Member {
+            quick_alpha,
             occupied: 0,
             reserved,
             alpha: place.alpha,

@@ -23,7 +23,7 @@ use std::collections::HashMap;
 use crate::probe::window::Window;
 use crate::queue::buffer::DropReason;
 use crate::random::{Stream, below, stream};
-use crate::units::{Rate, Time};
+use crate::units::{Rate, Time, float};
 use changes::Changes;
 use expulsion::Expulsion;
 use member::{Member, weighted};
@@ -122,10 +122,10 @@ impl Pool {
         let lower_alphas = parameters.lower_alphas().to_vec();
         let counted = if parameters.counts_priorities() { lower_alphas.len() + 1 } else { 0 };
         let look_interval = parameters.look_interval().unwrap_or(Time::NEVER);
-        let queues = members
-            .iter()
-            .zip(&places)
-            .map(|(member, place)| Member::new(spec.cells(member.reserved_bytes), place, counted));
+        let quick = parameters.quick();
+        let queues = members.iter().zip(&places).map(|(member, place)| {
+            Member::new(spec.cells(member.reserved_bytes), place, (counted, quick))
+        });
         Pool {
             policy: AnyPolicy::new(&spec.policy, &info),
             shared,
@@ -161,14 +161,21 @@ impl Pool {
     #[expect(clippy::inline_always, reason = "few callers, one of them in the loop over packets")]
     #[inline(always)]
     fn ask(&mut self, asking: Asking) -> Result<Grant, DropReason> {
-        if asking.now < self.next_look && self.decide(asking).is_ok() {
+        let queue = &self.members[asking.member];
+        let free = self.shared - self.shared_occupied;
+        if u64::from(asking.grant.cells) <= free
+            && float(queue.occupied) < queue.quick_alpha * float(free)
+        {
             return Ok(asking.grant);
         }
-        self.ask_again(asking)
+        self.ask_policy(asking)
     }
 
     #[inline(never)]
-    fn ask_again(&mut self, asking: Asking) -> Result<Grant, DropReason> {
+    fn ask_policy(&mut self, asking: Asking) -> Result<Grant, DropReason> {
+        if asking.now < self.next_look && self.decide(asking).is_ok() {
+            return Ok(asking.grant);
+        }
         self.look_until(asking.now);
         self.catch_up(asking.now);
         self.decide(asking).map(|()| asking.grant)
@@ -319,16 +326,19 @@ impl Pool {
             if *next > now {
                 continue;
             }
-            let due = queue.releases.partition_point(|(at, _)| *at <= now);
-            let freed = self.changes.free(queue.releases.range(..due));
-            if !queue.by_priority.is_empty() {
-                for place in 0..due {
-                    queue.give_of_priority(queue.releases[place].1);
+            let mut freed = 0;
+            *next = Time::NEVER;
+            while let Some(&(at, grant)) = queue.releases.front() {
+                if at > now {
+                    *next = at;
+                    break;
                 }
+                queue.releases.pop_front();
+                queue.give_of_priority(grant);
+                self.changes.free(at, grant.cells);
+                freed += u64::from(grant.cells);
             }
-            queue.releases.drain(..due);
             queue.freed += freed;
-            *next = queue.releases.front().map_or(Time::NEVER, |(at, _)| *at);
             let given = queue.give(freed);
             self.ports[queue.port] -= given;
             self.shared_occupied -= given;

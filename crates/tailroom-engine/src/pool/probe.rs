@@ -20,12 +20,13 @@ pub struct PoolSample {
 pub struct PoolProbe {
     over_time: Histogram<PRECISION>,
     occupied: u64,
-    /// The bin of what is occupied, its lowest value and the number of its values, and since when:
-    /// few changes lead to another bin.
+    /// The bin of what is occupied, and since when.
     bin: usize,
-    low: u64,
-    values: u64,
     since: Time,
+    /// A bin has two to this power values, in an octave of bins, and what is occupied is in this one of
+    /// them.
+    width: u32,
+    place: u64,
     /// The time series.
     pub samples: Vec<PoolSample>,
 }
@@ -40,15 +41,29 @@ impl PoolProbe {
     #[inline]
     pub(super) fn on_change(&mut self, now: Time, cells: i64) {
         self.occupied = self.occupied.wrapping_add_signed(cells);
-        if self.occupied.wrapping_sub(self.low) >= self.values {
-            self.close(now);
-            self.bin = Histogram::<PRECISION>::bin(self.occupied);
-            (self.low, self.values) = Histogram::<PRECISION>::values(self.bin);
+        let place = self.occupied >> self.width;
+        if place == self.place {
+            return;
+        }
+        self.close(now);
+        // All bins of an octave are as wide, and most changes stay in it.
+        if place >> PRECISION == 1 || self.width == 0 && place >> PRECISION == 0 {
+            self.bin = (self.bin as u64 + place - self.place) as usize;
+            self.place = place;
+        } else {
+            self.enter_octave();
         }
     }
 
-    /// Adds the time until `now` to the present bin.
     #[inline(never)]
+    fn enter_octave(&mut self) {
+        self.bin = Histogram::<PRECISION>::bin(self.occupied);
+        self.width = Histogram::<PRECISION>::values(self.bin).1.ilog2();
+        self.place = self.occupied >> self.width;
+    }
+
+    /// Adds the time until `now` to the present bin.
+    #[inline]
     pub(super) fn close(&mut self, now: Time) {
         self.over_time.add_to_bin(self.bin, now.since(self.since).picoseconds());
         self.since = now;

@@ -9,6 +9,7 @@ mod arrival_log;
 mod bottleneck;
 mod built_by_hand;
 mod contract;
+mod counted_losses;
 mod custom_control;
 mod custom_discipline;
 mod custom_source;

@@ -1,7 +1,7 @@
 //! Complete sharing (Kamoun and Kleinrock 1980, "Analysis of shared finite storage in a computer
 //! network node environment under general traffic conditions").
 
-use super::{Parameters, Policy, PoolInfo, Request};
+use super::{Parameters, Policy, PoolInfo, QuickRule, Request};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 
 /// Complete sharing has no parameters.
@@ -10,7 +10,11 @@ use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 #[non_exhaustive]
 pub struct CompleteSharingParams {}
 
-impl Parameters for CompleteSharingParams {}
+impl Parameters for CompleteSharingParams {
+    fn quick(&self) -> QuickRule {
+        QuickRule::Fits
+    }
+}
 
 /// Complete sharing.
 #[derive(Clone, Debug)]

@@ -12,7 +12,7 @@
 //! threshold is compared with decides whether priority is strict: all packets of the queue, or those of
 //! the packet's own priority.
 
-use super::{Parameters, Policy, PoolInfo, Request};
+use super::{Parameters, Policy, PoolInfo, QuickRule, Request};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::units::float;
 
@@ -90,6 +90,14 @@ impl Parameters for DynamicThresholdParams {
 
     fn has_ports(&self) -> bool {
         self.port_alpha.is_some()
+    }
+
+    fn quick(&self) -> QuickRule {
+        if self.has_ports() || !self.lower_alphas.is_empty() {
+            QuickRule::None
+        } else {
+            QuickRule::DynamicThreshold
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //! sharing finite buffers"; Hahne, Kesselman and Mansour 2001, "Competitive buffer management for
 //! shared-memory switches").
 
-use super::{Parameters, Policy, PoolInfo, Request};
+use super::{Parameters, Policy, PoolInfo, QuickRule, Request};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 
 /// Push-out from the longest queue has no parameters.
@@ -14,6 +14,10 @@ pub struct LongestQueueDropParams {}
 impl Parameters for LongestQueueDropParams {
     fn pushes_out(&self) -> bool {
         true
+    }
+
+    fn quick(&self) -> QuickRule {
+        QuickRule::Fits
     }
 }
 

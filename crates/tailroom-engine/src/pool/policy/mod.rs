@@ -86,6 +86,17 @@ pub struct ExpulsionSpec {
     pub bucket_bytes: u64,
 }
 
+/// What suffices to admit a packet that fits into the shared memory, if its queue has no reserve.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum QuickRule {
+    /// Only the policy knows.
+    None,
+    /// Nothing more.
+    Fits,
+    /// The queue is shorter than its alpha times the memory that is free.
+    DynamicThreshold,
+}
+
 /// A rule that limits the queues of a pool.
 pub trait Policy {
     /// Whether the queue of an arriving packet may take more memory, if there is room. A packet that
@@ -135,6 +146,11 @@ pub trait Parameters: Ranges {
     /// it does.
     fn look_interval(&self) -> Option<Time> {
         None
+    }
+
+    /// What the pool may ask before it asks the policy, which admits no less.
+    fn quick(&self) -> QuickRule {
+        QuickRule::None
     }
 
     /// Whether the policy drops packets that wait.
@@ -288,6 +304,12 @@ mod tests {
                     Request { queue: fewer, port: at_port, occupied: at_port + others, ..more };
                 let is_admitted = [more, less].map(|request| policy.admits(&request));
                 assert_ne!(is_admitted, [true, false], "{config:?}: {more:?}, {less:?}");
+                let is_quick = match config.parameters().quick() {
+                    QuickRule::None => false,
+                    QuickRule::Fits => true,
+                    QuickRule::DynamicThreshold => more.is_below_dynamic_threshold(),
+                };
+                assert!(!is_quick || is_admitted[0], "{config:?}: {more:?}");
             }
         }
     }

@@ -29,6 +29,21 @@ struct Record {
     is_lost: bool,
 }
 
+/// What the loss of a transmission tells: the state of the connection when the packet was sent.
+#[derive(Clone, Copy, Debug)]
+struct Transmission {
+    lost: u32,
+    tx_in_flight: u32,
+    is_app_limited: bool,
+}
+
+impl From<Record> for Transmission {
+    fn from(record: Record) -> Self {
+        let Record { lost, tx_in_flight, is_app_limited, .. } = record;
+        Transmission { lost, tx_in_flight, is_app_limited }
+    }
+}
+
 /// The increase of `count` since its low bits were `before`.
 fn added(count: u64, before: u32) -> u64 {
     u64::from((count as u32).wrapping_sub(before))
@@ -50,6 +65,10 @@ pub struct RateSampler {
     /// The packets in flight, from `una` on.
     records: VecDeque<Record>,
     una: u64,
+    /// Earlier transmissions of packets that were sent again before they were lost, by sequence
+    /// number, the earliest first. The loss of the packet is theirs before it is that of the record.
+    /// Some have arrived.
+    earlier: VecDeque<(u64, Transmission)>,
     delivered: u64,
     delivered_time: Time,
     /// When the packet delivered last was sent, or the packet that began the flight.
@@ -73,7 +92,8 @@ pub struct RateSampler {
 impl RateSampler {
     /// Memory taken by the records of packets in flight, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        (self.records.capacity() * RECORD_BYTES) as u64
+        let earlier = self.earlier.capacity() * size_of::<(u64, Transmission)>();
+        (self.records.capacity() * RECORD_BYTES + earlier) as u64
     }
 
     /// Packets acknowledged since the connection began.
@@ -122,12 +142,43 @@ impl RateSampler {
             is_lost: false,
         };
         match self.records.get_mut((sequence - self.una) as usize) {
-            Some(before) => *before = record,
+            Some(before) => {
+                let before = std::mem::replace(before, record);
+                self.keep(sequence, before);
+            }
             None => self.records.push_back(record),
         }
         if is_window_full {
             self.full_until = self.una + self.records.len() as u64;
         }
+    }
+
+    /// Keeps the transmission of a packet that is sent again, if the packet is not lost yet (RFC 6675
+    /// sec. 4, `NextSeg` rules 3 and 4; RFC 8985 sec. 7.3).
+    #[inline(never)]
+    fn keep(&mut self, sequence: u64, before: Record) {
+        if sequence < self.lost_edge || before.is_delivered {
+            return;
+        }
+        let arrived = self.earlier.partition_point(|(packet, _)| *packet < self.una);
+        self.earlier.drain(..arrived);
+        let place = self.earlier.partition_point(|(packet, _)| *packet <= sequence);
+        self.earlier.insert(place, (sequence, before.into()));
+    }
+
+    /// The earliest transmission of a packet that has not been lost, if the packet has been sent again
+    /// since.
+    fn take_earlier(&mut self, sequence: u64) -> Option<Transmission> {
+        let place = self.earlier.partition_point(|(packet, _)| *packet < sequence);
+        self.earlier.get(place).filter(|(packet, _)| *packet == sequence)?;
+        self.earlier.remove(place).map(|(_, transmission)| transmission)
+    }
+
+    /// The last transmission of a packet, if it has not been lost.
+    fn take_last(&mut self, sequence: u64) -> Option<Transmission> {
+        let record = self.records.get_mut((sequence - self.una) as usize)?;
+        let was_lost = std::mem::replace(&mut record.is_lost, true);
+        (!was_lost).then_some((*record).into())
     }
 
     /// Takes in the packets below the new cumulative ACK, `una`.
@@ -191,8 +242,7 @@ impl RateSampler {
         self.lost - before
     }
 
-    /// After a timeout: shows `on_lost` each packet that is not lost yet or has been retransmitted
-    /// since.
+    /// After a timeout: shows `on_lost` each transmission in the network.
     pub fn lose_everything(
         &mut self,
         now: Time,
@@ -201,7 +251,7 @@ impl RateSampler {
     ) {
         let end = self.una + self.records.len() as u64;
         for sequence in self.una..end {
-            self.lose(now, sequence, cwnd_packets, &mut on_lost);
+            while self.lose(now, sequence, cwnd_packets, &mut on_lost) {}
         }
         self.lost_edge = end;
     }
@@ -218,8 +268,9 @@ impl RateSampler {
         record.is_none_or(|record| record.is_delivered)
     }
 
-    /// Counts the loss of a packet, unless it has arrived or is lost already, and shows it to
-    /// `on_lost`.
+    /// Counts the loss of a packet and shows it to `on_lost`, unless the packet has arrived or all its
+    /// transmissions are lost already; returns whether it does. The loss is that of the earliest
+    /// transmission that is not lost.
     #[inline(never)]
     pub fn lose(
         &mut self,
@@ -227,21 +278,25 @@ impl RateSampler {
         sequence: u64,
         cwnd_packets: f64,
         on_lost: &mut impl FnMut(&LostPacketEvent),
-    ) {
-        let Some(record) = self.records.get_mut((sequence - self.una) as usize) else { return };
-        if record.is_delivered || std::mem::replace(&mut record.is_lost, true) {
-            return;
+    ) -> bool {
+        if self.is_delivered(sequence) {
+            return false;
         }
+        let Some(transmission) = self.take_earlier(sequence).or_else(|| self.take_last(sequence))
+        else {
+            return false;
+        };
         self.lost += 1;
         on_lost(&LostPacketEvent {
             now,
             sequence,
-            tx_in_flight: u64::from(record.tx_in_flight),
-            lost: added(self.lost, record.lost),
-            is_app_limited: record.is_app_limited,
+            tx_in_flight: u64::from(transmission.tx_in_flight),
+            lost: added(self.lost, transmission.lost),
+            is_app_limited: transmission.is_app_limited,
             delivered: self.delivered,
             cwnd_packets,
         });
+        true
     }
 
     /// Ends an ACK: returns the number of newly acknowledged packets, and the RTT and the rate

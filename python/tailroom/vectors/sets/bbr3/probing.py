@@ -146,8 +146,8 @@ def _loss_when_limited() -> Vector:
     """What waits after slow start fills the path until STARTUP ends, and the application does not.
 
     ProbeRTT lasts from 5 to 6 s, and the next probe begins before 9 s. By RFC 6675 a sender without
-    new data repeats holes before they are lost (NextSeg, rule 3), which hides from BBR when they
-    were sent; RACK does not.
+    new data repeats holes before they are lost (NextSeg, rule 3); with RACK it does not, and needs
+    no record of both transmissions.
     """
     rtt_s, per_s, written_per_s = 0.1, 6000, 5000
     first = 47_000
