@@ -141,6 +141,8 @@ impl Fabrics {
                 });
                 if place.leads_to_switch(is_switch) {
                     config.pause = ports.pause;
+                    let frames_wait = ports.pause_frames_wait && ports.pause.is_some();
+                    config.pause_frames_over = frames_wait.then(|| format!("{name}-{to}-{from}"));
                     if let Some(ingress) = &ports.ingress {
                         let (pool, threshold) = (memory.of_ingress(&to), ingress.threshold);
                         config.ingress = Some(IngressConfig { pool: pool.clone(), threshold });

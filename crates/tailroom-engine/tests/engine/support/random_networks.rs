@@ -511,20 +511,30 @@ fn ingress_pool() -> impl Strategy<Value = (IngressMemory, Vec<Option<IngressMem
 /// A network in which links are paused, in the direction of the packets or of the ACKs.
 pub(crate) fn network_with_pauses() -> impl Strategy<Value = Network> {
     let pauses = prop::collection::vec(option::weighted(0.7, pause()), 3);
-    (network(), pauses, ingress_pool()).prop_map(|(mut network, pauses, (memory, members))| {
-        let packets: Vec<u32> =
-            network.link_facts().iter().map(|facts| facts.packet_bytes).collect();
-        for ((link, pause), packet) in network.links.iter_mut().zip(pauses).zip(packets) {
-            link.pause = pause.filter(|pause| pause.memory_bytes() >= packet.into());
-        }
-        network.ingress_pools = vec![memory];
-        for (link, member) in network.links.iter_mut().zip(members) {
-            link.ingress = member.filter(|_| link.pause.is_some());
-        }
-        let behind = network.behind_pauses();
-        network.links.iter_mut().zip(behind).for_each(|(link, is)| link.is_acted_on |= is);
-        network
-    })
+    let over = prop::collection::vec(option::weighted(0.3, 1_usize..3), 3);
+    (network(), (pauses, over), ingress_pool()).prop_map(
+        |(mut network, (pauses, over), (memory, members))| {
+            let packets: Vec<u32> =
+                network.link_facts().iter().map(|facts| facts.packet_bytes).collect();
+            for ((link, pause), packet) in network.links.iter_mut().zip(pauses).zip(packets) {
+                link.pause = pause.filter(|pause| pause.memory_bytes() >= packet.into());
+            }
+            for (link, further) in over.into_iter().enumerate().take(network.links.len()) {
+                let other = further.map(|further| (link + further) % network.links.len());
+                let other =
+                    other.filter(|&other| other != link && network.links[link].pause.is_some());
+                network.links[link].pause_frames_over = other;
+                other.into_iter().for_each(|other| network.links[other].is_acted_on = true);
+            }
+            network.ingress_pools = vec![memory];
+            for (link, member) in network.links.iter_mut().zip(members) {
+                link.ingress = member.filter(|_| link.pause.is_some());
+            }
+            let behind = network.behind_pauses();
+            network.links.iter_mut().zip(behind).for_each(|(link, is)| link.is_acted_on |= is);
+            network
+        },
+    )
 }
 
 /// A network whose links share a small pool that favours short flows, or drops heads of queues, with
