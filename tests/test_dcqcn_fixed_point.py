@@ -8,7 +8,7 @@ import tailroom as tr
 from tailroom.scenario.scenario import Scenario
 
 SCENARIO = """
-duration = "200 ms"
+duration = "{duration}"
 measure_from = "50 ms"
 [links.port]
 rate = "40 Gbit/s"
@@ -58,25 +58,30 @@ def fixed_point_marking(rate: float) -> float:
 
 
 @pytest.mark.parametrize(
-    ("marks", "flows"),
+    ("marks", "flows", "duration"),
     [
-        *(("slotted", flows) for flows in (2, 4, 8, 10)),
-        *(("remembered", flows) for flows in (4, 8, 10, 16)),
+        ("slotted", 2, "800 ms"),
+        *(("slotted", flows, "200 ms") for flows in (4, 8)),
+        *(("remembered", flows, "200 ms") for flows in (4, 8, 10, 16)),
     ],
 )
-def test_the_queue_and_the_rates_are_those_of_the_published_fixed_point(
-    marks: str, flows: int
+def test_queue_marks_and_rates_are_those_of_the_published_fixed_point(
+    marks: str, flows: int, duration: str
 ) -> None:
     """Marks within 50 us of a notification count, and the target grows from the sixth expiry on.
 
     Both as in the fluid model; in the authors' simulator, the target grows from the fifth expiry
-    on. Bound: 10 %. Outside: with marks remembered, a flow's notifications follow its marks sooner,
-    so that two flows leave the port idle at times, which a fluid does not, and have a queue 16 %
-    shorter than the model's; with slots, 16 flows have one 15 % longer.
+    on. Bound: 10 %. Two flows vary most, hence the longer run: their queue is 9 % shorter, as it is
+    often below 5 kB, where it stands for no fewer marks. Outside are two flows whose marks are
+    remembered, 16 % below, and 16 flows with slots, 15 % above.
     """
-    expected = 5 + 195 * fixed_point_marking(40e9 / 8000 / flows) / 0.01
-    result = tr.run(Scenario.from_toml(SCENARIO.format(flows=flows, marks=marks)))
-    assert result.links["port"]["queue_packets_mean"] == pytest.approx(expected, rel=0.1)
+    marking = fixed_point_marking(40e9 / 8000 / flows)
+    text = SCENARIO.format(flows=flows, marks=marks, duration=duration)
+    result = tr.run(Scenario.from_toml(text))
+    port = result.links["port"]
+    assert port["queue_packets_mean"] == pytest.approx(5 + 195 * marking / 0.01, rel=0.1)
+    marked = port["marks_packets"] / port["arrivals_packets"]
+    assert marked == pytest.approx(marking, rel=0.1)
     rates = [flow["throughput_bps"] for flow in result.flows]
     assert rates == pytest.approx([40e9 / flows] * flows, rel=0.1)
 
