@@ -186,8 +186,8 @@ def _assumptions(question: Question) -> Iterator[str]:
         yield "No source states an xon here: it is 0, so that the peer resumes at an empty queue."
     if frame := _eight_lanes_frame_bytes(question):
         yield (
-            f"The port has eight lanes, for which SONiC's script adds a frame of {frame:,} B to the "
-            "size."
+            f"The port has eight lanes, for which SONiC's script adds a frame of {frame:,} B to "
+            "the size."
         )
     if question.speed.name == "800G" and question.response_s is None and profile.method != "fit":
         yield "The response at 800G is SONiC's, which takes 400G's 905 quanta."

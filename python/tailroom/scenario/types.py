@@ -2078,7 +2078,7 @@ class DcqcnCongestion(TypedDict):
     """Shortest time between two congestion notifications of a flow (sec. 3.1: 50 us). Default:
     '50 us'."""
     marks_in_interval: NotRequired[MarksInInterval]
-    """What a mark does within this time. Default: 'ignored'."""
+    """What a mark does within this time."""
     gain: NotRequired[float]
     """Weight of a notification in alpha, the estimate of congestion (g; Figure 14: 1/256).
     NVIDIA's parameter `dce_tcp_g` of 1019 stands for 1 - g = 1019/1024. Default: 0.00390625."""

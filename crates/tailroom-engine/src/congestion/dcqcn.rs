@@ -26,6 +26,8 @@ pub struct DcqcnParams {
     /// Shortest time between two congestion notifications of a flow (sec. 3.1: 50 us).
     pub notification_interval: PositiveDuration,
     /// What a mark does within this time.
+    #[serde(skip_serializing_if = "MarksInInterval::are_ignored")]
+    #[schemars(extend("default" = "ignored"))]
     pub marks_in_interval: MarksInInterval,
     /// Weight of a notification in alpha, the estimate of congestion (g; Figure 14: 1/256). NVIDIA's
     /// parameter `dce_tcp_g` of 1019 stands for 1 - g = 1019/1024.
@@ -63,6 +65,13 @@ pub enum MarksInInterval {
     /// Intervals follow one another from the first ACK on, and each with a mark ends with a notification, as
     /// in the fluid model of Zhu et al. 2016 and in the authors' simulator.
     Slotted,
+}
+
+impl MarksInInterval {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn are_ignored(&self) -> bool {
+        *self == MarksInInterval::Ignored
+    }
 }
 
 impl Default for DcqcnParams {

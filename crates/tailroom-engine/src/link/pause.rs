@@ -23,7 +23,7 @@ const RESPONSES: [(u64, u32); 8] =
 /// being sent on no longer waits. A pause begins one propagation delay, one pause frame and one
 /// response time after the switch asks for it, and ends as long after the switch allows the sender to
 /// resume; a packet whose transmission has begun is sent to its end. The frame itself waits for a packet
-/// in transmission only with [`pause_frames_over`](super::spec::LinkSpec::pause_frames_over).
+/// in transmission only with `pause_frames_over`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "PauseConfig")]

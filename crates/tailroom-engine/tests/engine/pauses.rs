@@ -444,3 +444,22 @@ fn wrong_pauses_are_refused_with_the_key_and_a_remedy() {
         assert_refused(&message, &format!("line 6, links.in.pause{key}"), names);
     }
 }
+
+#[test]
+fn pause_frames_over_a_wrong_link_are_refused_with_the_key_and_a_remedy() {
+    let text = |over: &str, pause: &str| {
+        let keys = format!("pause_frames_over = \"{over}\"\n{pause}");
+        format!(
+            "duration = \"1 s\"\n{}{}{}",
+            wire("in", 10.0, &keys),
+            wire("out", 1.0, ""),
+            stream("f", "[\"in\", \"out\"]", "cbr", 1.0)
+        )
+    };
+    for (over, pause, names) in
+        [("ou", PAUSE, "out"), ("in", PAUSE, "other direction"), ("out", "", "`pause`")]
+    {
+        let message = refusal(&text(over, pause));
+        assert_refused(&message, "line 6, links.in.pause_frames_over", &[names]);
+    }
+}
