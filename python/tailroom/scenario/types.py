@@ -545,8 +545,7 @@ class Pause(TypedDict):
     is being sent on no longer waits. A pause begins one propagation delay, one pause frame and
     one response time after the switch asks for it, and ends as long after the switch allows the
     sender to resume; a packet whose transmission has begun is sent to its end. The frame itself
-    waits for a packet in transmission only with
-    [`pause_frames_over`](super::spec::LinkSpec::pause_frames_over).
+    waits for a packet in transmission only with `pause_frames_over`.
     """
 
     xoff: Size
@@ -2078,7 +2077,7 @@ class DcqcnCongestion(TypedDict):
     """Shortest time between two congestion notifications of a flow (sec. 3.1: 50 us). Default:
     '50 us'."""
     marks_in_interval: NotRequired[MarksInInterval]
-    """What a mark does within this time."""
+    """What a mark does within this time. Default: 'ignored'."""
     gain: NotRequired[float]
     """Weight of a notification in alpha, the estimate of congestion (g; Figure 14: 1/256).
     NVIDIA's parameter `dce_tcp_g` of 1019 stands for 1 - g = 1019/1024. Default: 0.00390625."""

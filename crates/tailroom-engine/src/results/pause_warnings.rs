@@ -65,9 +65,10 @@ pub(super) fn short_headrooms(run: &FinishedRun<'_>) -> Vec<Warning> {
 fn longest_wait(run: &FinishedRun<'_>, facts: &[LinkInfo], link: &LinkSpec) -> Time {
     let Some(over) = link.pause_frames_over else { return Time::ZERO };
     let links = &run.network.links;
-    let line = |link: usize| links[link].line.as_ref().map(|line| line.name.as_str());
-    let shares =
-        |other: usize| other == over || (line(over).is_some() && line(other) == line(over));
+    let line_of = |link: usize| links[link].line.as_ref().map(|line| line.name.as_str());
+    let shares = |other: usize| {
+        other == over || (line_of(over).is_some() && line_of(other) == line_of(over))
+    };
     let sizes =
         (0..links.len()).filter(|&other| shares(other)).map(|other| facts[other].packet_bytes);
     Serializer::constant(links[over].rate).nominal_time(sizes.max().unwrap_or(0))

@@ -318,7 +318,7 @@ fn the_pause_frames_of_a_switch_wait_for_what_it_sends_to_the_same_host() {
     let ingress = |keys: &str, host: &str| {
         let results = run(&text(keys), 1);
         let most = link(&results.summary, &format!("s-{host}-switch")).ingress_bytes_max;
-        most.expect("it is measured")
+        most.expect("it is measured") as u64
     };
     assert!(ingress("pause_frames_wait = true", "h0") > ingress("", "h0"));
     assert_eq!(ingress("pause_frames_wait = true", "h1"), ingress("", "h1"));

@@ -520,11 +520,11 @@ pub(crate) fn network_with_pauses() -> impl Strategy<Value = Network> {
                 link.pause = pause.filter(|pause| pause.memory_bytes() >= packet.into());
             }
             for (link, further) in over.into_iter().enumerate().take(network.links.len()) {
-                let other = further.map(|further| (link + further) % network.links.len());
-                let other =
-                    other.filter(|&other| other != link && network.links[link].pause.is_some());
-                network.links[link].pause_frames_over = other;
-                other.into_iter().for_each(|other| network.links[other].is_acted_on = true);
+                let other = further.map_or(link, |further| (link + further) % network.links.len());
+                if other != link && network.links[link].pause.is_some() {
+                    network.links[link].pause_frames_over = Some(other);
+                    network.links[other].is_acted_on = true;
+                }
             }
             network.ingress_pools = vec![memory];
             for (link, member) in network.links.iter_mut().zip(members) {

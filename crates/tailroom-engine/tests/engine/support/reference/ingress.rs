@@ -125,14 +125,13 @@ impl<'a> Ingress<'a> {
     }
 
     /// When a pause frame for a link leaves: not before the packet that is on the line of the other direction.
-    fn frame_begins(&self, link: usize, now: Time, links: &[Link]) -> Time {
-        let Some(over) = self.network.links[link].pause_frames_over else { return now };
-        let line = self.network.links[over].line.as_ref().map(|line| &line.name);
-        let on_line = |other: &usize| {
-            let its = self.network.links[*other].line.as_ref().map(|line| &line.name);
-            *other == over || (line.is_some() && its == line)
+    fn frame_begins(&self, paused: usize, now: Time, links: &[Link]) -> Time {
+        let Some(over) = self.network.links[paused].pause_frames_over else { return now };
+        let line_of = |link: usize| self.network.links[link].line.as_ref().map(|line| &line.name);
+        let is_on_line = |link: &usize| {
+            *link == over || (line_of(over).is_some() && line_of(*link) == line_of(over))
         };
-        let busy = (0..links.len()).filter(on_line).map(|other| links[other].busy_until());
+        let busy = (0..links.len()).filter(is_on_line).map(|link| links[link].busy_until());
         busy.max().map_or(now, |busy| busy.max(now))
     }
 
