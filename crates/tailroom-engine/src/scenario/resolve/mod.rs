@@ -108,7 +108,9 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
     network.links.iter_mut().zip(behind).for_each(|(link, behind)| link.is_acted_on |= behind);
     // When the packet ends for which a pause frame waits is known of served links.
     let over: Vec<usize> = network.links.iter().filter_map(|link| link.pause_frames_over).collect();
-    over.into_iter().for_each(|link| network.links[link].is_acted_on = true);
+    for link in over {
+        network.links[link].is_acted_on = true;
+    }
     check_network(inputs, &network).map_err(|fault| vec![fault])?;
     Ok(network)
 }
