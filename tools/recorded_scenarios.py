@@ -299,6 +299,13 @@ def _pauses() -> Iterator[tuple[str, Document]]:
         for group in document["flows"].values():
             group["path"] = [*group["path"], "slow"]
         yield f"pause/{name}", document
+        waiting = deepcopy(document)
+        first, *_ = waiting["links"].values()
+        first["pause_frames_over"] = "back"
+        waiting["links"]["back"] = slow
+        source = {"kind": "cbr", "rate": "15 Mbit/s"}
+        waiting["flows"]["back"] = {"path": ["back"], "source": source}
+        yield f"pause/{name}/frames_over_link", waiting
         document = deepcopy(document)
         first, *_ = document["links"].values()
         first["ingress"] = {"pool": "memory", "alpha": 0.5, "xon_offset": "2 kB"}

@@ -55,12 +55,52 @@ def test_the_user_is_told_where_published_rows_are_larger() -> None:
     assert "larger" not in " ".join(tr.headroom("400G", "5m", table="sn6600").assumptions)
 
 
-def test_the_user_is_told_where_published_sizes_are_not_xon_plus_xoff() -> None:
-    """ACS-MSN4700, 400G, 5 m: size 86,016, xon 37,888, xoff 38,912."""
-    result = tr.headroom("400G", "5m", table="msn4700")
-    assert (result.xon_bytes, result.xoff_bytes) == (37_888, 38_912)
-    assert 86_016 - result.size_bytes == 9216
-    assert "9,216 B larger than xon + xoff" in result.assumptions[0]
+@pytest.mark.parametrize(
+    ("table", "speed", "cable", "amounts"),
+    [
+        # pg_profile_lookup.ini of ACS-MSN4700 and ACS-SN5600: size, xon, xoff.
+        ("msn4700", "200G", "300m", (223_232, 19_456, 203_776)),
+        ("msn4700", "400G", "5m", (86_016, 37_888, 38_912)),
+        ("msn4700", "400G", "40m", (124_928, 37_888, 77_824)),
+        ("msn4700", "400G", "300m", (420_864, 37_888, 373_760)),
+        ("sn5600", "400G", "300m", (697_344, 19_456, 677_888)),
+        ("sn5600", "800G", "5m", (304_128, 38_912, 257_024)),
+        ("sn5600", "800G", "40m", (410_624, 38_912, 362_496)),
+        ("sn5600", "800G", "300m", (1_198_080, 38_912, 1_150_976)),
+    ],
+)
+def test_the_published_sizes_have_a_frame_more_at_eight_lanes(
+    table: str, speed: str, cable: str, amounts: tuple[int, int, int]
+) -> None:
+    result = tr.headroom(speed, cable, table=table)
+    assert (result.size_bytes, result.xon_bytes, result.xoff_bytes) == amounts
+    has_eight_lanes = amounts[0] > amounts[1] + amounts[2]
+    assert ("eight lanes" in " ".join(result.assumptions)) == has_eight_lanes
+
+
+@pytest.mark.parametrize(
+    ("asic", "speed", "cable", "amounts"),
+    [
+        ("spectrum-3", "400G", "300m", (320_512, 38_912, 272_384)),
+        ("spectrum-3", "100G", "40m", (70_656, 19_456, 51_200)),
+        ("spectrum-4", "800G", "300m", (522_240, 38_912, 474_112)),
+        ("spectrum-4", "200G", "40m", (84_992, 19_456, 65_536)),
+    ],
+)
+def test_the_worked_examples_of_sonics_script_are_given_to_the_byte(
+    asic: str, speed: str, cable: str, amounts: tuple[int, int, int]
+) -> None:
+    """Size, xon and xoff by the script, as sonic-net/sonic-swss#3235 lists them.
+
+    Port MTU 9100, lossless MTU 1024, 50 % small packets; without the 2 KiB that the script adds
+    since sonic-swss#4757.
+    """
+    result = tr.headroom(
+        speed, cable, asic=asic, frame_bytes=9100, lossless_frame_bytes=1024, small_percent=50
+    )
+    margin = int(terms(result)["margin"])
+    found = (result.size_bytes - margin, result.xon_bytes, result.xoff_bytes - margin)
+    assert (margin, *found) == (2048, *amounts)
 
 
 def test_the_worked_example_of_sn5640_has_these_terms() -> None:

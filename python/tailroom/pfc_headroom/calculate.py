@@ -119,7 +119,17 @@ def headroom(  # noqa: PLR0913 - a parameter per term
         2 if priorities is None else priorities,
         1.0 if oversubscription is None else float(oversubscription),
         tuple(_assumptions(question)),
+        _eight_lanes_frame_bytes(question),
     )
+
+
+def _eight_lanes_frame_bytes(question: Question) -> int:
+    """The frame that SONiC's script adds to the size of a port with eight lanes; 0 at others."""
+    profile = question.profile
+    if question.is_shared or question.speed.mbps != profile.eight_lanes_mbps:
+        return 0
+    stated = profile.eight_lanes_frame_bytes
+    return question.frame_bytes if stated is None else stated
 
 
 def _delay(argument: str, given: str | float | None) -> Fraction | None:
@@ -174,5 +184,10 @@ def _assumptions(question: Question) -> Iterator[str]:
         yield f"{small} are of 64 B, and each takes whole cells of {profile.cell_bytes} B."
     if not profile.xon_bytes and profile.xon_offset_bytes is None:
         yield "No source states an xon here: it is 0, so that the peer resumes at an empty queue."
+    if frame := _eight_lanes_frame_bytes(question):
+        yield (
+            f"The port has eight lanes, for which SONiC's script adds a frame of {frame:,} B to "
+            "the size."
+        )
     if question.speed.name == "800G" and question.response_s is None and profile.method != "fit":
         yield "The response at 800G is SONiC's, which takes 400G's 905 quanta."

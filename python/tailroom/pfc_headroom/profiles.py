@@ -50,6 +50,9 @@ class Profile:
     """Speed, in Mbit/s, whose ports have eight lanes."""
     eight_lanes_xon_bytes: int = 0
     """`xon_bytes` of ports with eight lanes."""
+    eight_lanes_frame_bytes: int | None = None
+    """Frame by which SONiC's script enlarges the size of ports with eight lanes; `frame_bytes` if
+    left out."""
     xon_offset_bytes: int | None = None
     """How far the queue must be below the threshold before the peer may resume, if that is more
     than `xon_bytes`; `None` if no source states it."""
@@ -210,13 +213,21 @@ ASICS = (
 
 _OLD_RESPONSE = Fraction(38 * KIB, 10)
 """3.8 KiB: `peer_response_time` of SONiC's asic_table.j2, which old tables use at every speed."""
-_LARGER_SIZE = "larger than xon + xoff; no source says why."
+_PORT_MTU_BYTES = 9100
+"""The port's MTU in SONiC, which gives the published sizes of ports with eight lanes."""
 
 
 def _published(chip: str, name: str, words: str, **others: Any) -> Profile:
     """A published table: what is known of its chip, but for `others` and what SONiC added later."""
     (known,) = (asic for asic in ASICS if asic.name == chip)
-    stated = {"name": name, "words": words, "source": PUBLISHED, "extra_bytes": 0, "of_chip": chip}
+    stated = {
+        "name": name,
+        "words": words,
+        "source": PUBLISHED,
+        "extra_bytes": 0,
+        "of_chip": chip,
+        "eight_lanes_frame_bytes": _PORT_MTU_BYTES,
+    }
     return replace(known, has_margin=False, **{**stated, **others})
 
 
@@ -225,7 +236,6 @@ _OLD_144: dict[str, Any] = {
     "eight_lanes_xon_bytes": 37 * KIB,
     "response_bytes": _OLD_RESPONSE,
     "rounds_waste": False,
-    "differences": ((400_000, f"The published sizes at 400G are 9,216 B {_LARGER_SIZE}"),),
 }
 TABLES = (
     _published(
@@ -237,14 +247,7 @@ TABLES = (
     ),
     _published("spectrum-2", "msn3700", "ACS-MSN3700 (Spectrum-2), all packets small", **_OLD_144),
     _published("spectrum-3", "msn4700", "ACS-MSN4700 (Spectrum-3), all packets small", **_OLD_144),
-    _published(
-        "spectrum-4",
-        "sn5600",
-        "ACS-SN5600 (Spectrum-4), all packets small",
-        differences=(
-            (800_000, f"The published sizes at 800G are 8,192 to 9,216 B {_LARGER_SIZE}"),
-        ),
-    ),
+    _published("spectrum-4", "sn5600", "ACS-SN5600 (Spectrum-4), all packets small"),
     _published(
         "spectrum-5",
         "sn5640",

@@ -2,12 +2,13 @@
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from tailroom.field_docs import with_field_docs
 from tailroom.pfc_headroom.arrow_table import only_table
 from tailroom.pfc_headroom.lengths import length_words
-from tailroom.pfc_headroom.profiles import Profile
+from tailroom.pfc_headroom.profiles import KIB, Profile
 from tailroom.pfc_headroom.public_rows import PublishedHeadroom, published_headrooms
 from tailroom.pfc_headroom.terms import Term
 
@@ -45,6 +46,8 @@ class Headroom:
     """How many times the pool is too small for all priorities of all ports at once."""
     assumptions: tuple[str, ...]
     """What was assumed, a sentence each."""
+    eight_lanes_frame_bytes: int = 0
+    """Frame that `size_bytes` has beyond xon and xoff at a port with eight lanes, else 0."""
 
     @property
     def xoff_bytes(self) -> int:
@@ -60,11 +63,21 @@ class Headroom:
     def size_bytes(self) -> int:
         """Bytes that are reserved for the priority: xon, unless a table states another amount.
 
-        The headroom is part of them if it is not shared.
+        The headroom is part of them if it is not shared, with a frame at a port with eight lanes
+        (`speed_overhead` of SONiC's buffer_headroom_mellanox.lua).
         """
         stated = self.profile.reserved_bytes
         reserved = self.xon_bytes if stated is None else stated
-        return reserved + (0 if self.is_shared else self.xoff_bytes)
+        if self.is_shared:
+            return reserved
+        size, frame = reserved + self.xoff_bytes, self.eight_lanes_frame_bytes
+        if not frame:
+            return size
+        # The script rounds xoff before it adds; in published tables, the sum alone is rounded.
+        is_published = self.profile.of_chip is not None
+        roundings = [term.exact_bytes for term in self.terms if term.name == "rounding"]
+        exact = size + frame - (sum(roundings) if is_published else 0)
+        return ceil(exact / Fraction(KIB)) * KIB
 
     @property
     def xoff_cells(self) -> int | None:

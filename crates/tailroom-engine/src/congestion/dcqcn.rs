@@ -25,6 +25,10 @@ use crate::units::{Time, larger, smaller};
 pub struct DcqcnParams {
     /// Shortest time between two congestion notifications of a flow (sec. 3.1: 50 us).
     pub notification_interval: PositiveDuration,
+    /// What a mark does within this time.
+    #[serde(skip_serializing_if = "MarksInInterval::are_ignored")]
+    #[schemars(extend("default" = "ignored"))]
+    pub marks_in_interval: MarksInInterval,
     /// Weight of a notification in alpha, the estimate of congestion (g; Figure 14: 1/256). NVIDIA's
     /// parameter `dce_tcp_g` of 1019 stands for 1 - g = 1019/1024.
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1.0))]
@@ -49,10 +53,32 @@ pub struct DcqcnParams {
     pub min_rate: BitRate,
 }
 
+/// What a mark does in the `notification_interval` after a notification.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges)]
+#[serde(rename_all = "snake_case")]
+pub enum MarksInInterval {
+    /// Nothing: the next notification follows the first mark after the interval, as in NICs with a least
+    /// time between notifications (NVIDIA's `min_time_between_cnps`).
+    Ignored,
+    /// It causes a notification at the end of the interval (Zhu et al. 2015, sec. 3.1).
+    Remembered,
+    /// Intervals follow one another from the first ACK on, and each with a mark ends with a notification, as
+    /// in the fluid model of Zhu et al. 2016 and in the authors' simulator.
+    Slotted,
+}
+
+impl MarksInInterval {
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+    fn are_ignored(&self) -> bool {
+        *self == MarksInInterval::Ignored
+    }
+}
+
 impl Default for DcqcnParams {
     fn default() -> Self {
         DcqcnParams {
             notification_interval: PositiveDuration::new(50_000_000),
+            marks_in_interval: MarksInInterval::Ignored,
             gain: 1.0 / 256.0,
             alpha_timer: PositiveDuration::new(55_000_000),
             increase_timer: PositiveDuration::new(55_000_000),
@@ -119,6 +145,10 @@ pub struct Dcqcn {
     alpha: f64,
     /// No notification is generated before this time.
     quiet_until: Time,
+    /// Whether one is generated then, as a mark arrived since the last one.
+    is_due: bool,
+    /// When the first ACK arrived.
+    began: Option<Time>,
     /// The timers run from the first notification on.
     alpha_due: Time,
     increase_due: Time,
@@ -144,6 +174,8 @@ impl Dcqcn {
             target: 1.0,
             alpha: INITIAL_ALPHA,
             quiet_until: Time::ZERO,
+            is_due: false,
+            began: None,
             alpha_due: Time::NEVER,
             increase_due: Time::NEVER,
             timer_count: 0,
@@ -160,10 +192,36 @@ impl Dcqcn {
         self.rate = larger(self.rate * (1.0 - self.alpha / 2.0), self.min_rate);
         self.alpha += self.params.gain * (1.0 - self.alpha);
         self.quiet_until = now + self.params.notification_interval.time();
+        self.is_due = false;
         self.alpha_due = now + self.params.alpha_timer.time();
         self.increase_due = now + self.params.increase_timer.time();
         self.bytes_due = sent_bytes.saturating_add(self.params.byte_counter.bytes());
         (self.timer_count, self.byte_count) = (0, 0);
+    }
+
+    /// A marked packet has arrived.
+    fn on_mark(&mut self, now: Time, sent_bytes: u64) {
+        let interval = self.params.notification_interval.time();
+        match self.params.marks_in_interval {
+            MarksInInterval::Slotted => {
+                let began = *self.began.get_or_insert(now);
+                let whole = now.since(began).picoseconds() / interval.picoseconds();
+                let since_began = (whole + 1) * interval.picoseconds();
+                self.quiet_until = began + Time::from_picoseconds(since_began);
+                self.is_due = true;
+            }
+            _ if now >= self.quiet_until => self.on_notification(now, sent_bytes),
+            MarksInInterval::Remembered => self.is_due = true,
+            MarksInInterval::Ignored => {}
+        }
+    }
+
+    /// Generates the notification whose time has come by `now`, if any, after what the timers did before.
+    fn catch_up(&mut self, now: Time, sent_bytes: u64) {
+        if self.is_due && now >= self.quiet_until {
+            self.run_timers(self.quiet_until);
+            self.on_notification(self.quiet_until, sent_bytes);
+        }
     }
 
     /// Acts on the timers that have expired by `now`. Eq. 2: without a notification alpha decays.
@@ -230,15 +288,15 @@ impl RateBasedControl for Dcqcn {
     }
 
     fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
-        self.run_timers(event.now);
+        self.began.get_or_insert(event.now);
         self.lost += event.newly_lost;
         let sent_bytes = (event.delivered + self.lost + event.in_flight) * self.packet_bytes;
+        self.catch_up(event.now, sent_bytes);
+        self.run_timers(event.now);
         self.count_bytes(sent_bytes);
         if event.marked > self.marked {
             self.marked = event.marked;
-            if event.now >= self.quiet_until {
-                self.on_notification(event.now, sent_bytes);
-            }
+            self.on_mark(event.now, sent_bytes);
         }
         ControlOutput::paced(self.rate, self.line_rate, event.srtt)
     }
@@ -287,6 +345,42 @@ mod tests {
         assert_close(bench.ack(49.9, 5, 1), LINE_RATE / 2.0);
         assert_close(bench.ack(0.1, 1, 1), LINE_RATE / 4.0);
         assert_close(bench.control.target, LINE_RATE / 2.0);
+    }
+
+    /// The same marks, remembered: those within 50 us halve the rate once at their end, and the next 50 us
+    /// begin there. Without a mark in them, the next mark halves it at once.
+    #[test]
+    fn a_remembered_mark_reduces_the_rate_at_the_end_of_the_interval() {
+        let params = DcqcnParams {
+            marks_in_interval: MarksInInterval::Remembered,
+            ..DcqcnParams::default()
+        };
+        let mut bench = Bench::new(&params);
+        assert_close(bench.ack(10.0, 1, 1), LINE_RATE / 2.0);
+        assert_close(bench.ack(10.0, 5, 1), LINE_RATE / 2.0);
+        assert_close(bench.ack(39.9, 0, 1), LINE_RATE / 2.0);
+        assert_close(bench.ack(0.2, 0, 1), LINE_RATE / 4.0);
+        assert_close(bench.ack(49.8, 0, 1), LINE_RATE / 4.0);
+        assert_close(bench.ack(0.2, 1, 1), LINE_RATE / 8.0);
+        assert_close(bench.control.target, LINE_RATE / 4.0);
+    }
+
+    /// In intervals from the first ACK on, marks at 49 us and at 51 us halve the rate at 50 us and at 100 us, and
+    /// a mark at 160 us at 200 us. By then the timer, which runs since 100 us, has returned half of the way
+    /// at 155 us.
+    #[test]
+    fn a_slotted_mark_reduces_the_rate_at_the_end_of_its_interval() {
+        let params =
+            DcqcnParams { marks_in_interval: MarksInInterval::Slotted, ..DcqcnParams::default() };
+        let mut bench = Bench::new(&params);
+        assert_close(bench.ack(0.0, 0, 1), LINE_RATE);
+        assert_close(bench.ack(49.0, 1, 1), LINE_RATE);
+        assert_close(bench.ack(2.0, 1, 1), LINE_RATE / 2.0);
+        assert_close(bench.ack(48.0, 0, 1), LINE_RATE / 2.0);
+        assert_close(bench.ack(2.0, 0, 1), LINE_RATE / 4.0);
+        assert_close(bench.ack(59.0, 1, 1), LINE_RATE * 3.0 / 8.0);
+        // A decay at 155 us: alpha is 255/256.
+        assert_close(bench.ack(41.0, 0, 1), LINE_RATE * 3.0 / 8.0 * (1.0 - 255.0 / 512.0));
     }
 
     /// Eq. 2: alpha decays by 1 - 1/256 per 55 us, counted from the notification. 256 of them leave

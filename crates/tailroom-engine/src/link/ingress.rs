@@ -34,6 +34,8 @@ pub struct PauseProbe {
 pub(super) struct Pause {
     spec: PauseSpec,
     member: Option<IngressMember>,
+    /// The link over which the frames travel, if they wait for its packets.
+    frames_over: Option<usize>,
     delay: Time,
     /// What arrived over the link and waits at the far end.
     waiting_bytes: u64,
@@ -55,6 +57,7 @@ impl Pause {
         Some(Box::new(Pause {
             spec: pause,
             member: spec.ingress,
+            frames_over: spec.pause_frames_over,
             delay: pause.acts_after(spec.rate, spec.delay),
             waiting_bytes: 0,
             headroom_bytes: 0,
@@ -117,10 +120,10 @@ impl Pause {
         probe.headroom_bytes_max = probe.headroom_bytes_max.max(self.headroom_bytes);
     }
 
-    fn send_signal(&mut self, now: Time, shuts: bool) {
+    fn send_signal(&mut self, begins: Time, shuts: bool) {
         self.is_asked = shuts;
         self.probe.frames += u64::from(shuts);
-        self.signals.push_back((now.saturating_add(self.delay), shuts));
+        self.signals.push_back((begins.saturating_add(self.delay), shuts));
     }
 
     /// Counts the pause that ends at `now`, or is in progress.
@@ -149,6 +152,17 @@ impl Link {
     #[inline]
     pub fn has_pause(&self) -> bool {
         self.pause.is_some()
+    }
+
+    /// The link over which the pause frames of this link travel, if they wait for its packets.
+    #[inline]
+    pub fn pause_frames_over(&self) -> Option<usize> {
+        self.pause.as_ref().and_then(|pause| pause.frames_over)
+    }
+
+    /// Until when the link, or another link of its line, sends the packet that it has begun last.
+    pub fn sends_until(&self) -> Time {
+        self.transmitter.busy_until.max(self.line_free_at)
     }
 
     /// When the gate shuts or opens next.
@@ -193,14 +207,14 @@ impl Link {
         }
     }
 
-    /// Asks for a pause at `now` if too much waits in the switch, once the queue has decided about the
+    /// Asks for a pause, with a frame that begins at `begins`, if too much waits in the switch, once the queue has decided about the
     /// packet that arrived. Returns whether it has asked.
-    pub fn regulate(&mut self, now: Time, free: Free) -> bool {
+    pub fn regulate(&mut self, begins: Time, free: Free) -> bool {
         let Some(pause) = &mut self.pause else { return false };
         pause.note_most();
         let asks = !pause.is_asked && pause.waiting_bytes >= pause.xoff(free);
         if asks {
-            pause.send_signal(now, true);
+            pause.send_signal(begins, true);
         }
         asks
     }
@@ -215,16 +229,16 @@ impl Link {
         pause.headroom_bytes = pause.headroom_bytes.saturating_sub(bytes.into());
     }
 
-    /// Lets the sender resume at `now` if it is paused, and little enough waits in the switch. Returns
-    /// whether it may resume.
-    pub fn release(&mut self, now: Time, free: Free) -> bool {
+    /// Lets the sender resume, with a frame that begins at `begins`, if it is paused, and little enough waits
+    /// in the switch. Returns whether it may resume.
+    pub fn release(&mut self, begins: Time, free: Free) -> bool {
         let Some(pause) = &mut self.pause else { return false };
         let ends = pause.is_asked
             && pause.waiting_bytes <= pause.xon(free)
             && pause.may_keep_headroom(free);
         if ends {
             pause.headroom_bytes = 0;
-            pause.send_signal(now, false);
+            pause.send_signal(begins, false);
         }
         ends
     }

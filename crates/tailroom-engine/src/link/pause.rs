@@ -22,7 +22,8 @@ const RESPONSES: [(u64, u32); 8] =
 /// The switch counts the bytes that arrived over the link and wait in its queues; a packet that is
 /// being sent on no longer waits. A pause begins one propagation delay, one pause frame and one
 /// response time after the switch asks for it, and ends as long after the switch allows the sender to
-/// resume; a packet whose transmission has begun is sent to its end.
+/// resume; a packet whose transmission has begun is sent to its end. The frame itself waits for a packet
+/// in transmission only with `pause_frames_over`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "PauseConfig")]
@@ -70,9 +71,9 @@ impl PauseSpec {
 
     /// The headroom that a busy link with packets of at most `largest` bytes needs, in bytes: what of a
     /// packet is above the threshold that it crosses, what is on the wire when the switch decides, what is
-    /// sent until the sender stops, and a packet that it has just begun.
-    pub fn least_headroom_bytes(&self, rate: Rate, delay: Time, largest: u32) -> u64 {
-        let span = self.acts_after(rate, delay).saturating_add(delay);
+    /// sent until the sender stops, and a packet that it has just begun. The frame waits for `waits` at most.
+    pub fn least_headroom_bytes(&self, rate: Rate, delay: Time, largest: u32, waits: Time) -> u64 {
+        let span = self.acts_after(rate, delay).saturating_add(delay).saturating_add(waits);
         let packet = u64::from(largest);
         rate.bytes_in(span).saturating_add(2 * packet - packet.min(1))
     }

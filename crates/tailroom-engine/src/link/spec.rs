@@ -46,6 +46,9 @@ pub struct LinkSpec {
     pub line: Option<LineSpec>,
     /// Pause frames from the far end of the link, if it sends any.
     pub pause: Option<PauseSpec>,
+    /// Index of the link in the other direction, over which these frames travel: each waits for the packet
+    /// that it is sending, or that another link of its line is. Without it they wait for none.
+    pub pause_frames_over: Option<usize>,
     /// The memory that the ingress of the link shares with those of others, if it does.
     pub ingress: Option<IngressMember>,
     /// The memory that the link shares with others, if it does.
@@ -109,6 +112,7 @@ impl LinkSpec {
             policer: None,
             line: None,
             pause: None,
+            pause_frames_over: None,
             ingress: None,
             pool: None,
             packet_log: 0,

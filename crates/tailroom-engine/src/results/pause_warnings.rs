@@ -7,8 +7,10 @@ use super::finished_run::FinishedRun;
 use super::warning::{Warning, WarningKind, list};
 use crate::link::LinkSpec;
 use crate::link::pause::PauseSpec;
+use crate::link::serializer::Serializer;
 use crate::quantity::Duration;
-use crate::units::float;
+use crate::queue::LinkInfo;
+use crate::units::{Time, float};
 
 /// Paused links that wait for one another and never resume.
 pub(super) fn deadlocks(run: &FinishedRun<'_>) -> Vec<Warning> {
@@ -42,12 +44,13 @@ pub(super) fn short_headrooms(run: &FinishedRun<'_>) -> Vec<Warning> {
     let mut short: BTreeMap<Headroom, (Vec<String>, Short)> = BTreeMap::new();
     for (link, info) in run.network.links.iter().zip(&facts) {
         let Some(pause) = link.pause else { continue };
-        let needed = pause.least_headroom_bytes(link.rate, link.delay, info.packet_bytes);
+        let waits = longest_wait(run, &facts, link);
+        let needed = pause.least_headroom_bytes(link.rate, link.delay, info.packet_bytes, waits);
         let (headroom, place) = least_headroom(run, link, pause);
         if headroom >= needed {
             continue;
         }
-        let found = Short { headroom, needed, packet: info.packet_bytes };
+        let found = Short { headroom, needed, packet: info.packet_bytes, waits };
         let (places, worst) = short.entry(place).or_insert((Vec::new(), found));
         places.push(format!("links.{}.{}", link.name, place.key()));
         if found.needed > worst.needed {
@@ -55,6 +58,20 @@ pub(super) fn short_headrooms(run: &FinishedRun<'_>) -> Vec<Warning> {
         }
     }
     short.into_iter().map(|(place, (places, worst))| worst.warning(place, &places)).collect()
+}
+
+/// For how long a pause frame for a link waits at most: the largest packet of the links that share a line with
+/// the one over which it travels.
+fn longest_wait(run: &FinishedRun<'_>, facts: &[LinkInfo], link: &LinkSpec) -> Time {
+    let Some(over) = link.pause_frames_over else { return Time::ZERO };
+    let links = &run.network.links;
+    let line_of = |link: usize| links[link].line.as_ref().map(|line| line.name.as_str());
+    let shares = |other: usize| {
+        other == over || (line_of(over).is_some() && line_of(other) == line_of(over))
+    };
+    let sizes =
+        (0..links.len()).filter(|&other| shares(other)).map(|other| facts[other].packet_bytes);
+    Serializer::constant(links[over].rate).nominal_time(sizes.max().unwrap_or(0))
 }
 
 /// Where the headroom of a link lies.
@@ -89,11 +106,15 @@ struct Short {
     headroom: u64,
     needed: u64,
     packet: u32,
+    /// For how long the pause frame waits at most.
+    waits: Time,
 }
 
 impl Short {
     fn warning(self, at: Headroom, places: &[String]) -> Warning {
-        let Short { headroom, needed, packet } = self;
+        let Short { headroom, needed, packet, waits } = self;
+        let behind =
+            if waits > Time::ZERO { " behind a packet of the other direction" } else { "" };
         let place = list(places);
         let (has, remedy) = match at {
             Headroom::OfLink => {
@@ -114,7 +135,7 @@ impl Short {
         };
         let text = format!(
             "{place}: {has}, and up to {needed} B arrive from a busy link until its sender has stopped: the \
-             rest of a packet of {packet} B that crosses the threshold, cable both ways, pause frame, \
+             rest of a packet of {packet} B that crosses the threshold, cable both ways, pause frame{behind}, \
              response time and a packet that the sender has just begun. Packets may be dropped in spite of \
              the pause frames: {remedy}"
         );

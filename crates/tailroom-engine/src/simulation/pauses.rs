@@ -71,9 +71,17 @@ impl Simulation {
         changed
     }
 
+    /// When the transmission of a pause frame for a link begins that the switch decides on at `now`: once the
+    /// link of the other direction has sent the packet that it is sending.
+    fn frame_begins(&self, link: usize, now: Time) -> Time {
+        let over = self.links[link].pause_frames_over();
+        over.map_or(now, |over| now.max(self.links[over].sends_until()))
+    }
+
     /// Lets a switch ask for a pause of the link over which a packet has arrived, if it is time.
     pub(super) fn regulate(&mut self, ingress: usize, now: Time) {
-        if self.links[ingress].regulate(now, self.ingress_pools.free(ingress)) {
+        let begins = self.frame_begins(ingress, now);
+        if self.links[ingress].regulate(begins, self.ingress_pools.free(ingress)) {
             self.timers.set(ingress, self.links[ingress].next_service());
         }
     }
@@ -85,7 +93,8 @@ impl Simulation {
         self.at_ingress(ingress, |link, _| link.leave_switch(packet.bytes()));
         let mut place = 0;
         while let Some(member) = self.ingress_pools.member(ingress, place) {
-            if self.at_ingress(member, |link, free| link.release(now, free)) {
+            let begins = self.frame_begins(member, now);
+            if self.at_ingress(member, |link, free| link.release(begins, free)) {
                 self.timers.set(member, self.links[member].next_service());
             }
             place += 1;

@@ -68,24 +68,56 @@ fn assert_equal_shares(setting: Setting<'_>, summary: &Summary) {
     }
 }
 
+/// The shortest time between notifications of DCQCN.
+const QUIET: f64 = 50e-6;
+
+/// What a mark does within this time, and how long a notification is awaited then: the time in which no
+/// packet may be marked for it not to have come so many seconds after the last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MarksInInterval {
+    /// The next notification is 50 us and the time to the next marked packet away.
+    Ignored,
+    /// It is 50 us away if a packet is marked in them, and otherwise the time to the next marked packet.
+    Remembered,
+    /// It is a whole number of intervals away, of which the last alone has a mark.
+    Slotted,
+}
+
+impl MarksInInterval {
+    fn key(self) -> &'static str {
+        match self {
+            MarksInInterval::Ignored => "",
+            MarksInInterval::Remembered => r#", marks_in_interval = "remembered""#,
+            MarksInInterval::Slotted => r#", marks_in_interval = "slotted""#,
+        }
+    }
+
+    fn unmarked(self, seconds: f64) -> f64 {
+        match self {
+            MarksInInterval::Ignored => (seconds - QUIET).max(0.0),
+            MarksInInterval::Remembered => {
+                if seconds > QUIET {
+                    seconds
+                } else {
+                    0.0
+                }
+            }
+            MarksInInterval::Slotted => ((seconds / QUIET - 1e-9).ceil() - 1.0).max(0.0) * QUIET,
+        }
+    }
+}
+
 /// The marking probability at which flows of DCQCN keep this rate, by the rules of Zhu et al. 2015 sec.
-/// 3.1 for their parameters; rates are in packets of 1000 B per second. Notifications are 50 us and the
-/// time to the next marked packet apart. In this time the timer expires n times: alpha decays n times,
-/// and the rate, which a notification reduces by alpha / 2, halves its distance to the target n times;
-/// from the fifth time on the target grows. In the mean it grows by as much as the rate is short of it
-/// at the next notification.
-///
-/// The fluid model of Zhu et al. 2016, "ECN or delay", Eq. 11, gives a quarter less: there the first 50
-/// us after a notification are like any other, the target grows from the sixth time on, and alpha
-/// decays in every period without a mark.
-fn dcqcn_marking(rate: f64) -> f64 {
-    const QUIET: f64 = 50e-6;
+/// 3.1 for their parameters; rates are in packets of 1000 B per second. Until the next notification the
+/// timer expires n times: alpha decays n times, and the rate, which a notification reduces by alpha / 2,
+/// halves its distance to the target n times; from the time `stages` on the target grows. In the mean it
+/// grows by as much as the rate is short of it at the next notification.
+fn dcqcn_marking(rate: f64, marks: MarksInInterval, stages: u32) -> f64 {
     const TIMER: f64 = 55e-6;
     const GAIN: f64 = 1.0 / 256.0;
     const INCREASE: f64 = 5_000.0;
-    const STAGES: u32 = 5;
     let growth_less_shortfall = |p: f64| {
-        let is_awaited = |seconds: f64| libm::pow(1.0 - p, (seconds - QUIET).max(0.0) * rate);
+        let is_awaited = |seconds: f64| libm::pow(1.0 - p, marks.unmarked(seconds) * rate);
         let expiries =
             |n: u32| is_awaited(f64::from(n) * TIMER) - is_awaited(f64::from(n + 1) * TIMER);
         let decayed: f64 =
@@ -93,7 +125,7 @@ fn dcqcn_marking(rate: f64) -> f64 {
         let alpha = GAIN / (1.0 - (1.0 - GAIN) * decayed);
         let (mut growth, mut shortfall, mut mean) = (0.0, alpha * rate / 2.0, 0.0);
         for n in 0..1_000 {
-            if n >= STAGES {
+            if n >= stages {
                 growth += INCREASE;
                 shortfall += INCREASE;
             }
@@ -110,6 +142,26 @@ fn dcqcn_marking(rate: f64) -> f64 {
         if growth_less_shortfall(middle) > 0.0 { low = middle } else { high = middle }
     }
     low
+}
+
+/// The mean queue, in packets, where packets are marked with this probability: 1 % at 200 kB.
+fn dcqcn_queue(marking: f64) -> f64 {
+    5.0 + 195.0 * marking / 0.01
+}
+
+/// The rules with marks remembered, and a target that grows from the sixth time on, have the queues of the
+/// fluid model of Zhu et al. 2016, "ECN or delay", Eq. 11, which
+/// [`test_dcqcn_fixed_point.py`](../../../../tests/test_dcqcn_fixed_point.py) solves. Marks that do nothing within
+/// the interval are why the queues of NICs that ignore them are a quarter to a third longer.
+#[test]
+fn dcqcn_that_remembers_marks_has_the_fixed_point_of_the_fluid_model() {
+    for (flows, fluid) in [(2.0, 20.15), (4.0, 41.81), (8.0, 93.77), (10.0, 122.62)] {
+        let rate = 5e6 / flows;
+        let remembered = dcqcn_queue(dcqcn_marking(rate, MarksInInterval::Remembered, 6));
+        assert!((remembered / fluid - 1.0).abs() < 0.01, "{flows}: {remembered}, not {fluid}");
+        let ignored = dcqcn_queue(dcqcn_marking(rate, MarksInInterval::Ignored, 6));
+        assert!(ignored > 1.15 * fluid, "{flows}: {ignored}, not above {fluid}");
+    }
 }
 
 /// DCQCN at 40 Gbit/s, whose marks are as likely as with the thresholds of Zhu et al. 2015 and go on in
@@ -130,10 +182,14 @@ fn dcqcn(flows: u32) -> Setting<'static> {
 /// the queue varies beyond 200 kB, where a threshold would mark every packet.
 #[test]
 fn dcqcn_has_the_queue_and_the_rates_of_its_fixed_point() {
-    for flows in [2, 4, 8] {
-        let setting = dcqcn(flows);
-        let marking = dcqcn_marking(setting.packets_per_second() / f64::from(flows));
-        let expected = 5.0 + 195.0 * marking / 0.01;
+    let ignored = [2, 4, 8].map(|flows| (flows, MarksInInterval::Ignored));
+    let others = [(4, MarksInInterval::Remembered), (8, MarksInInterval::Remembered)];
+    let slotted = [(4, MarksInInterval::Slotted), (8, MarksInInterval::Slotted)];
+    for (flows, marks) in ignored.into_iter().chain(others).chain(slotted) {
+        let congestion = format!("{}{}", dcqcn(flows).congestion, marks.key());
+        let setting = Setting { congestion: &congestion, ..dcqcn(flows) };
+        let rate = setting.packets_per_second() / f64::from(flows);
+        let expected = dcqcn_queue(dcqcn_marking(rate, marks, 5));
         let summary = setting.run(400, 300, 1);
         let port = link(&summary, "port");
         let ratio = port.queue_packets_mean / expected;
@@ -164,8 +220,8 @@ source = { kind = "cbr", rate = "40 Gbit/s" }
         let text =
             setting.text(400, 300).replace("\n[flows.hosts]", &format!("{LOSSY}[flows.hosts]"));
         let summary = scenario_run::run(&text, 1).summary;
-        let marking = dcqcn_marking(setting.packets_per_second() / 2.0 / f64::from(flows));
-        let expected = 5.0 + 195.0 * marking / 0.01;
+        let rate = setting.packets_per_second() / 2.0 / f64::from(flows);
+        let expected = dcqcn_queue(dcqcn_marking(rate, MarksInInterval::Ignored, 5));
         let port = link(&summary, "port");
         let ratio = port.queue_packets_mean / expected;
         assert!((ratio - 1.0).abs() < 0.1, "{flows}: {ratio} of {expected} packets");

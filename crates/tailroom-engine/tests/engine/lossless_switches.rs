@@ -179,6 +179,11 @@ fn wrong_switches_with_lossless_ports_are_refused_with_the_key_and_a_remedy() {
             "another name",
         ),
         ("line = { name = \"port\" }".to_owned(), "line 7, switches.tor.line.name", "class"),
+        (
+            "pause_frames_wait = true".to_owned(),
+            "line 7, switches.tor.pause_frames_wait",
+            "`pause`",
+        ),
     ] {
         assert_refused(&refusal(&switch(&keys)), place, &[remedy]);
     }

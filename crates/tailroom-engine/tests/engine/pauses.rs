@@ -1,6 +1,7 @@
 //! Pause frames: throughput, head-of-line blocking, deadlock and headroom against closed forms.
 
 use proptest::prelude::*;
+use tailroom_engine::link::serializer::Serializer;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::Network;
 use tailroom_engine::quantity::Size;
@@ -236,6 +237,93 @@ fn the_headroom_of_the_standard_is_enough_and_a_packet_less_is_not() {
     }
 }
 
+/// A busy link of 10 Gbit/s and 100 m, whose pause frames travel over `back`, on whose line 9,000 B packets
+/// follow one another, the first of them at `phase`: packets of `back` itself, or of another class.
+fn behind(headroom: u64, phase: &str, sender: &str) -> String {
+    let keys = r#"
+        rate = "10 Gbit/s"
+        delay = "500 ns"
+        queue = { kind = "drop_tail", limit = "100 MB" }
+        line = { name = "back" }"#;
+    let port = stopped(10.0, "500 ns", headroom)
+        .replace("[links.next]", "pause_frames_over = \"back\"\n[links.next]")
+        .replace("source = { kind = \"cbr\",", "source = { kind = \"cbr\", phase = \"0 s\",");
+    format!(
+        "{port}
+        [links.back]{keys}
+        [links.other]{keys}
+        [flows.back]
+        path = [\"{sender}\"]
+        packet_size = \"9000 B\"
+        source = {{ kind = \"cbr\", rate = \"10 Gbit/s\", phase = \"{phase}\" }}\n"
+    )
+}
+
+/// The first packet of 1,500 B does not wait, so that the twelfth crosses the threshold when it has arrived,
+/// after 12 x 1.2 us + 0.5 us = 14.9 us. Packets of the other direction take 7.2 us: the pause frame waits until the one ends that began
+/// last. In the worst case it has just begun, and the headroom is that of the formula with a largest frame
+/// that the switch has just begun.
+#[test]
+fn a_pause_frame_waits_for_the_packet_of_the_other_direction() {
+    let on_the_way: f64 = 2.0 * 625.0 + 84.0 + 60.0 * 64.0;
+    for sender in ["back", "other"] {
+        for (phase, wait_us) in
+            [("1200 ns", 0.7), ("600 ns", 0.1), ("400 ns", 7.1), ("499999 ps", 7.2)]
+        {
+            let packets = ((on_the_way + wait_us * 1_250.0) / 1_500.0).ceil() as u64;
+            let arrived = packets * 1_500 + 1_499;
+            for (headroom, drops) in [(arrived, 0), (arrived - 1_500, 1)] {
+                let results = run(&behind(headroom, phase, sender), 1);
+                let [port, next] = ["port", "next"].map(|name| link(&results.summary, name));
+                assert_eq!(next.drops_packets, drops, "{sender}, {phase}, {headroom} B");
+                assert_eq!(port.headroom_bytes_max, Some((arrived - 1_500 * drops) as f64));
+            }
+        }
+    }
+    let needed = (on_the_way + 9_000.0 + 1_500.0 + 1_499.0) as u64;
+    for (headroom, is_short) in [(needed, false), (needed - 1, true)] {
+        let results = run(&behind(headroom, "0 s", "other"), 1);
+        let short = warning(&results, WarningKind::ShortHeadroom);
+        assert_eq!(short.is_some(), is_short, "{headroom} B");
+        assert!(short.is_none_or(|short| short.text.contains("behind a packet of the other")));
+    }
+}
+
+/// In a switch, the link of the other direction is that between the same two nodes.
+#[test]
+fn the_pause_frames_of_a_switch_wait_for_what_it_sends_to_the_same_host() {
+    let text = |keys: &str| {
+        format!(
+            "duration = \"2 ms\"
+            [switches.s]
+            hosts = 3
+            rate = \"10 Gbit/s\"
+            delay = \"500 ns\"
+            queue = {{ kind = \"drop_tail\", limit = \"10 MB\" }}
+            pause = {{ xoff = \"30 kB\", xon = \"10 kB\", headroom = \"60 kB\" }}
+            {keys}
+            [flows.f]
+            from = [\"s.h0\", \"s.h1\"]
+            to = \"s.h2\"
+            pairs = \"all\"
+            packet_size = \"9000 B\"
+            source = {{ kind = \"cbr\", rate = \"8 Gbit/s\" }}
+            [flows.back]
+            from = \"s.h2\"
+            to = \"s.h0\"
+            packet_size = \"9000 B\"
+            source = {{ kind = \"cbr\", rate = \"9.9 Gbit/s\" }}\n"
+        )
+    };
+    let ingress = |keys: &str, host: &str| {
+        let results = run(&text(keys), 1);
+        let most = link(&results.summary, &format!("s-{host}-switch")).ingress_bytes_max;
+        most.expect("it is measured") as u64
+    };
+    assert!(ingress("pause_frames_wait = true", "h0") > ingress("", "h0"));
+    assert_eq!(ingress("pause_frames_wait = true", "h1"), ingress("", "h1"));
+}
+
 #[test]
 fn a_next_queue_that_is_full_before_the_pause_is_reported() {
     for (xoff, is_short) in [("500 kB", true), ("60 kB", false)] {
@@ -257,13 +345,17 @@ fn a_next_queue_that_is_full_before_the_pause_is_reported() {
 /// the delay. The sources stop after half a second.
 pub(crate) fn lossless(mut network: Network) -> Network {
     let packets: Vec<u32> = network.link_facts().iter().map(|link| link.packet_bytes).collect();
+    let largest_of_all = packets.iter().copied().max().unwrap_or(0);
     for (link, largest) in network.links.iter_mut().zip(packets) {
         link.queue = networks::drop_tail(Limit::Bytes(1_000_000_000));
         (link.pool, link.policer, link.jitter) = (None, None, None);
         (link.admission, link.arrival_log) = (None, None);
         (link.loss, link.delay_changes) = (LossSpec::None, Vec::new());
         if let Some(pause) = &mut link.pause {
-            let needed = pause.least_headroom_bytes(link.rate, link.delay, largest);
+            // All links share a line.
+            let wait = Serializer::constant(link.rate).nominal_time(largest_of_all);
+            let waits = link.pause_frames_over.map_or(Time::ZERO, |_| wait);
+            let needed = pause.least_headroom_bytes(link.rate, link.delay, largest, waits);
             pause.headroom = Size::new(needed);
         } else {
             link.ingress = None; // without pause frames, it drops
@@ -352,5 +444,24 @@ fn wrong_pauses_are_refused_with_the_key_and_a_remedy() {
     for (path, pause, next, key, names) in cases {
         let message = refused(path, pause, next);
         assert_refused(&message, &format!("line 6, links.in.pause{key}"), names);
+    }
+}
+
+#[test]
+fn pause_frames_over_a_wrong_link_are_refused_with_the_key_and_a_remedy() {
+    let text = |over: &str, pause: &str| {
+        let keys = format!("pause_frames_over = \"{over}\"\n{pause}");
+        format!(
+            "duration = \"1 s\"\n{}{}{}",
+            wire("in", 10.0, &keys),
+            wire("out", 1.0, ""),
+            stream("f", "[\"in\", \"out\"]", "cbr", 1.0)
+        )
+    };
+    for (over, pause, names) in
+        [("ou", PAUSE, "out"), ("in", PAUSE, "other direction"), ("out", "", "`pause`")]
+    {
+        let message = refusal(&text(over, pause));
+        assert_refused(&message, "line 6, links.in.pause_frames_over", &[names]);
     }
 }

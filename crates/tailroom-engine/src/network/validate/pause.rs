@@ -17,6 +17,7 @@ pub(super) fn check_pauses(network: &Network, packet_bytes: &[u32]) -> Result<()
     for (link, spec) in network.links.iter().enumerate() {
         check_pause(spec, packet_bytes[link])
             .and_then(|()| check_ingress(spec, &network.ingress_pools, packet_bytes[link]))
+            .and_then(|()| check_frames(network, link))
             .map_err(|bad| NetworkError::Link { link, bad })?;
         if behind[link] && !spec.is_served() {
             let problem = "packets reach the link over one whose far end counts them, and the link fixes \
@@ -24,6 +25,27 @@ pub(super) fn check_pauses(network: &Network, packet_bytes: &[u32]) -> Result<()
             let bad = BadParameter::new("is_acted_on", problem, "set it to true");
             return Err(NetworkError::Link { link, bad });
         }
+    }
+    Ok(())
+}
+
+/// Checks the link over which the pause frames of a link travel.
+fn check_frames(network: &Network, link: usize) -> Result<(), BadParameter> {
+    const KEY: &str = "pause_frames_over";
+    let spec = &network.links[link];
+    let Some(over) = spec.pause_frames_over else { return Ok(()) };
+    if spec.pause.is_none() {
+        let problem = "the link has no pause frames";
+        return Err(BadParameter::new(KEY, problem, "add `pause`, or remove it"));
+    }
+    check(KEY, over, over < network.links.len(), "less than the number of links")?;
+    if over == link {
+        let problem = "pause frames do not travel over the link that they pause";
+        return Err(BadParameter::new(KEY, problem, "name the link in the other direction"));
+    }
+    if !network.links[over].is_served() {
+        let problem = "the link over which the frames travel fixes departures";
+        return Err(BadParameter::new(KEY, problem, "set is_acted_on of that link to true"));
     }
     Ok(())
 }

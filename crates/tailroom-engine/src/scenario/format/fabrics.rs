@@ -76,6 +76,9 @@ pub(in crate::scenario) struct PortsConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "xoff": "60 kB", "xon": "50 kB", "headroom": "30 kB" }))]
     pub(in crate::scenario) pause: Option<PauseSpec>,
+    /// Whether a pause frame waits for the packet that the switch is sending over the same cable.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub(in crate::scenario) pause_frames_wait: bool,
     /// Memory that the links which lead to a switch share there, each switch its own, and their thresholds,
     /// which move with it: of pause frames, or without `pause` those above which packets are dropped.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -249,6 +249,12 @@ pub(in crate::scenario) struct LinkConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = serde_json::json!({ "xoff": "60 kB", "xon": "50 kB", "headroom": "30 kB" }))]
     pub(in crate::scenario) pause: Option<PauseSpec>,
+    /// Name of the link in the other direction, over which these pause frames travel: each waits for the
+    /// packet that it is sending, or that another link of its line is. Default: they wait for none, and
+    /// `response_time` counts what delays them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub(in crate::scenario) pause_frames_over: Option<String>,
     /// Memory at the far end that the link shares with others: what waits there may take alpha times the
     /// memory that is free beyond `xoff`, so that the threshold moves. Without `pause`, packets above the
     /// threshold are dropped. Off unless given.
@@ -309,6 +315,7 @@ impl LinkConfig {
             policer: None,
             line: None,
             pause: None,
+            pause_frames_over: None,
             ingress: None,
             rate_variation: None,
             jitter: None,

@@ -2,6 +2,7 @@
 
 use super::inputs::Inputs;
 use super::load::Load;
+use super::names::no_such_link;
 use super::pools::{resolve_ingress, resolve_member};
 use crate::link::LinkSpec;
 use crate::link::serializer::RateChange;
@@ -82,6 +83,7 @@ pub(in crate::scenario) fn resolve_link(
         policer: link.policer,
         line: link.line.clone(),
         pause: link.pause,
+        pause_frames_over: resolve_frames_over(inputs.file, link, &at)?,
         ingress: resolve_ingress(inputs.file, link, &at.key("ingress"))?,
         pool,
         packet_log: link.packet_log as usize,
@@ -92,6 +94,19 @@ pub(in crate::scenario) fn resolve_link(
         bdp_bytes: load.bdp(sustained).map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),
         packet_bytes: load.packet_bytes(),
     })
+}
+
+/// The index of the link over which the pause frames of a link travel.
+fn resolve_frames_over(
+    file: &ScenarioFile,
+    link: &LinkConfig,
+    at: &Path,
+) -> Result<Option<usize>, Fault> {
+    let Some(name) = &link.pause_frames_over else { return Ok(None) };
+    let at = at.key("pause_frames_over");
+    let index = file.links.get_index_of(name);
+    let names = file.links.keys().map(String::as_str);
+    index.map(Some).ok_or_else(|| no_such_link(name, names, &at))
 }
 
 fn changes(link: &LinkConfig, at: &Path) -> Result<(Vec<RateChange>, Vec<DelayChange>), Fault> {

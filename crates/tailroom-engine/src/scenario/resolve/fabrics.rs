@@ -55,6 +55,7 @@ impl Place {
     fn key(self, key: &str) -> &str {
         match (self, key) {
             (Place::FromHost, "queue") => "nic_queue",
+            (_, "pause_frames_over") => "pause_frames_wait",
             (Place::ToSpine | Place::FromSpine, "rate") => "uplink_rate",
             (Place::ToSpine | Place::FromSpine, "delay") => "uplink_delay",
             _ => key,
@@ -141,6 +142,8 @@ impl Fabrics {
                 });
                 if place.leads_to_switch(is_switch) {
                     config.pause = ports.pause;
+                    let over = || format!("{name}-{to}-{from}");
+                    config.pause_frames_over = ports.pause_frames_wait.then(over);
                     if let Some(ingress) = &ports.ingress {
                         let (pool, threshold) = (memory.of_ingress(&to), ingress.threshold);
                         config.ingress = Some(IngressConfig { pool: pool.clone(), threshold });

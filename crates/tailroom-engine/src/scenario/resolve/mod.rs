@@ -106,6 +106,11 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
     shift_phases(&mut network, file.phase_shift);
     let behind = network.behind_ingresses();
     network.links.iter_mut().zip(behind).for_each(|(link, behind)| link.is_acted_on |= behind);
+    // When the packet ends for which a pause frame waits is known of served links.
+    let over: Vec<usize> = network.links.iter().filter_map(|link| link.pause_frames_over).collect();
+    for link in over {
+        network.links[link].is_acted_on = true;
+    }
     check_network(inputs, &network).map_err(|fault| vec![fault])?;
     Ok(network)
 }

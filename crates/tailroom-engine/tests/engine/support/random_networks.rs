@@ -512,25 +512,35 @@ fn ingress_pool() -> impl Strategy<Value = (IngressMemory, Vec<Option<IngressMem
 /// or of the ACKs.
 pub(crate) fn network_with_pauses() -> impl Strategy<Value = Network> {
     let pauses = prop::collection::vec(option::weighted(0.7, pause()), 3);
-    (network(), pauses, ingress_pool()).prop_map(|(mut network, pauses, (memory, members))| {
-        let packets: Vec<u32> =
-            network.link_facts().iter().map(|facts| facts.packet_bytes).collect();
-        let links = network.links.iter_mut().zip(pauses).zip(members);
-        for (((link, pause), member), packet) in links.zip(packets) {
-            link.pause = pause.filter(|pause| pause.memory_bytes() >= packet.into());
-            link.ingress = member;
-            if link.pause.is_none() {
-                // A lossy ingress has no pauses to end, and holds a packet.
-                let fits = memory.size.bytes() >= packet.into();
-                link.ingress = member.filter(|_| fits);
-                link.ingress.iter_mut().for_each(|member| member.xon_offset = 0);
+    let over = prop::collection::vec(option::weighted(0.3, 1_usize..3), 3);
+    (network(), (pauses, over), ingress_pool()).prop_map(
+        |(mut network, (pauses, over), (memory, members))| {
+            let packets: Vec<u32> =
+                network.link_facts().iter().map(|facts| facts.packet_bytes).collect();
+            let links = network.links.iter_mut().zip(pauses).zip(members);
+            for (((link, pause), member), packet) in links.zip(packets) {
+                link.pause = pause.filter(|pause| pause.memory_bytes() >= packet.into());
+                link.ingress = member;
+                if link.pause.is_none() {
+                    // A lossy ingress has no pauses to end, and holds a packet.
+                    let fits = memory.size.bytes() >= packet.into();
+                    link.ingress = member.filter(|_| fits);
+                    link.ingress.iter_mut().for_each(|member| member.xon_offset = 0);
+                }
             }
-        }
-        network.ingress_pools = vec![memory];
-        let behind = network.behind_ingresses();
-        network.links.iter_mut().zip(behind).for_each(|(link, is)| link.is_acted_on |= is);
-        network
-    })
+            for (link, further) in over.into_iter().enumerate().take(network.links.len()) {
+                let other = further.map_or(link, |further| (link + further) % network.links.len());
+                if other != link && network.links[link].pause.is_some() {
+                    network.links[link].pause_frames_over = Some(other);
+                    network.links[other].is_acted_on = true;
+                }
+            }
+            network.ingress_pools = vec![memory];
+            let behind = network.behind_ingresses();
+            network.links.iter_mut().zip(behind).for_each(|(link, is)| link.is_acted_on |= is);
+            network
+        },
+    )
 }
 
 /// A network whose links share a small pool that favours short flows, or drops heads of queues, with

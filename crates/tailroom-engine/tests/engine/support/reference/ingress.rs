@@ -132,7 +132,19 @@ impl<'a> Ingress<'a> {
 
     /// Lets a switch ask for a pause of the link over which a packet has arrived.
     pub(super) fn regulate(&self, ingress: usize, now: Time, links: &mut [Link]) {
-        links[ingress].regulate(now, self.free(ingress));
+        let begins = self.frame_begins(ingress, now, links);
+        links[ingress].regulate(begins, self.free(ingress));
+    }
+
+    /// When a pause frame for a link leaves: not before the packet that is on the line of the other direction.
+    fn frame_begins(&self, paused: usize, now: Time, links: &[Link]) -> Time {
+        let Some(over) = self.network.links[paused].pause_frames_over else { return now };
+        let line_of = |link: usize| self.network.links[link].line.as_ref().map(|line| &line.name);
+        let is_on_line = |link: &usize| {
+            *link == over || (line_of(over).is_some() && line_of(*link) == line_of(over))
+        };
+        let busy = (0..links.len()).filter(is_on_line).map(|link| links[link].busy_until());
+        busy.max().map_or(now, |busy| busy.max(now))
     }
 
     /// A packet no longer waits; the links whose pauses may end then.
@@ -144,7 +156,8 @@ impl<'a> Ingress<'a> {
         let members = self.members(ingress);
         for &member in &members {
             let before = links[member].is_asked_to_pause();
-            links[member].release(now, self.free(member));
+            let begins = self.frame_begins(member, now, links);
+            links[member].release(begins, self.free(member));
             let resumes = before && self.may_resume(member);
             assert_eq!(before && !links[member].is_asked_to_pause(), resumes, "link {member}");
             if resumes {
