@@ -18,7 +18,7 @@ HOSTS = 32
 ANSWER_BYTES = 64_000
 QUERY_LOAD, WEB_LOAD = 0.1, 0.4
 """Shares of what the links to all hosts carry."""
-SEEDS = 5
+SEEDS = 3
 RATES_GBPS = (10, 25, 100, 400)
 FAN_INS = (8, 24)
 MEMORIES_MB = (4, 16, 64)

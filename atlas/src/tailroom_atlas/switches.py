@@ -56,6 +56,9 @@ class Leaf:
         """The scenario, with a memory and an alpha that a sweep replaces."""
         measured_s = MEASURED_S[self.rate_gbps]
         common: Row = {"from": "leaf", "congestion": self.control, "host": "data_center"}
+        if self.control == "dcqcn":
+            # As NVIDIA's NICs, which have a least time between notifications.
+            common["congestion"] = {"kind": "dcqcn", "marks_in_interval": "ignored"}
         if self.control != "cubic":
             common["ecn"] = "accurate"
         query = {

@@ -544,7 +544,8 @@ class Pause(TypedDict):
     The switch counts the bytes that arrived over the link and wait in its queues; a packet that
     is being sent on no longer waits. A pause begins one propagation delay, one pause frame and
     one response time after the switch asks for it, and ends as long after the switch allows the
-    sender to resume; a packet whose transmission has begun is sent to its end.
+    sender to resume; a packet whose transmission has begun is sent to its end. The frame itself
+    waits for a packet in transmission only with `pause_frames_over`.
     """
 
     xoff: Size
@@ -860,6 +861,10 @@ class Link(TypedDict):
     pause: NotRequired[Pause]
     """Pause frames from the switch at the far end, which make the link lossless: the switch
     counts what arrived over the link and waits for the next links. Off unless given."""
+    pause_frames_over: NotRequired[str]
+    """Name of the link in the other direction, over which these pause frames travel: each waits
+    for the packet that it is sending, or that another link of its line is. Default: they wait
+    for none, and `response_time` counts what delays them."""
     ingress: NotRequired[Ingress]
     """Memory at the far end that the link shares with others: what waits there may take alpha
     times the memory that is free beyond `xoff`, so that the threshold moves. Without `pause`,
@@ -1108,6 +1113,9 @@ class Switch(TypedDict):
     pause: NotRequired[Pause]
     """Pause frames that each switch sends, with these thresholds for each link that leads to
     it, also to the interfaces of hosts. Off unless given."""
+    pause_frames_wait: NotRequired[bool]
+    """Whether a pause frame waits for the packet that the switch is sending over the same
+    cable."""
     ingress: NotRequired[SwitchIngress]
     """Memory that the links which lead to a switch share there, each switch its own, and their
     thresholds, which move with it: of pause frames, or without `pause` those above which
@@ -1178,6 +1186,9 @@ class Fabric(TypedDict):
     pause: NotRequired[Pause]
     """Pause frames that each switch sends, with these thresholds for each link that leads to
     it, also to the interfaces of hosts. Off unless given."""
+    pause_frames_wait: NotRequired[bool]
+    """Whether a pause frame waits for the packet that the switch is sending over the same
+    cable."""
     ingress: NotRequired[SwitchIngress]
     """Memory that the links which lead to a switch share there, each switch its own, and their
     thresholds, which move with it: of pause frames, or without `pause` those above which
@@ -2056,6 +2067,10 @@ class Bbr3Congestion(TypedDict):
     kind: Literal["bbr3"]
 
 
+MarksInInterval: TypeAlias = Literal["ignored", "remembered", "slotted"]
+"""What a mark does in the `notification_interval` after a notification."""
+
+
 class DcqcnCongestion(TypedDict):
     """DCQCN (Zhu et al. 2015), of RDMA NICs: marks reduce the rate, a timer raises it."""
 
@@ -2063,6 +2078,8 @@ class DcqcnCongestion(TypedDict):
     notification_interval: NotRequired[PositiveDuration]
     """Shortest time between two congestion notifications of a flow (sec. 3.1: 50 us). Default:
     '50 us'."""
+    marks_in_interval: NotRequired[MarksInInterval]
+    """What a mark does within this time. Default: 'remembered'."""
     gain: NotRequired[float]
     """Weight of a notification in alpha, the estimate of congestion (g; Figure 14: 1/256).
     NVIDIA's parameter `dce_tcp_g` of 1019 stands for 1 - g = 1019/1024. Default: 0.00390625."""

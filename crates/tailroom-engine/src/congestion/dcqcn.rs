@@ -26,8 +26,8 @@ pub struct DcqcnParams {
     /// Shortest time between two congestion notifications of a flow (sec. 3.1: 50 us).
     pub notification_interval: PositiveDuration,
     /// What a mark does within this time.
-    #[serde(skip_serializing_if = "MarksInInterval::are_ignored")]
-    #[schemars(extend("default" = "ignored"))]
+    #[serde(skip_serializing_if = "MarksInInterval::are_remembered")]
+    #[schemars(extend("default" = "remembered"))]
     pub marks_in_interval: MarksInInterval,
     /// Weight of a notification in alpha, the estimate of congestion (g; Figure 14: 1/256). NVIDIA's
     /// parameter `dce_tcp_g` of 1019 stands for 1 - g = 1019/1024.
@@ -69,8 +69,8 @@ pub enum MarksInInterval {
 
 impl MarksInInterval {
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
-    fn are_ignored(&self) -> bool {
-        *self == MarksInInterval::Ignored
+    fn are_remembered(&self) -> bool {
+        *self == MarksInInterval::Remembered
     }
 }
 
@@ -78,7 +78,7 @@ impl Default for DcqcnParams {
     fn default() -> Self {
         DcqcnParams {
             notification_interval: PositiveDuration::new(50_000_000),
-            marks_in_interval: MarksInInterval::Ignored,
+            marks_in_interval: MarksInInterval::Remembered,
             gain: 1.0 / 256.0,
             alpha_timer: PositiveDuration::new(55_000_000),
             increase_timer: PositiveDuration::new(55_000_000),
@@ -339,7 +339,9 @@ mod tests {
     /// us cause no further one; after 50 us the next one halves again, as alpha stays at 1.
     #[test]
     fn a_notification_per_interval_reduces_the_rate_by_half_of_alpha() {
-        let mut bench = Bench::new(&DcqcnParams::default());
+        let params =
+            DcqcnParams { marks_in_interval: MarksInInterval::Ignored, ..DcqcnParams::default() };
+        let mut bench = Bench::new(&params);
         assert_close(bench.ack(10.0, 0, 1), LINE_RATE);
         assert_close(bench.ack(10.0, 1, 1), LINE_RATE / 2.0);
         assert_close(bench.ack(49.9, 5, 1), LINE_RATE / 2.0);
@@ -351,11 +353,7 @@ mod tests {
     /// begin there. Without a mark in them, the next mark halves it at once.
     #[test]
     fn a_remembered_mark_reduces_the_rate_at_the_end_of_the_interval() {
-        let params = DcqcnParams {
-            marks_in_interval: MarksInInterval::Remembered,
-            ..DcqcnParams::default()
-        };
-        let mut bench = Bench::new(&params);
+        let mut bench = Bench::new(&DcqcnParams::default());
         assert_close(bench.ack(10.0, 1, 1), LINE_RATE / 2.0);
         assert_close(bench.ack(10.0, 5, 1), LINE_RATE / 2.0);
         assert_close(bench.ack(39.9, 0, 1), LINE_RATE / 2.0);

@@ -86,8 +86,8 @@ enum MarksInInterval {
 impl MarksInInterval {
     fn key(self) -> &'static str {
         match self {
-            MarksInInterval::Ignored => "",
-            MarksInInterval::Remembered => r#", marks_in_interval = "remembered""#,
+            MarksInInterval::Ignored => r#", marks_in_interval = "ignored""#,
+            MarksInInterval::Remembered => "",
             MarksInInterval::Slotted => r#", marks_in_interval = "slotted""#,
         }
     }
@@ -216,12 +216,14 @@ packet_size = "1000 B"
 source = { kind = "cbr", rate = "40 Gbit/s" }
 "#;
     for flows in [2, 4] {
-        let setting = dcqcn(flows);
+        let marks = MarksInInterval::Ignored;
+        let congestion = format!("{}{}", dcqcn(flows).congestion, marks.key());
+        let setting = Setting { congestion: &congestion, ..dcqcn(flows) };
         let text =
             setting.text(400, 300).replace("\n[flows.hosts]", &format!("{LOSSY}[flows.hosts]"));
         let summary = scenario_run::run(&text, 1).summary;
         let rate = setting.packets_per_second() / 2.0 / f64::from(flows);
-        let expected = dcqcn_queue(dcqcn_marking(rate, MarksInInterval::Ignored, 5));
+        let expected = dcqcn_queue(dcqcn_marking(rate, marks, 5));
         let port = link(&summary, "port");
         let ratio = port.queue_packets_mean / expected;
         assert!((ratio - 1.0).abs() < 0.1, "{flows}: {ratio} of {expected} packets");
