@@ -136,6 +136,7 @@ test("a picture without values is a picture", () => {
 test("an exported document runs nothing but its own script", () => {
   const page = {
     title: EVIL,
+    name: "evil",
     parts: [{ title: EVIL, texts: [EVIL], pictures: [PICTURE], table: [[EVIL], [EVIL]] }],
     scenario: EVIL,
     hash: EVIL,
@@ -148,6 +149,28 @@ test("an exported document runs nothing but its own script", () => {
   const json = /<script type="application\/json" id="pictures">(.*?)<\/script>/s.exec(text)?.[1];
   expect(JSON.parse(json ?? "")).toEqual([PICTURE]);
   expect(jsonForScript("<!--<script>")).not.toContain("<");
+});
+
+test("a picture that leaves the page says where it comes from, and leads there", () => {
+  const source = {
+    title: EVIL,
+    settings: "link down, seed 1",
+    address: `https://host/#1.${"ab".repeat(300)}`,
+  };
+  const text = svgText(PICTURE, source);
+  expect(text).not.toContain("<img");
+  expect(text).toContain(`<a href="${source.address}">`);
+  const written = [...text.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, content]) => content);
+  expect(written.slice(-7, -5)).toEqual([escapeXml(EVIL), source.settings]);
+  expect(written.slice(-5).join("")).toBe(source.address);
+  // The lowest line of the address is inside the picture.
+  const heights = [...text.matchAll(/ y="(\d+)"/g)].map(([, y]) => Number(y));
+  const [, height] = /viewBox="0 0 720 (\d+)"/.exec(text) ?? [];
+  expect(Math.max(...heights)).toBeLessThan(Number(height));
+  const long = { ...source, address: "a".repeat(3000) };
+  expect(svgText(PICTURE, long)).toContain(`href="${long.address}"`);
+  expect(svgText(PICTURE, long)).not.toContain(">a");
+  expect(svgText(PICTURE, { ...source, address: "" })).not.toContain("href");
 });
 
 test("commands quote what a shell would read", () => {

@@ -13,10 +13,14 @@ import {
   type Picture,
 } from "./picture";
 import { linearTicks, logTicks, tickText } from "./scales";
+import { addressLines, type Source } from "./source";
 
 const WIDTH = 720;
 const HEIGHT = 400;
 const BOX = { left: 76, top: 40, right: WIDTH - 16, bottom: 300 };
+/** Height of a line below the picture, and of one of the address. */
+const NOTE_LINE = 15;
+const ADDRESS_LINE = 9;
 const FONT = "font-family=\"'DejaVu Sans', system-ui, sans-serif\"";
 
 export function escapeXml(text: string): string {
@@ -48,13 +52,17 @@ function scaleOf(axis: Axis, [low, high]: [number, number], from: number, to: nu
 
 const number = (value: number): string => String(Number(value.toFixed(2)));
 
-/** Returns the picture as the text of an SVG file. */
-export function svgText(picture: Picture): string {
+/** Returns the picture as the text of an SVG file.
+ *
+ * @param source - Where the picture comes from, which stands below it.
+ */
+export function svgText(picture: Picture, source: Source | null = null): string {
   const [rangeX, rangeY] = [rangeOf(picture, "x"), rangeOf(picture, "y")];
   const x = scaleOf(picture.x, rangeX, BOX.left, BOX.right);
   const y = scaleOf(picture.y, rangeY, BOX.bottom, BOX.top);
   const rows = Math.ceil(picture.lines.length / 4);
-  const height = HEIGHT + Math.max(0, rows - 2) * 18;
+  const below = HEIGHT + Math.max(0, rows - 2) * 18;
+  const height = below + (source ? noteHeight(source) : 0);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" ` +
       `height="${height}" role="img" ${FONT} font-size="12">`,
@@ -68,6 +76,7 @@ export function svgText(picture: Picture): string {
     `<g clip-path="url(#box)" fill="none">${lines(picture, x, y)}</g>`,
     marks(picture, x, y),
     legend(picture),
+    source ? note(source, below) : "",
     "</svg>\n",
   ].join("\n");
 }
@@ -248,4 +257,24 @@ function legend(picture: Picture): string {
       );
     })
     .join("\n");
+}
+
+function noteHeight({ address }: Source): number {
+  return 2 * NOTE_LINE + addressLines(address).length * ADDRESS_LINE;
+}
+
+/** Scenario and settings, which lead to the page, and the address for readers on paper. */
+function note({ title, settings, address }: Source, top: number): string {
+  const text = (content: string, y: number, look: string): string =>
+    `<text x="${BOX.left}" y="${y}" ${look}>${escapeXml(content)}</text>`;
+  const quiet = `fill="${LIGHT.limit}"`;
+  const words = [title, settings].map((line, place) =>
+    text(line, top + place * NOTE_LINE, `${quiet} font-size="11"`),
+  );
+  const mono = 'font-family="\'DejaVu Sans Mono\', monospace" font-size="7"';
+  const lines = addressLines(address).map((line, place) =>
+    text(line, top + 2 * NOTE_LINE + place * ADDRESS_LINE - 4, `${quiet} ${mono}`),
+  );
+  const parts = [...words, ...lines].join("\n");
+  return address === "" ? parts : `<a href="${escapeXml(address)}">\n${parts}\n</a>`;
 }

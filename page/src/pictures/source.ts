@@ -1,0 +1,21 @@
+/** Where a picture comes from, for pictures that leave the page. */
+
+export interface Source {
+  /** Title of the scenario. */
+  title: string;
+  /** Link, buffer, seed, version and hash: what repeats the run. */
+  settings: string;
+  /** Address of the page with the scenario; empty where none holds it. */
+  address: string;
+}
+
+/** Characters of an address in one line below a picture. */
+const LINE = 148;
+/** Longer addresses are in the file alone: they would be higher than the picture. */
+const MOST_LINES = 16;
+
+/** An address in lines of a fixed width; none if it is too long to be read. */
+export function addressLines(address: string): string[] {
+  const lines = address.match(new RegExp(`.{1,${LINE}}`, "g")) ?? [];
+  return lines.length > MOST_LINES ? [] : lines;
+}
