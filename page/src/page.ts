@@ -56,6 +56,7 @@ import { GROUP, groupOf, measure, metricOf, type Metric } from "./study/point";
 import { Study } from "./study/study";
 import { TargetFields } from "./study/target_fields";
 import { TradeOffView } from "./study/trade_off_view";
+import { insteadOf } from "./verdict/instead";
 import { VerdictView, wholeLimit } from "./verdict/verdict_view";
 import { groupNames, whoOf } from "./verdict/who";
 
@@ -146,6 +147,7 @@ export class Page {
       onLimit: (limit) => this.#setLimit(limit),
       onStep: (steps) => this.#slider.step(steps),
       onWho: (who) => store.change({ who }),
+      onInstead: ({ axis, value }) => this.#choose(axis, value),
     });
     this.#disciplines = new Disciplines(engine, () => this.#showing.soon());
     this.#frontier = new FrontierView(find("frontier"), ({ axis, value }) =>
@@ -398,15 +400,18 @@ export class Page {
     const text = answer
       ? answerText(answer, this.#asked(), amounts) + refusalText(state.search)
       : "";
+    const limit = wholeLimit(link);
+    const present = { kind: link.discipline, points: state.points, limit };
     this.#verdict.show({
       link,
-      limit: wholeLimit(link),
+      limit,
       who: this.#who(link),
       groups: groupNames(this.#reading),
       points: state.points,
       run: this.#answer && measure(this.#answer.summary, link.name),
       answer,
       answerText: text,
+      instead: insteadOf(this.#disciplines.curves, present, this.#who(link)),
     });
     if (answer && state.done) announce(text);
   }

@@ -19,12 +19,15 @@ const SHORT_RUN_MS = 4_000;
 export interface DisciplineCurve {
   kind: string;
   axis: Axis;
+  /** The default of a target, in the unit of the axis; null where a limit binds. */
+  usual: number | null;
   points: Map<number, Point>;
 }
 
 interface Entry {
   kind: string;
   axis: Axis;
+  usual: number | null;
   range: { smallest: number; largest: number } | null;
   study: Study;
 }
@@ -34,11 +37,12 @@ function entryOf(kind: string, components: Component[], study: Study): Entry {
   const parameters = components.find((one) => one.kind === kind)?.parameters ?? [];
   const target = parameters.find(({ name }) => name === "target")?.default;
   if (typeof target !== "string") {
-    return { kind, axis: { kind, key: "limit", unit: "packets" }, range: null, study };
+    const axis: Axis = { kind, key: "limit", unit: "packets" };
+    return { kind, axis, usual: null, range: null, study };
   }
-  const middle = US * secondsOf(target);
+  const middle = Math.round(US * secondsOf(target));
   const range = { smallest: Math.round(middle / SPAN), largest: Math.round(middle * SPAN) };
-  return { kind, axis: { kind, key: "target", unit: "us" }, range, study };
+  return { kind, axis: { kind, key: "target", unit: "us" }, usual: middle, range, study };
 }
 
 export class Disciplines {
@@ -69,9 +73,10 @@ export class Disciplines {
   }
 
   get curves(): DisciplineCurve[] {
-    return this.#drawn().map(({ kind, axis, study }) => ({
+    return this.#drawn().map(({ kind, axis, usual, study }) => ({
       kind,
       axis,
+      usual,
       points: study.state.points,
     }));
   }
