@@ -7,6 +7,7 @@ import { csvText, flowSeriesCsv, tradeOffCsv } from "../src/keep/csv";
 import { documentText, jsonForScript } from "../src/keep/document";
 import type { Picture } from "../src/pictures/picture";
 import { linearTicks, logTicks } from "../src/pictures/scales";
+import { wordLines } from "../src/pictures/source";
 import { escapeXml, svgText } from "../src/pictures/svg";
 import { NO_TARGETS, type State } from "../src/state";
 
@@ -149,6 +150,13 @@ test("an exported document runs nothing but its own script", () => {
   const json = /<script type="application\/json" id="pictures">(.*?)<\/script>/s.exec(text)?.[1];
   expect(JSON.parse(json ?? "")).toEqual([PICTURE]);
   expect(jsonForScript("<!--<script>")).not.toContain("<");
+});
+
+test("words below a picture stay within its width", () => {
+  const words = `${"link ".repeat(45)}${"x".repeat(120)} end`;
+  const lines = wordLines(words);
+  expect(lines.join(" ")).toBe(words);
+  expect(lines.map(({ length }) => length)).toEqual([99, 99, 24, 120, 3]);
 });
 
 test("a picture that leaves the page says where it comes from, and leads there", () => {

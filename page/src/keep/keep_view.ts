@@ -1,7 +1,7 @@
 /** What can be taken along: the address, files, and commands. */
 
 import { announce, download, make } from "../dom";
-import type { Series } from "../engine/engine";
+import { shortBuild, type Series } from "../engine/engine";
 import type { Picture } from "../pictures/picture";
 import type { Source } from "../pictures/source";
 import { limitPackets, type Bottleneck } from "../rules/bottleneck";
@@ -67,7 +67,7 @@ function sourceOf({ reading, link, document: page }: Snapshot, address: string):
     `link ${link.name}`,
     `buffer ${limitTexts(link, limitPackets(link))[0] ?? ""} (${link.discipline})`,
     `seed ${seedOfScenario(reading)}`,
-    `tailroom ${page.build}`,
+    `tailroom ${shortBuild(page.build)}`,
     `hash ${reading.hash?.slice(0, HASH_START) ?? "none"}`,
   ];
   return { title: page.title, settings: settings.join(", "), address };
@@ -91,7 +91,7 @@ async function saveDocument(now: Snapshot): Promise<void> {
 
 export class KeepView {
   readonly #address = make("input", { type: "text", readonly: true, id: "address" });
-  readonly #onPaper = make("p", { class: "on-paper hash" });
+  readonly #onPaper = make("p", { class: "on-paper code" });
   readonly #hash = make("span", { class: "hash" });
   readonly #pictures = make("select", { id: "picture-choice" });
   readonly #commands = make("div", {});

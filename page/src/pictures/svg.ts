@@ -13,7 +13,7 @@ import {
   type Picture,
 } from "./picture";
 import { linearTicks, logTicks, tickText } from "./scales";
-import { addressLines, type Source } from "./source";
+import { addressLines, wordLines, type Source } from "./source";
 
 const WIDTH = 720;
 const HEIGHT = 400;
@@ -202,7 +202,8 @@ function markers(picture: Picture, line: Line, colour: string, x: Scale, y: Scal
       const value = line.y[place];
       if (!isDrawn(value, picture)) return "";
       const centre = `cx="${number(x(at))}" cy="${number(y(value))}"`;
-      return `<circle ${centre} r="3" fill="${LIGHT.ground}" stroke="${colour}"/>`;
+      const [radius, fill] = line.size === undefined ? [3, LIGHT.ground] : [line.size / 2, colour];
+      return `<circle ${centre} r="${radius}" fill="${fill}" stroke="${colour}"/>`;
     })
     .join("");
 }
@@ -248,32 +249,38 @@ function legend(picture: Picture): string {
       const top = BOX.bottom + 58 + Math.floor(place / 4) * 18;
       const stroke = `stroke="${colourOf(line.style, LIGHT)}" stroke-width="1.6"`;
       const dashes = `stroke-dasharray="${dashesOf(line).join(" ")}"`;
-      const fill = `fill="${colourOf(line.style, LIGHT)}" fill-opacity="${AREA_OPACITY}"`;
-      return (
-        (line.area
-          ? `<rect x="${left}" y="${top - 6}" width="26" height="12" ${fill}/>`
-          : `<path d="M${left} ${top}h26" ${stroke} ${dashes}/>`) +
-        `<text x="${left + 32}" y="${top + 4}">${escapeXml(line.label)}</text>`
-      );
+      const colour = `fill="${colourOf(line.style, LIGHT)}"`;
+      const sample = line.area
+        ? `<rect x="${left}" y="${top - 6}" width="26" height="12" ${colour} fill-opacity="${AREA_OPACITY}"/>`
+        : line.size === undefined
+          ? `<path d="M${left} ${top}h26" ${stroke} ${dashes}/>`
+          : `<circle cx="${left + 13}" cy="${top}" r="5" ${colour}/>`;
+      return sample + `<text x="${left + 32}" y="${top + 4}">${escapeXml(line.label)}</text>`;
     })
     .join("\n");
 }
 
-function noteHeight({ address }: Source): number {
-  return 2 * NOTE_LINE + addressLines(address).length * ADDRESS_LINE;
+function wordsOf({ title, settings }: Source): string[] {
+  return [title, settings].flatMap(wordLines);
+}
+
+function noteHeight(source: Source): number {
+  const lines = addressLines(source.address).length;
+  return wordsOf(source).length * NOTE_LINE + lines * ADDRESS_LINE;
 }
 
 /** Scenario and settings, which lead to the page, and the address for readers on paper. */
-function note({ title, settings, address }: Source, top: number): string {
+function note(source: Source, top: number): string {
+  const { address } = source;
   const text = (content: string, y: number, look: string): string =>
     `<text x="${BOX.left}" y="${y}" ${look}>${escapeXml(content)}</text>`;
   const quiet = `fill="${LIGHT.limit}"`;
-  const words = [title, settings].map((line, place) =>
+  const words = wordsOf(source).map((line, place) =>
     text(line, top + place * NOTE_LINE, `${quiet} font-size="11"`),
   );
   const mono = 'font-family="\'DejaVu Sans Mono\', monospace" font-size="7"';
   const lines = addressLines(address).map((line, place) =>
-    text(line, top + 2 * NOTE_LINE + place * ADDRESS_LINE - 4, `${quiet} ${mono}`),
+    text(line, top + words.length * NOTE_LINE + place * ADDRESS_LINE - 4, `${quiet} ${mono}`),
   );
   const parts = [...words, ...lines].join("\n");
   return address === "" ? parts : `<a href="${escapeXml(address)}">\n${parts}\n</a>`;
