@@ -56,9 +56,11 @@ import { GROUP, groupOf, measure, metricOf, type Metric } from "./study/point";
 import { Study } from "./study/study";
 import { TargetFields } from "./study/target_fields";
 import { TradeOffView } from "./study/trade_off_view";
-import { insteadOf } from "./verdict/instead";
+import { othersOf } from "./verdict/instead";
 import { VerdictView, wholeLimit } from "./verdict/verdict_view";
 import { groupNames, whoOf } from "./verdict/who";
+
+const OTHERS_TOO_LONG = "Other queue disciplines are not compared, since a run takes long.";
 
 /** Studies go on after this time without a new question. */
 const IDLE_MS = 300;
@@ -411,7 +413,9 @@ export class Page {
       run: this.#answer && measure(this.#answer.summary, link.name),
       answer,
       answerText: text,
-      instead: insteadOf(this.#disciplines.curves, present, this.#who(link)),
+      others: this.#disciplines.isLong
+        ? OTHERS_TOO_LONG
+        : othersOf(this.#disciplines.curves, present, this.#who(link)),
     });
     if (answer && state.done) announce(text);
   }

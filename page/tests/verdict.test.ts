@@ -14,7 +14,7 @@ import { estimateAt, limitWhere } from "../src/study/curve";
 import { COARSE, plan, spread } from "../src/study/plan";
 import { GROUP, measure, metricOf, type Measured, type Point } from "../src/study/point";
 import { gradeOf } from "../src/verdict/grade";
-import { insteadOf, insteadText } from "../src/verdict/instead";
+import { othersOf, othersText } from "../src/verdict/instead";
 import { alternativesText, surenessText } from "../src/verdict/sentence";
 import { groupNames, whoOf } from "../src/verdict/who";
 import { wasm } from "./engine_here";
@@ -111,6 +111,7 @@ test("of other disciplines the one with the shortest wait is named, if it is sur
       [5000, runs(0.95, wait, spreads)],
       [40_000, runs(0.99, 0.001, SURE)],
     ]),
+    done: false,
   });
   const present = { kind: "drop_tail", points: POINTS, limit: 100 };
   const curves = [
@@ -119,22 +120,31 @@ test("of other disciplines the one with the shortest wait is named, if it is sur
     // Sample standard deviation 0.4: 4.302653 times 0.4 ms over the root of 3 is 1 ms.
     curve("pie", 0.001, [-0.4, 0, 0.4]),
   ];
-  expect(insteadOf(curves.slice(0, 2), present, "voice")?.kind).toBe("fq_codel");
-  expect(insteadOf(curves, present, "voice")?.kind).toBe("pie");
+  const best = (some: DisciplineCurve[], now = present): string | null | undefined => {
+    const others = othersOf(some, now, "voice");
+    return others && others.best?.kind;
+  };
+  expect(best(curves.slice(0, 2))).toBe("fq_codel");
+  expect(best(curves)).toBe("pie");
   const near = { ...present, points: new Map([[100, runs(0.98, 0.0019, SURE)]]) };
-  expect(insteadOf(curves, near, "voice"), "0.9 ms less is within 1 ms").toBeNull();
-  expect(insteadOf(curves, { ...present, points: new Map() }, "voice")).toBeNull();
-  expect(insteadOf([curve("pie", 0.001, [0])], present, "voice"), "one run").toBeNull();
-  const own = { ...present, kind: "fq_codel" };
-  expect(insteadOf(curves.slice(1, 2), own, "voice")).toBeNull();
+  expect(best(curves.slice(2), near), "0.9 ms less is within 1 ms").toBeUndefined();
+  expect(best(curves, { ...present, points: new Map() }), "nothing to compare with").toBeNull();
+  const half = curve("pie", 0.001, [0, 0]);
+  expect(best([...curves, half]), "runs are missing").toBeNull();
+  expect(best([...curves.slice(0, 1), { ...half, done: true }]), "runs failed").toBe("codel");
   const limited: DisciplineCurve = { ...curve("drop_tail", 0.001, SURE), usual: null };
-  expect(insteadOf([limited], own, "voice")).toBeNull();
-  const instead = insteadOf(curves.slice(0, 2), present, "voice");
-  if (!instead) throw new Error("no other discipline");
-  const text = insteadText({ ...instead, meanWaitS: 0.001 }, "voice").replaceAll("\u202f", " ");
-  expect(text).toBe(
-    "With fq_codel and its usual target of 5 ms, voice waits at most 2 ms (grade A+), " +
+  const own = { ...present, kind: "fq_codel" };
+  expect(best([...curves.slice(0, 2), limited], own), "the own, and a limit").toBe("codel");
+  const text = (some: DisciplineCurve[], now = present): string => {
+    const others = othersOf(some, now, "voice");
+    return others ? othersText(others, "voice").replaceAll("\u202f", " ") : "";
+  };
+  expect(text(curves.slice(0, 2))).toBe(
+    "With fq_codel and its usual target of 5 ms, voice waits at most 2 ms, " +
       "and the link is used to 95.0 % (means of 3 runs).",
+  );
+  expect(text(curves.slice(2), near)).toMatch(
+    /^None of the other .*\(pie\) surely makes voice wait less\.$/,
   );
 });
 
@@ -146,6 +156,9 @@ test("the buffer in question, its half and its double get runs before the search
   expect(tasks.map(({ limit }) => limit)).toEqual([33, 17, 66]);
   const coarse = plan(points, range, [], { also: [], isCoarse: true });
   expect(coarse.tasks).toEqual(scan.map((limit) => ({ limit, seed: 1 })));
+  const [usual = 0] = scan.slice(4);
+  const wanted = plan(points, range, [], { also: [usual], isCoarse: true });
+  expect(wanted.tasks, "what a sentence rests on").toEqual([{ limit: usual, seed: 1 }]);
   const all = new Map(scan.map((limit) => [limit, runs(0.9, 0.1, SURE)]));
   expect(plan(all, range, [], { also: [], isCoarse: true }).tasks).toEqual([]);
 });

@@ -22,6 +22,8 @@ export interface DisciplineCurve {
   /** The default of a target, in the unit of the axis; null where a limit binds. */
   usual: number | null;
   points: Map<number, Point>;
+  /** Whether no more runs follow. */
+  done: boolean;
 }
 
 interface Entry {
@@ -48,6 +50,7 @@ function entryOf(kind: string, components: Component[], study: Study): Entry {
 export class Disciplines {
   readonly #entries: Entry[];
   #own = "";
+  #isLong = false;
 
   constructor(engine: Engine, onChange: () => void) {
     this.#entries = KINDS.map((kind) =>
@@ -58,18 +61,25 @@ export class Disciplines {
   /** Takes the scenario of a study, whose own discipline has a curve already if a limit binds it. */
   about(subject: Subject, own: string): void {
     this.#own = own;
-    for (const { axis, range, study } of this.#drawn()) {
-      study.about({ ...subject, ...range, axis, effort: { also: [], isCoarse: true } }, []);
+    for (const { axis, usual, range, study } of this.#drawn()) {
+      const effort = { also: usual === null ? [] : [usual], isCoarse: true };
+      study.about({ ...subject, ...range, axis, effort }, []);
     }
   }
 
   go(runMs: number): void {
-    if (runMs > SHORT_RUN_MS) return;
+    this.#isLong = runMs > SHORT_RUN_MS;
+    if (this.#isLong) return;
     for (const { study } of this.#drawn()) study.go(runMs);
   }
 
   pause(): void {
     for (const { study } of this.#entries) study.pause();
+  }
+
+  /** Whether a run takes so long that no curve is drawn. */
+  get isLong(): boolean {
+    return this.#isLong;
   }
 
   get curves(): DisciplineCurve[] {
@@ -78,6 +88,7 @@ export class Disciplines {
       axis,
       usual,
       points: study.state.points,
+      done: study.state.done,
     }));
   }
 

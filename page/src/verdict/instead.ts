@@ -24,30 +24,41 @@ export interface Instead {
   meanWaitS: number | null;
 }
 
-/** Of the disciplines at their usual targets the one with the shortest wait, if it is surely shorter than
- * with the present queue.
+/** What is known of other disciplines at their usual targets. */
+export interface Others {
+  /** Those that were tried. */
+  kinds: string[];
+  /** The one with the shortest wait, if it is surely shorter than with the present queue. */
+  best: Instead | null;
+}
+
+/** Compares the disciplines that have a target with the present queue; null while runs are missing.
  *
- * @param limit - The present buffer, of which `points` has runs.
+ * @param present.limit - The present buffer, of which `points` has runs.
  */
-export function insteadOf(
+export function othersOf(
   curves: DisciplineCurve[],
   present: { kind: string; points: Map<number, Point>; limit: number },
   who: string,
-): Instead | null {
+): Others | null {
   const wait = metricOf(who, GROUP.delayP99);
   const now = estimateAt(present.points, present.limit, wait);
-  const others = curves
-    .filter(({ kind }) => kind !== present.kind)
+  const others = curves.filter(({ kind, usual }) => kind !== present.kind && usual !== null);
+  const isKnown = ({ usual, points, done }: DisciplineCurve): boolean =>
+    done || pointAt(points, usual ?? 0).size >= FEWEST_RUNS;
+  if (!now || now.isBetween || now.count < FEWEST_RUNS) return null;
+  if (others.length === 0 || !others.every(isKnown)) return null;
+  const shorter = others
     .flatMap((curve) => atUsual(curve, who, now))
     .sort((a, b) => a.waitS - b.waitS);
-  return others[0] ?? null;
+  return { kinds: others.map(({ kind }) => kind), best: shorter[0] ?? null };
 }
 
 /** What a discipline gives at its usual value, if its wait is surely shorter than `now`. */
 function atUsual(
   { kind, axis, usual, points }: DisciplineCurve,
   who: string,
-  now: Estimate | null,
+  now: Estimate,
 ): Instead[] {
   if (usual === null) return [];
   const point = pointAt(points, usual);
@@ -72,8 +83,11 @@ function atUsual(
   ];
 }
 
-export function insteadText(instead: Instead, who: string): string {
-  const { kind, value, runs, utilization, waitS, meanWaitS } = instead;
+export function othersText({ kinds, best }: Others, who: string): string {
+  if (!best) {
+    return `None of the other disciplines at their usual targets (${kinds.join(", ")}) surely makes ${who} wait less.`;
+  }
+  const { kind, value, runs, utilization, waitS, meanWaitS } = best;
   const grade = meanWaitS === null ? "" : ` (grade ${gradeOf(meanWaitS)})`;
   return (
     `With ${kind} and its usual target of ${duration(value / US)}, ${who} waits at most ` +

@@ -18,7 +18,7 @@ import { estimateAt, limitWhere, type Estimate } from "../study/curve";
 import { GROUP, metricOf, type Measured, type Metric, type Point } from "../study/point";
 import { gradeOf, GRADES_TEXT } from "./grade";
 import { Handle } from "./handle";
-import { insteadText, type Instead } from "./instead";
+import { othersText, type Instead, type Others } from "./instead";
 import { alternativesText, surenessText } from "./sentence";
 
 export interface VerdictShown {
@@ -32,8 +32,8 @@ export interface VerdictShown {
   run: Measured | null;
   answer: SizeAnswer | null;
   answerText: string;
-  /** Another discipline with which those who are watched wait less; null where none is known. */
-  instead: Instead | null;
+  /** Other disciplines; null while they are not known, or why they are not compared. */
+  others: Others | string | null;
 }
 
 export interface VerdictEvents {
@@ -51,6 +51,7 @@ const MOST_GRADES = 8;
 const MEASURED =
   "“At most” holds for 99 of 100 packets of the run. A group waits at all links that its packets cross. " +
   `“Perhaps”: the difference is within its 95 % interval. ${GRADES_TEXT}`;
+const OTHERS_FOLLOW = "Runs with other queue disciplines follow.";
 /** Runs from which a mean with its interval takes the place of the one run. */
 const FEWEST_RUNS = 2;
 
@@ -72,6 +73,7 @@ export class VerdictView {
   readonly #command = make("code", { class: "code", tabindex: "0" });
   readonly #others = make("dl", {});
   #shown: VerdictShown | null = null;
+  #best: Instead | null = null;
 
   constructor(host: HTMLElement, events: VerdictEvents) {
     const read = (of: (text: string, shown: VerdictShown) => number | null) => (text: string) =>
@@ -101,8 +103,7 @@ export class VerdictView {
       type: "button",
       hidden: true,
       click: () => {
-        const { instead } = this.#shown ?? {};
-        if (instead) events.onInstead(instead);
+        if (this.#best) events.onInstead(this.#best);
       },
     });
     const copy = make("button", { type: "button", click: () => void this.#copy() }, "Copy");
@@ -113,8 +114,8 @@ export class VerdictView {
       this.#buffer.element,
       this.#discipline,
       " this link is used to ",
-      this.#used.element,
-      ", and ",
+      make("span", { class: "whole" }, this.#used.element, ","),
+      " and ",
       this.#who,
       " waits at most ",
       this.#wait.element,
@@ -141,7 +142,7 @@ export class VerdictView {
     return (
       `With a buffer of ${this.#buffer.element.value} (${link.discipline}), the link ${link.name} is used to ` +
       `${this.#used.element.value}, and ${who || ALL} waits at most ${this.#wait.element.value}. ` +
-      `${this.#alternatives.textContent} ${this.#instead.textContent} ${this.#sureness.textContent}`
+      `${this.#alternatives.textContent} ${this.#best ? this.#instead.textContent : ""} ${this.#sureness.textContent}`
     );
   }
 
@@ -164,7 +165,7 @@ export class VerdictView {
     this.#grades.replaceChildren(
       ...groups.slice(0, MOST_GRADES).map((group) => this.#gradeEntry(group)),
     );
-    this.#showInstead(shown);
+    this.#showOtherDisciplines(shown);
     this.#showAnswer(shown);
     this.#showCommand(shown);
   }
@@ -210,10 +211,15 @@ export class VerdictView {
     this.#who.value = who;
   }
 
-  #showInstead({ instead, who }: VerdictShown): void {
-    this.#instead.textContent = instead ? insteadText(instead, who || ALL) : "";
-    this.#useInstead.hidden = instead === null;
-    if (instead) this.#useInstead.textContent = `Use ${instead.kind}`;
+  #showOtherDisciplines({ others, who }: VerdictShown): void {
+    const isKnown = others !== null && typeof others !== "string";
+    this.#best = isKnown ? others.best : null;
+    this.#instead.textContent = isKnown
+      ? othersText(others, who || ALL)
+      : (others ?? OTHERS_FOLLOW);
+    this.#instead.classList.toggle("quiet", !this.#best);
+    this.#useInstead.hidden = !this.#best;
+    this.#useInstead.textContent = `Use ${this.#best?.kind ?? ""}`;
   }
 
   #showAnswer({ answer, answerText, limit }: VerdictShown): void {
