@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import type { Component, ModelInput, Question, Summary } from "../src/engine/engine";
 import type { Engine } from "../src/engine/pool";
 import { Disciplines, type DisciplineCurve } from "../src/frontier/disciplines";
-import { choicesOf, frontierPicture, spotAt } from "../src/frontier/frontier_picture";
+import { choicesOf, frontierPicture, hasUnseen, spotAt } from "../src/frontier/frontier_picture";
 import { placeOf, queueKey } from "../src/scenario/place";
 import { PRESETS } from "../src/scenario/presets";
 import type { Reading } from "../src/scenario/reading";
@@ -239,6 +239,20 @@ test("each discipline of the frontier is asked for values that the engine accept
   asked.length = 0;
   disciplines.go(60_000);
   expect(asked, "a long run is not begun unasked").toEqual([]);
+});
+
+test("targets that are on no axis of the frontier are told from those of its corner", () => {
+  const wait = { [WAIT]: 0.01 };
+  for (const [targets, who, unseen] of [
+    [{ utilization: 0.98 }, "voice", false],
+    [{ delayS: 0.01 }, "", false],
+    [{ delayS: 0.01 }, "voice", true],
+    [{ groups: wait }, "voice", false],
+    [{ groups: wait }, "web", true],
+    [{ loss: 0.01 }, "voice", true],
+  ] as const) {
+    expect(hasUnseen({ ...NO_TARGETS, ...targets }, who), JSON.stringify(targets)).toBe(unseen);
+  }
 });
 
 test("the frontier draws every point by its wait, and the corner that meets the targets", () => {

@@ -7,6 +7,7 @@ import type { Targets } from "../state";
 import {
   choicesOf,
   frontierPicture,
+  hasUnseen,
   type Choice,
   type FrontierCurve,
   type Spot,
@@ -19,6 +20,8 @@ const NOTE =
   "Down and to the left is better. Each point is a buffer (drop-tail) or a target delay (the others); " +
   "press or drag to a point to choose it. Less than 0.01 % lost is drawn as 0.01 %.";
 const CORNER = " The shaded corner meets the targets.";
+const CORNER_OF_SOME =
+  " The shaded corner meets the targets of its two axes; the others are not seen here.";
 
 export interface FrontierShown {
   curves: FrontierCurve[];
@@ -53,7 +56,8 @@ export class FrontierView {
     this.#choices = choicesOf(curves, who);
     const picture = frontierPicture(curves, who, now, answer, targets);
     this.#title.textContent = picture.title;
-    this.#note.textContent = NOTE + (picture.shades.length > 0 ? CORNER : "");
+    const corner = hasUnseen(targets, who) ? CORNER_OF_SOME : CORNER;
+    this.#note.textContent = NOTE + (picture.shades.length > 0 ? corner : "");
     this.chart.show(picture);
   }
 
