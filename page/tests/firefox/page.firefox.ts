@@ -98,6 +98,11 @@ test("another discipline is named with the means of the engine in node, and can 
   await firefox.until(`${undo}.disabled ? null : true`);
   await firefox.evaluate(`${undo}.click()`);
   await firefox.until(`/kind = "drop_tail"/.test(${TEXT}) || null`);
+  // The page rests when the words of its studies are those of the setting before.
+  await firefox.until(
+    `document.querySelector("#verdict-text .instead button").hidden ? null : true`,
+  );
+  await firefox.until(numberText("Utilization"));
 });
 
 test("a drag of the slider sets the buffer and is answered with the engine's numbers", async () => {
