@@ -24,7 +24,7 @@ help:
 	@echo "make test-kernel  test the link for recordings of the kernel; as root, record too"
 	@echo "make page      build the page of tailroom explore (node 20 or newer)"
 	@echo "make site      build the documentation as a site into out/site"
-	@echo "make test-page lint and test the page, in node and in Chromium"
+	@echo "make test-page lint and test the page, in node, Chromium and Firefox"
 	@echo "make fuzz      random files and networks, a minute each (nightly compiler)"
 	@echo "make soak      1,000 kills of sweeps, and the failure of every call that writes (an hour)"
 	@echo "make attack    generated, mutated and damaged inputs of every kind, 180,000 of them (hours)"
@@ -109,14 +109,17 @@ test-kernel: package
 	cargo test --package tailroom-kernel-link --locked
 	$(BIN)/pytest -m "" tests/kernel
 
-# The path of Chromium, of which Debian's package is the default; without it, its tests are left out.
+# The paths of the browsers, of which Debian's packages are the default; without one, its tests are left out.
 CHROMIUM ?= /usr/bin/chromium
-export CHROMIUM
+FIREFOX ?= /usr/bin/firefox-esr
+export CHROMIUM FIREFOX
 
 test-page: page
 	npm run check --prefix page
 	@if [ -x "$(CHROMIUM)" ]; then npm run test:browser --prefix page; \
 		else echo "The tests in Chromium are left out: there is no $(CHROMIUM)"; fi
+	@if [ -x "$(FIREFOX)" ]; then npm run test:firefox --prefix page; \
+		else echo "The tests in Firefox are left out: there is no $(FIREFOX)"; fi
 	$(PYTEST) -m slow tests/explore
 
 # Each target for FUZZ_SECONDS. Needs `rustup toolchain install nightly` and `cargo install cargo-fuzz`.

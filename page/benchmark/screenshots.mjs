@@ -40,6 +40,7 @@ async function done() {
 
 await page.goto(line.split(" ")[0]);
 await done();
+await page.getByRole("button", { name: "Use fq_codel" }).waitFor({ timeout: 120 * SECOND });
 await page.screenshot({ path: join(IMAGES, "explore.png") });
 await fill("Utilization at least", "95");
 await fill("99 % of packets wait at most", "40");

@@ -4,6 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style/page.css";
 import { find } from "./dom";
 import { readOpened, type OpenedScenario } from "./engine/page_scenario";
+import { shortBuild } from "./engine/engine";
 import { startEngine, type Engine } from "./engine/pool";
 import { decodeState } from "./keep/address";
 import { embeddedOf, embedProblem, showOnly, type Embedded } from "./keep/embed";
@@ -98,7 +99,7 @@ function firstState(scenario: OpenedScenario | null): State {
 
 function engineText(engine: Engine): string {
   const runs = engine.workers === 1 ? "one run" : `${engine.workers} runs`;
-  return `Engine ${engine.build.replace(/(\+.{8}).*/, "$1")} in this browser, ${runs} at a time`;
+  return `Engine ${shortBuild(engine.build)} in this browser, ${runs} at a time`;
 }
 
 /** A service worker keeps the files. Not of `tailroom explore`: another program may use its port. */

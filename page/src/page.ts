@@ -56,8 +56,11 @@ import { GROUP, groupOf, measure, metricOf, type Metric } from "./study/point";
 import { Study } from "./study/study";
 import { TargetFields } from "./study/target_fields";
 import { TradeOffView } from "./study/trade_off_view";
+import { othersOf } from "./verdict/instead";
 import { VerdictView, wholeLimit } from "./verdict/verdict_view";
 import { groupNames, whoOf } from "./verdict/who";
+
+const OTHERS_TOO_LONG = "Other queue disciplines are not compared, since a run takes long.";
 
 /** Studies go on after this time without a new question. */
 const IDLE_MS = 300;
@@ -146,6 +149,7 @@ export class Page {
       onLimit: (limit) => this.#setLimit(limit),
       onStep: (steps) => this.#slider.step(steps),
       onWho: (who) => store.change({ who }),
+      onInstead: ({ axis, value }) => this.#choose(axis, value),
     });
     this.#disciplines = new Disciplines(engine, () => this.#showing.soon());
     this.#frontier = new FrontierView(find("frontier"), ({ axis, value }) =>
@@ -398,15 +402,20 @@ export class Page {
     const text = answer
       ? answerText(answer, this.#asked(), amounts) + refusalText(state.search)
       : "";
+    const limit = wholeLimit(link);
+    const present = { kind: link.discipline, points: state.points, limit };
     this.#verdict.show({
       link,
-      limit: wholeLimit(link),
+      limit,
       who: this.#who(link),
       groups: groupNames(this.#reading),
       points: state.points,
       run: this.#answer && measure(this.#answer.summary, link.name),
       answer,
       answerText: text,
+      others: this.#disciplines.isLong
+        ? OTHERS_TOO_LONG
+        : othersOf(this.#disciplines.curves, present, this.#who(link)),
     });
     if (answer && state.done) announce(text);
   }

@@ -7,6 +7,7 @@ import { csvText, flowSeriesCsv, tradeOffCsv } from "../src/keep/csv";
 import { documentText, jsonForScript } from "../src/keep/document";
 import type { Picture } from "../src/pictures/picture";
 import { linearTicks, logTicks } from "../src/pictures/scales";
+import { wordLines } from "../src/pictures/source";
 import { escapeXml, svgText } from "../src/pictures/svg";
 import { NO_TARGETS, type State } from "../src/state";
 
@@ -136,6 +137,7 @@ test("a picture without values is a picture", () => {
 test("an exported document runs nothing but its own script", () => {
   const page = {
     title: EVIL,
+    name: "evil",
     parts: [{ title: EVIL, texts: [EVIL], pictures: [PICTURE], table: [[EVIL], [EVIL]] }],
     scenario: EVIL,
     hash: EVIL,
@@ -148,6 +150,35 @@ test("an exported document runs nothing but its own script", () => {
   const json = /<script type="application\/json" id="pictures">(.*?)<\/script>/s.exec(text)?.[1];
   expect(JSON.parse(json ?? "")).toEqual([PICTURE]);
   expect(jsonForScript("<!--<script>")).not.toContain("<");
+});
+
+test("words below a picture stay within its width", () => {
+  const words = `${"link ".repeat(45)}${"x".repeat(120)} end`;
+  const lines = wordLines(words);
+  expect(lines.join(" ")).toBe(words);
+  expect(lines.map(({ length }) => length)).toEqual([99, 99, 24, 120, 3]);
+});
+
+test("a picture that leaves the page says where it comes from, and leads there", () => {
+  const source = {
+    title: EVIL,
+    settings: "link down, seed 1",
+    address: `https://host/#1.${"ab".repeat(300)}`,
+  };
+  const text = svgText(PICTURE, source);
+  expect(text).not.toContain("<img");
+  expect(text).toContain(`<a href="${source.address}">`);
+  const written = [...text.matchAll(/<text[^>]*>([^<]*)<\/text>/g)].map(([, content]) => content);
+  expect(written.slice(-7, -5)).toEqual([escapeXml(EVIL), source.settings]);
+  expect(written.slice(-5).join("")).toBe(source.address);
+  // The lowest line of the address is inside the picture.
+  const heights = [...text.matchAll(/ y="(\d+)"/g)].map(([, y]) => Number(y));
+  const [, height] = /viewBox="0 0 720 (\d+)"/.exec(text) ?? [];
+  expect(Math.max(...heights)).toBeLessThan(Number(height));
+  const long = { ...source, address: "a".repeat(3000) };
+  expect(svgText(PICTURE, long)).toContain(`href="${long.address}"`);
+  expect(svgText(PICTURE, long)).not.toContain(">a");
+  expect(svgText(PICTURE, { ...source, address: "" })).not.toContain("href");
 });
 
 test("commands quote what a shell would read", () => {

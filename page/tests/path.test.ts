@@ -1,3 +1,4 @@
+import { levelText } from "../src/path/path_view";
 import { expect, test } from "vitest";
 import type { ModelInput, Watched } from "../src/engine/engine";
 import { eachPresent, fatesOf, placeAbove } from "../src/packets/fates";
@@ -121,4 +122,9 @@ test("the samples of a moment are what the packet log has there", () => {
   }
   expect(compared).toBeGreaterThan(350);
   expect(fates.drops.length).toBeGreaterThan(0);
+});
+
+test("a level says what is known: the packets that wait, or all at the link", () => {
+  expect(levelText({ queue: 3, drops: 1 })).toBe("3 waiting, 1 dropped");
+  expect(levelText({ queue: 3, drops: 1, present: 5 })).toBe("5 at the link, 1 dropped");
 });

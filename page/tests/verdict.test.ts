@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { Component, ModelInput, Question, Summary } from "../src/engine/engine";
 import type { Engine } from "../src/engine/pool";
-import { Disciplines } from "../src/frontier/disciplines";
-import { choicesOf, frontierPicture, spotAt } from "../src/frontier/frontier_picture";
+import { Disciplines, type DisciplineCurve } from "../src/frontier/disciplines";
+import { choicesOf, frontierPicture, hasUnseen, spotAt } from "../src/frontier/frontier_picture";
 import { placeOf, queueKey } from "../src/scenario/place";
 import { PRESETS } from "../src/scenario/presets";
 import type { Reading } from "../src/scenario/reading";
@@ -14,6 +14,7 @@ import { estimateAt, limitWhere } from "../src/study/curve";
 import { COARSE, plan, spread } from "../src/study/plan";
 import { GROUP, measure, metricOf, type Measured, type Point } from "../src/study/point";
 import { gradeOf } from "../src/verdict/grade";
+import { othersOf, othersText } from "../src/verdict/instead";
 import { alternativesText, surenessText } from "../src/verdict/sentence";
 import { groupNames, whoOf } from "../src/verdict/who";
 import { wasm } from "./engine_here";
@@ -81,8 +82,8 @@ test("half and twice of a buffer are told with what they change, and doubts are 
   const evidence = { points: POINTS, utilization: "utilization", wait: WAIT };
   const text = alternativesText(evidence, 100).replaceAll("\u202f", " ");
   expect(text).toBe(
-    "Half of it (50 packets): 4 points less utilization and 30 ms less wait. " +
-      "Twice of it (200 packets): the same utilization and 60 ms more wait.",
+    "Half the buffer (50 packets): 4 percentage points less utilization and 30 ms less wait. " +
+      "Twice the buffer (200 packets): the same utilization and 60 ms more wait.",
   );
   const doubtful = new Map(POINTS).set(50, runs(0.94, 0.03, [-0.05, 0, 0.05]));
   expect(alternativesText({ ...evidence, points: doubtful }, 100)).toContain("perhaps 4");
@@ -94,11 +95,57 @@ test("how sure a verdict is follows from its runs", () => {
     surenessText(estimateAt(POINTS, limit, "utilization"), estimateAt(POINTS, limit, WAIT));
   expect(at(100)).toContain("Means of 3 runs");
   // Student: 4.302653 times 1e-4 over the root of 3 is 0.025 points, of 60 ms 0.015 ms.
-  expect(at(100).replaceAll("\u202f", " ")).toContain("97.98 % to 98.02 %, wait 60 ms to 60 ms");
+  expect(at(100).replaceAll("\u202f", " ")).toContain("97.98 % to 98.02 %, wait 60 ms.");
   expect(at(70)).toContain("between the buffers that were tried");
   const [one] = runs(0.9, 0.1, [0]);
   const single = new Map([[7, new Map(one ? [one] : [])]]);
   expect(surenessText(estimateAt(single, 7, "utilization"), null)).toContain("One run");
+});
+
+test("of other disciplines the one with the shortest wait is named, if it is surely shorter", () => {
+  const curve = (kind: string, wait: number, spreads: number[]): DisciplineCurve => ({
+    kind,
+    axis: { kind, key: "target", unit: "us" },
+    usual: 5000,
+    points: new Map([
+      [5000, runs(0.95, wait, spreads)],
+      [40_000, runs(0.99, 0.001, SURE)],
+    ]),
+    done: false,
+  });
+  const present = { kind: "drop_tail", points: POINTS, limit: 100 };
+  const curves = [
+    curve("codel", 0.03, SURE),
+    curve("fq_codel", 0.002, SURE),
+    // Sample standard deviation 0.4: 4.302653 times 0.4 ms over the root of 3 is 1 ms.
+    curve("pie", 0.001, [-0.4, 0, 0.4]),
+  ];
+  const best = (some: DisciplineCurve[], now = present): string | null | undefined => {
+    const others = othersOf(some, now, "voice");
+    return others && others.best?.kind;
+  };
+  expect(best(curves.slice(0, 2))).toBe("fq_codel");
+  expect(best(curves)).toBe("pie");
+  const near = { ...present, points: new Map([[100, runs(0.98, 0.0019, SURE)]]) };
+  expect(best(curves.slice(2), near), "0.9 ms less is within 1 ms").toBeUndefined();
+  expect(best(curves, { ...present, points: new Map() }), "nothing to compare with").toBeNull();
+  const half = curve("pie", 0.001, [0, 0]);
+  expect(best([...curves, half]), "runs are missing").toBeNull();
+  expect(best([...curves.slice(0, 1), { ...half, done: true }]), "runs failed").toBe("codel");
+  const limited: DisciplineCurve = { ...curve("drop_tail", 0.001, SURE), usual: null };
+  const own = { ...present, kind: "fq_codel" };
+  expect(best([...curves.slice(0, 2), limited], own), "the own, and a limit").toBe("codel");
+  const text = (some: DisciplineCurve[], now = present): string => {
+    const others = othersOf(some, now, "voice");
+    return others ? othersText(others, "voice").replaceAll("\u202f", " ") : "";
+  };
+  expect(text(curves.slice(0, 2))).toBe(
+    "With fq_codel and its usual target of 5 ms, voice waits at most 2 ms, " +
+      "and the link is used to 95.0 % (means of 3 runs).",
+  );
+  expect(text(curves.slice(2), near)).toMatch(
+    /^None of the other .*\(pie\) surely makes voice wait less\.$/,
+  );
 });
 
 test("the buffer in question, its half and its double get runs before the search begins", () => {
@@ -109,6 +156,9 @@ test("the buffer in question, its half and its double get runs before the search
   expect(tasks.map(({ limit }) => limit)).toEqual([33, 17, 66]);
   const coarse = plan(points, range, [], { also: [], isCoarse: true });
   expect(coarse.tasks).toEqual(scan.map((limit) => ({ limit, seed: 1 })));
+  const [usual = 0] = scan.slice(4);
+  const wanted = plan(points, range, [], { also: [usual], isCoarse: true });
+  expect(wanted.tasks, "what a sentence rests on").toEqual([{ limit: usual, seed: 1 }]);
   const all = new Map(scan.map((limit) => [limit, runs(0.9, 0.1, SURE)]));
   expect(plan(all, range, [], { also: [], isCoarse: true }).tasks).toEqual([]);
 });
@@ -189,6 +239,20 @@ test("each discipline of the frontier is asked for values that the engine accept
   asked.length = 0;
   disciplines.go(60_000);
   expect(asked, "a long run is not begun unasked").toEqual([]);
+});
+
+test("targets that are on no axis of the frontier are told from those of its corner", () => {
+  const wait = { [WAIT]: 0.01 };
+  for (const [targets, who, unseen] of [
+    [{ utilization: 0.98 }, "voice", false],
+    [{ delayS: 0.01 }, "", false],
+    [{ delayS: 0.01 }, "voice", true],
+    [{ groups: wait }, "voice", false],
+    [{ groups: wait }, "web", true],
+    [{ loss: 0.01 }, "voice", true],
+  ] as const) {
+    expect(hasUnseen({ ...NO_TARGETS, ...targets }, who), JSON.stringify(targets)).toBe(unseen);
+  }
 });
 
 test("the frontier draws every point by its wait, and the corner that meets the targets", () => {

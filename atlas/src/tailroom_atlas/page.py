@@ -92,7 +92,7 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
     hows = [row["how"] for row in {row["cell"]: row for row in chosen}.values()]
     links = {(row["kind"], *_site_cells(row).split(" | ")) for row in chosen}
     rungs = len({row["cell"] for row in answers}) - len(hows)
-    engines = ", ".join(dict.fromkeys(row["engine"] for row in answers))
+    engines = ", ".join(dict.fromkeys(_short_build(row["engine"]) for row in answers))
     unanswered = len(hows) - len({row["cell"] for row in chosen if row["value"] is not None})
     yield from (
         "# Atlas: what buffer, for which link?",
@@ -464,6 +464,12 @@ def _scaled(value: float | None, factor: float = 1.0, unit: str = "") -> str:
         return NOTHING
     shown = factor * value
     return f"{shown:,.0f}{unit}" if shown >= LARGE else f"{shown:.3g}{unit}"
+
+
+def _short_build(build: str) -> str:
+    """The version with the first digits of its commit; the data has all of them."""
+    version, plus, commit = build.partition("+")
+    return f"{version}{plus}{commit[:8]}"
 
 
 def _ratio(ratio: float) -> str:

@@ -245,3 +245,8 @@ export function isAbort(error: unknown): boolean {
 export function aborted(): DOMException {
   return new DOMException("The run was cancelled", "AbortError");
 }
+
+/** The version of the engine with the first eight digits of its commit. */
+export function shortBuild(build: string): string {
+  return build.replace(/(\+.{8}).*/, "$1");
+}

@@ -19,12 +19,17 @@ const SHORT_RUN_MS = 4_000;
 export interface DisciplineCurve {
   kind: string;
   axis: Axis;
+  /** The default of a target, in the unit of the axis; null where a limit binds. */
+  usual: number | null;
   points: Map<number, Point>;
+  /** Whether no more runs follow. */
+  done: boolean;
 }
 
 interface Entry {
   kind: string;
   axis: Axis;
+  usual: number | null;
   range: { smallest: number; largest: number } | null;
   study: Study;
 }
@@ -34,16 +39,18 @@ function entryOf(kind: string, components: Component[], study: Study): Entry {
   const parameters = components.find((one) => one.kind === kind)?.parameters ?? [];
   const target = parameters.find(({ name }) => name === "target")?.default;
   if (typeof target !== "string") {
-    return { kind, axis: { kind, key: "limit", unit: "packets" }, range: null, study };
+    const axis: Axis = { kind, key: "limit", unit: "packets" };
+    return { kind, axis, usual: null, range: null, study };
   }
-  const middle = US * secondsOf(target);
+  const middle = Math.round(US * secondsOf(target));
   const range = { smallest: Math.round(middle / SPAN), largest: Math.round(middle * SPAN) };
-  return { kind, axis: { kind, key: "target", unit: "us" }, range, study };
+  return { kind, axis: { kind, key: "target", unit: "us" }, usual: middle, range, study };
 }
 
 export class Disciplines {
   readonly #entries: Entry[];
   #own = "";
+  #isLong = false;
 
   constructor(engine: Engine, onChange: () => void) {
     this.#entries = KINDS.map((kind) =>
@@ -54,13 +61,15 @@ export class Disciplines {
   /** Takes the scenario of a study, whose own discipline has a curve already if a limit binds it. */
   about(subject: Subject, own: string): void {
     this.#own = own;
-    for (const { axis, range, study } of this.#drawn()) {
-      study.about({ ...subject, ...range, axis, effort: { also: [], isCoarse: true } }, []);
+    for (const { axis, usual, range, study } of this.#drawn()) {
+      const effort = { also: usual === null ? [] : [usual], isCoarse: true };
+      study.about({ ...subject, ...range, axis, effort }, []);
     }
   }
 
   go(runMs: number): void {
-    if (runMs > SHORT_RUN_MS) return;
+    this.#isLong = runMs > SHORT_RUN_MS;
+    if (this.#isLong) return;
     for (const { study } of this.#drawn()) study.go(runMs);
   }
 
@@ -68,11 +77,18 @@ export class Disciplines {
     for (const { study } of this.#entries) study.pause();
   }
 
+  /** Whether a run takes so long that no curve is drawn. */
+  get isLong(): boolean {
+    return this.#isLong;
+  }
+
   get curves(): DisciplineCurve[] {
-    return this.#drawn().map(({ kind, axis, study }) => ({
+    return this.#drawn().map(({ kind, axis, usual, study }) => ({
       kind,
       axis,
+      usual,
       points: study.state.points,
+      done: study.state.done,
     }));
   }
 

@@ -97,6 +97,13 @@ export function frontierPicture(
   };
 }
 
+/** Whether a target is of neither axis: loss, completion, or the wait of others than `who`. */
+export function hasUnseen({ delayS, loss, groups }: Targets, who: string): boolean {
+  const wait = metricOf(who, GROUP.delayP99);
+  const others = Object.keys(groups).filter((metric) => metric !== wait);
+  return loss !== null || others.length > 0 || (who !== "" && delayS !== null);
+}
+
 /** The part of the picture that meets the targets. */
 function cornerOf(targets: Targets, who: string): Shade[] {
   const { utilization, delayS, groups } = targets;

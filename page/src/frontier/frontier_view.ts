@@ -7,6 +7,7 @@ import type { Targets } from "../state";
 import {
   choicesOf,
   frontierPicture,
+  hasUnseen,
   type Choice,
   type FrontierCurve,
   type Spot,
@@ -17,7 +18,10 @@ const REACH = 40;
 
 const NOTE =
   "Down and to the left is better. Each point is a buffer (drop-tail) or a target delay (the others); " +
-  "press or drag to a point to choose it. The shaded corner meets the targets.";
+  "press or drag to a point to choose it. Less than 0.01 % lost is drawn as 0.01 %.";
+const CORNER = " The shaded corner meets the targets.";
+const CORNER_OF_SOME =
+  " The shaded corner meets the targets of its two axes; the others are not seen here.";
 
 export interface FrontierShown {
   curves: FrontierCurve[];
@@ -30,6 +34,7 @@ export interface FrontierShown {
 export class FrontierView {
   readonly chart: Chart;
   readonly #title = make("figcaption", {});
+  readonly #note = make("p", { class: "quiet" }, NOTE);
   readonly #onChoice: (choice: Choice) => void;
   #choices: Choice[] = [];
   /** The point that was chosen last, and the curve on which the pointer drags. */
@@ -39,7 +44,7 @@ export class FrontierView {
     this.#onChoice = onChoice;
     const place = make("div", { class: "chart", id: "frontier-picture" });
     this.chart = new Chart(place, (pick) => this.#pick(pick));
-    host.append(make("figure", {}, this.#title, place), make("p", { class: "quiet" }, NOTE));
+    host.append(make("figure", {}, this.#title, place), this.#note);
   }
 
   get pictures(): Picture[] {
@@ -51,6 +56,8 @@ export class FrontierView {
     this.#choices = choicesOf(curves, who);
     const picture = frontierPicture(curves, who, now, answer, targets);
     this.#title.textContent = picture.title;
+    const corner = hasUnseen(targets, who) ? CORNER_OF_SOME : CORNER;
+    this.#note.textContent = NOTE + (picture.shades.length > 0 ? corner : "");
     this.chart.show(picture);
   }
 

@@ -16,6 +16,8 @@ export interface DocumentPart {
 
 export interface PageDocument {
   title: string;
+  /** For names of files. */
+  name: string;
   parts: DocumentPart[];
   scenario: string;
   /** Null if the scenario names files. */

@@ -2,6 +2,7 @@
 
 import { svgText } from "../pictures/svg";
 import type { Picture } from "../pictures/picture";
+import type { Source } from "../pictures/source";
 
 /** Pixels per unit of the SVG. */
 const DENSITY = 2;
@@ -10,13 +11,13 @@ export function textFile(text: string, type: string): Blob {
   return new Blob([text], { type: `${type};charset=utf-8` });
 }
 
-export function svgFile(picture: Picture): Blob {
-  return textFile(svgText(picture), "image/svg+xml");
+export function svgFile(picture: Picture, source: Source): Blob {
+  return textFile(svgText(picture, source), "image/svg+xml");
 }
 
 /** The picture's SVG, drawn into a bitmap. */
-export async function pngFile(picture: Picture): Promise<Blob> {
-  const address = URL.createObjectURL(svgFile(picture));
+export async function pngFile(picture: Picture, source: Source): Promise<Blob> {
+  const address = URL.createObjectURL(svgFile(picture, source));
   try {
     const image = new Image();
     image.src = address;

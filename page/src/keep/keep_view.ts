@@ -1,11 +1,13 @@
 /** What can be taken along: the address, files, and commands. */
 
 import { announce, download, make } from "../dom";
-import type { Series } from "../engine/engine";
+import { shortBuild, type Series } from "../engine/engine";
 import type { Picture } from "../pictures/picture";
-import type { Bottleneck } from "../rules/bottleneck";
+import type { Source } from "../pictures/source";
+import { limitPackets, type Bottleneck } from "../rules/bottleneck";
+import { limitTexts, wholePackets } from "../rules/buffer_units";
 import { PRESETS } from "../scenario/presets";
-import { hashText, type Reading } from "../scenario/reading";
+import { hashText, seedOfScenario, type Reading } from "../scenario/reading";
 import type { State } from "../state";
 import type { Point } from "../study/point";
 import { commands } from "./commands";
@@ -24,26 +26,52 @@ export interface Snapshot {
   document: PageDocument;
 }
 
+/** Characters of the scenario's hash below a picture. */
+const HASH_START = 12;
+
 const ELSEWHERE =
   "The command line alone has controls in Python, stores that keep runs, and runs of more than " +
-  "4 GB. Files (traces, lists of flows) are read here too, if the scenario that names them is opened " +
-  "with `tailroom explore scenario.toml` (pip install tailroom).";
+  "4 GB. Files (traces, lists of flows) are read here too, if this command opens the scenario that names " +
+  "them (pip install tailroom): ";
 
 type Offer = [label: string, save: (now: Snapshot) => Promise<void> | void];
 
 const OFFERS: Offer[] = [
+  // The name that the command below has.
   ["Scenario (TOML)", ({ state }) => save("scenario.toml", state.text, "application/toml")],
-  ["Trade-off (CSV)", ({ points }) => save("trade-off.csv", tradeOffCsv(points), "text/csv")],
+  [
+    "Trade-off (CSV)",
+    (now) => save(fileName(now, "trade-off.csv"), tradeOffCsv(now.points), "text/csv"),
+  ],
   [
     "Series of the links (CSV)",
-    ({ series }) => save("links.csv", linkSeriesCsv(present(series)), "text/csv"),
+    (now) => save(fileName(now, "links.csv"), linkSeriesCsv(present(now.series)), "text/csv"),
   ],
   [
     "Series of the flows (CSV)",
-    ({ series }) => save("flows.csv", flowSeriesCsv(present(series)), "text/csv"),
+    (now) => save(fileName(now, "flows.csv"), flowSeriesCsv(present(now.series)), "text/csv"),
   ],
   ["All of this (one HTML file)", saveDocument],
 ];
+
+/** A name by which files of several scenarios and buffers are told apart. */
+function fileName({ document: { name }, link }: Snapshot, end: string): string {
+  const limit = limitPackets(link);
+  const buffer = Number.isFinite(limit) ? [String(wholePackets(limit))] : [];
+  return [name, link.name, ...buffer, end].join("-").replace(/[^\w.-]+/g, "-");
+}
+
+/** Where the pictures come from. */
+function sourceOf({ reading, link, document: page }: Snapshot, address: string): Source {
+  const settings = [
+    `link ${link.name}`,
+    `buffer ${limitTexts(link, limitPackets(link))[0] ?? ""} (${link.discipline})`,
+    `seed ${seedOfScenario(reading)}`,
+    `tailroom ${shortBuild(page.build)}`,
+    `hash ${reading.hash?.slice(0, HASH_START) ?? "none"}`,
+  ];
+  return { title: page.title, settings: settings.join(", "), address };
+}
 
 function present(series: Series | null): Series {
   if (!series) throw new Error("no run has ended yet");
@@ -54,14 +82,16 @@ function save(name: string, text: string, type: string): void {
   download(name, textFile(text, type));
 }
 
-async function saveDocument({ document: page }: Snapshot): Promise<void> {
+async function saveDocument(now: Snapshot): Promise<void> {
+  const page = now.document;
   const response = await fetch("viewer.js");
   if (!response.ok) throw new Error("the page's viewer.js is missing");
-  save("tailroom.html", documentText(page, await response.text()), "text/html");
+  save(fileName(now, "tailroom.html"), documentText(page, await response.text()), "text/html");
 }
 
 export class KeepView {
   readonly #address = make("input", { type: "text", readonly: true, id: "address" });
+  readonly #onPaper = make("p", { class: "on-paper code" });
   readonly #hash = make("span", { class: "hash" });
   readonly #pictures = make("select", { id: "picture-choice" });
   readonly #commands = make("div", {});
@@ -82,7 +112,15 @@ export class KeepView {
         "This address holds the scenario, the link and the targets",
       ),
       make("div", { class: "row" }, this.#address, copy),
-      make("p", {}, "Scenario hash, as `tailroom run --json` prints it: ", this.#hash),
+      this.#onPaper,
+      make(
+        "p",
+        {},
+        "Scenario hash, as ",
+        make("code", {}, "tailroom run --json"),
+        " prints it: ",
+        this.#hash,
+      ),
     );
     const offers = OFFERS.map(([label, take]) => button(label, () => this.#take(label, take)));
     const picture = make(
@@ -97,7 +135,13 @@ export class KeepView {
     elsewhere.append(
       make("h3", {}, "The same on the command line"),
       this.#commands,
-      make("p", { class: "quiet" }, ELSEWHERE),
+      make(
+        "p",
+        { class: "quiet" },
+        ELSEWHERE,
+        make("code", {}, "tailroom explore scenario.toml"),
+        ".",
+      ),
     );
   }
 
@@ -118,6 +162,7 @@ export class KeepView {
     this.#address.value = isWhole
       ? address
       : "too long for an address; save the scenario as a file";
+    this.#onPaper.textContent = isWhole ? address : "";
   }
 
   /** Names the pictures that can be saved. */
@@ -145,8 +190,9 @@ export class KeepView {
   async #picture(now: Snapshot, kind: "png" | "svg"): Promise<void> {
     const picture = now.pictures.find(({ name }) => name === this.#pictures.value);
     if (!picture) throw new Error("there is no picture yet");
-    const file = kind === "png" ? await pngFile(picture) : svgFile(picture);
-    download(`${picture.name}.${kind}`, file);
+    const source = sourceOf(now, this.#onPaper.textContent);
+    const file = kind === "png" ? await pngFile(picture, source) : svgFile(picture, source);
+    download(fileName(now, `${picture.name}.${kind}`), file);
   }
 
   async #take(label: string, take: Offer[1]): Promise<void> {

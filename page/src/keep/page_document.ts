@@ -4,6 +4,7 @@ import type { Summary } from "../engine/engine";
 import type { FrontierView } from "../frontier/frontier_view";
 import { limitPackets, type Bottleneck } from "../rules/bottleneck";
 import { limitTexts } from "../rules/buffer_units";
+import { PRESETS } from "../scenario/presets";
 import type { Reading } from "../scenario/reading";
 import { LiveView } from "../see/live_view";
 import type { State } from "../state";
@@ -25,6 +26,7 @@ export function documentOf(page: {
   const title = reading.scenario["title"];
   return {
     title: typeof title === "string" ? title : "tailroom",
+    name: PRESETS.find(({ text }) => text === state.text)?.name ?? "scenario",
     parts: [
       {
         title: `Buffer of ${link.name}`,

@@ -25,6 +25,8 @@ const TICK = LANE - 4;
 const WINDOWS_HEIGHT = 110;
 const SPAN_HEIGHT = 2 * LANE + WINDOWS_HEIGHT + 22;
 const LEFT = 12;
+/** Room for a time at either end of the span. */
+const TIME_WIDTH = 58;
 /** Drops that fall at the same time. */
 const MOST_FALLING = 100;
 
@@ -101,14 +103,22 @@ export class StripDrawing {
     }
     context.fillStyle = this.#theme.text;
     context.font = "12px system-ui, sans-serif";
-    if (windows.length > 0) {
-      context.fillText(`windows, up to ${plain(most)} packets`, LEFT, 2 * LANE + 11);
+    // Below the picture, where the cursor does not go.
+    const label = (text: string, x: number, align: CanvasTextAlign): void => {
+      context.textAlign = align;
+      context.fillText(text, x, SPAN_HEIGHT - 4);
+    };
+    label(`${plain(beginS, 5)} s`, LEFT, "left");
+    label(`${plain(beginS + lengthS, 5)} s`, this.#width - 2, "right");
+    const room = this.#width - LEFT - 2 * TIME_WIDTH;
+    const words = [
+      `lines: windows, up to ${plain(most)} packets`,
+      `windows, up to ${plain(most)} packets`,
+      `windows up to ${plain(most)}`,
+    ].find((text) => context.measureText(text).width < room);
+    if (windows.length > 0 && words !== undefined) {
+      label(words, (LEFT + this.#width) / 2, "center");
     }
-    const end = `${plain(beginS + lengthS, 5)} s`;
-    context.fillText(`${plain(beginS, 5)} s`, LEFT, SPAN_HEIGHT - 4);
-    context.textAlign = "right";
-    context.fillText(end, this.#width - 2, SPAN_HEIGHT - 4);
-    context.textAlign = "left";
   }
 
   #x(time: number): number {

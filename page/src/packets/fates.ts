@@ -135,6 +135,13 @@ export function eachPresent(fates: Fates, time: number, call: (packet: number) =
   }
 }
 
+/** The number of packets at the link at a time. */
+export function presentAt(fates: Fates, time: number): number {
+  let count = 0;
+  eachPresent(fates, time, () => count++);
+  return count;
+}
+
 /** The number of packets at the link at a time, by the numbers of flows up to `last`. */
 export function presentByFlow(fates: Fates, time: number, last: number): Uint32Array {
   const counts = new Uint32Array(last + 1);

@@ -8,7 +8,7 @@ import { DARK, LIGHT, type Theme } from "../pictures/picture";
 import { plain } from "../scenario/quantities";
 import { LIVE_PRIORITY } from "../see/live";
 import { momentText, spanText, StripDrawing } from "./drawing";
-import { placeAbove } from "./fates";
+import { placeAbove, presentAt } from "./fates";
 import { levelsAt, type Level } from "./samples";
 import type { Subject } from "./span";
 import { colourOfFlow, stripOf, type Strip } from "./strip";
@@ -231,8 +231,11 @@ export class PacketsView {
     this.#place.value = String(Math.round((this.#time / strip.lengthS) * STEPS));
     const levels = levelsAt(strip.links, this.#time);
     const own = levels.get(strip.link);
-    // Samples are late; of this link the time of every drop is known.
-    if (own) own.drops = placeAbove(strip.fates.dropTimes, this.#time);
+    // Samples are late; of this link every packet is known.
+    if (own) {
+      own.drops = placeAbove(strip.fates.dropTimes, this.#time);
+      own.present = presentAt(strip.fates, this.#time);
+    }
     this.#onMoment(strip.beginS + this.#time, levels);
     const text = momentText(strip, this.#time);
     this.#moment.textContent = text;

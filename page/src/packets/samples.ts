@@ -16,6 +16,8 @@ interface Samples {
 export interface Level {
   queue: number;
   drops: number;
+  /** The packets at the link, also the one that is sent, where that is known. */
+  present?: number;
 }
 
 export type LinkSamples = Map<string, Samples>;

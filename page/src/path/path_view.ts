@@ -177,8 +177,9 @@ export class PathView {
   }
 }
 
-function levelText({ queue, drops }: Level): string {
-  return `${plain(queue)} waiting, ${plain(drops, 6)} dropped`;
+export function levelText({ queue, drops, present }: Level): string {
+  const there = present === undefined ? `${plain(queue)} waiting` : `${plain(present)} at the link`;
+  return `${there}, ${plain(drops, 6)} dropped`;
 }
 
 /** The longest queue of a stage, and all its drops. */

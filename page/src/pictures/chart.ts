@@ -2,9 +2,9 @@
 
 import uPlot from "uplot";
 import { plain } from "../scenario/quantities";
+import { AREA, dressLegend, followPointer, legendOf } from "./legend";
 import { linearTicks, logTicks, tickText } from "./scales";
 import {
-  AREA_OPACITY,
   colourOf,
   colourOfMark,
   DARK,
@@ -24,8 +24,6 @@ const HEIGHT = 250;
 const KEYS_HEIGHT = 30;
 /** Below this width labels of marks would cover the picture. */
 const NARROW = 420;
-/** Opacity of areas as the end of a colour. */
-const AREA = Math.round(255 * AREA_OPACITY).toString(16);
 /** Lines that the description of a picture names. */
 const MOST_WORDS = 10;
 
@@ -189,8 +187,12 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
     { label: picture.x.label, value: (_, at) => shown(at, picture.x) },
   ];
   const bands: uPlot.Band[] = [];
+  /** By the numbers of series: positions and the ends of intervals are no lines. */
+  const lines: (Line | null)[] = [null];
+  const lineOf = (number: number): Line | null => lines[number] ?? null;
   for (const [number, line] of picture.lines.entries()) {
     series.push(seriesOf(current, number, theme));
+    lines.push(line);
     // An area ends at the one below it.
     if (line.area && picture.lines[number - 1]?.area)
       bands.push({ series: [series.length - 1, series.length - 2] });
@@ -203,6 +205,7 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
       points: { show: false },
     };
     series.push({ ...hidden, label: "lower" }, { ...hidden, label: "upper" });
+    lines.push(null, null);
     bands.push({ series: [place + 1, place], fill: `${colourOf(line.style, theme)}30` });
   }
   return {
@@ -218,7 +221,7 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
       ...(picture.x.shared && { sync: { key: picture.x.label, scales: ["x", null] } }),
     },
     focus: { alpha: 0.4 },
-    legend: { show: true, live: true },
+    legend: legendOf(picture.lines, lineOf, theme),
     scales: {
       x: scale(() => current(), "x"),
       y: scale(() => current(), "y"),
@@ -227,7 +230,8 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
     hooks: {
       drawClear: [(plot) => drawShades(plot, current(), theme)],
       draw: [(plot) => drawMarks(plot, current(), theme)],
-      ready: [hideBands],
+      ready: [(plot) => dressLegend(plot, picture.lines, lineOf)],
+      setCursor: [followPointer],
     },
   };
 }
@@ -296,14 +300,6 @@ function axis(name: "x" | "y", settings: Axis, theme: Theme): uPlot.Axis {
 export function shown(value: number | null | undefined, settings: Axis): string {
   if (value === null || value === undefined) return "–";
   return settings.percent ? `${plain(100 * value, 4)} %` : plain(value, 4);
-}
-
-/** The ends of intervals are drawn, and have no entry in the legend. */
-function hideBands(plot: uPlot): void {
-  plot.root.querySelectorAll<HTMLElement>(".u-series").forEach((row, place) => {
-    const label = plot.series[place]?.label;
-    if (label === "lower" || label === "upper") row.hidden = true;
-  });
 }
 
 function drawShades(plot: uPlot, picture: Picture, theme: Theme): void {
@@ -375,11 +371,19 @@ function drawMarks(plot: uPlot, picture: Picture, theme: Theme): void {
     if (plot.width < NARROW && mark.axis === "x") continue;
     const width = ctx.measureText(label).width;
     const right = bbox.left + bbox.width;
+    ctx.setLineDash([]);
+    ctx.strokeStyle = theme.ground;
+    ctx.lineWidth = 4 * density;
+    const write = (left: number, bottom: number): void => {
+      // No line crosses a label.
+      ctx.strokeText(label, left, bottom);
+      ctx.fillText(label, left, bottom);
+    };
     if (mark.axis === "x") {
       const left = at + 4 * density + width > right ? at - 4 * density - width : at + 4 * density;
-      ctx.fillText(label, left, bbox.top + (11 + 12 * (row++ % 6)) * density);
+      write(left, bbox.top + (11 + 12 * (row++ % 6)) * density);
     } else {
-      ctx.fillText(label, right - width - 3 * density, at - 3 * density);
+      write(right - width - 3 * density, at - 3 * density);
     }
   }
   drawKeys(plot, keys, density);

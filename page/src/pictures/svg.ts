@@ -13,10 +13,14 @@ import {
   type Picture,
 } from "./picture";
 import { linearTicks, logTicks, tickText } from "./scales";
+import { addressLines, wordLines, type Source } from "./source";
 
 const WIDTH = 720;
 const HEIGHT = 400;
 const BOX = { left: 76, top: 40, right: WIDTH - 16, bottom: 300 };
+/** Height of a line below the picture, and of one of the address. */
+const NOTE_LINE = 15;
+const ADDRESS_LINE = 9;
 const FONT = "font-family=\"'DejaVu Sans', system-ui, sans-serif\"";
 
 export function escapeXml(text: string): string {
@@ -48,13 +52,17 @@ function scaleOf(axis: Axis, [low, high]: [number, number], from: number, to: nu
 
 const number = (value: number): string => String(Number(value.toFixed(2)));
 
-/** Returns the picture as the text of an SVG file. */
-export function svgText(picture: Picture): string {
+/** Returns the picture as the text of an SVG file.
+ *
+ * @param source - Where the picture comes from, which stands below it.
+ */
+export function svgText(picture: Picture, source: Source | null = null): string {
   const [rangeX, rangeY] = [rangeOf(picture, "x"), rangeOf(picture, "y")];
   const x = scaleOf(picture.x, rangeX, BOX.left, BOX.right);
   const y = scaleOf(picture.y, rangeY, BOX.bottom, BOX.top);
   const rows = Math.ceil(picture.lines.length / 4);
-  const height = HEIGHT + Math.max(0, rows - 2) * 18;
+  const below = HEIGHT + Math.max(0, rows - 2) * 18;
+  const height = below + (source ? noteHeight(source) : 0);
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" width="${WIDTH}" ` +
       `height="${height}" role="img" ${FONT} font-size="12">`,
@@ -68,6 +76,7 @@ export function svgText(picture: Picture): string {
     `<g clip-path="url(#box)" fill="none">${lines(picture, x, y)}</g>`,
     marks(picture, x, y),
     legend(picture),
+    source ? note(source, below) : "",
     "</svg>\n",
   ].join("\n");
 }
@@ -193,7 +202,8 @@ function markers(picture: Picture, line: Line, colour: string, x: Scale, y: Scal
       const value = line.y[place];
       if (!isDrawn(value, picture)) return "";
       const centre = `cx="${number(x(at))}" cy="${number(y(value))}"`;
-      return `<circle ${centre} r="3" fill="${LIGHT.ground}" stroke="${colour}"/>`;
+      const [radius, fill] = line.size === undefined ? [3, LIGHT.ground] : [line.size / 2, colour];
+      return `<circle ${centre} r="${radius}" fill="${fill}" stroke="${colour}"/>`;
     })
     .join("");
 }
@@ -239,13 +249,39 @@ function legend(picture: Picture): string {
       const top = BOX.bottom + 58 + Math.floor(place / 4) * 18;
       const stroke = `stroke="${colourOf(line.style, LIGHT)}" stroke-width="1.6"`;
       const dashes = `stroke-dasharray="${dashesOf(line).join(" ")}"`;
-      const fill = `fill="${colourOf(line.style, LIGHT)}" fill-opacity="${AREA_OPACITY}"`;
-      return (
-        (line.area
-          ? `<rect x="${left}" y="${top - 6}" width="26" height="12" ${fill}/>`
-          : `<path d="M${left} ${top}h26" ${stroke} ${dashes}/>`) +
-        `<text x="${left + 32}" y="${top + 4}">${escapeXml(line.label)}</text>`
-      );
+      const colour = `fill="${colourOf(line.style, LIGHT)}"`;
+      const sample = line.area
+        ? `<rect x="${left}" y="${top - 6}" width="26" height="12" ${colour} fill-opacity="${AREA_OPACITY}"/>`
+        : line.size === undefined
+          ? `<path d="M${left} ${top}h26" ${stroke} ${dashes}/>`
+          : `<circle cx="${left + 13}" cy="${top}" r="5" ${colour}/>`;
+      return sample + `<text x="${left + 32}" y="${top + 4}">${escapeXml(line.label)}</text>`;
     })
     .join("\n");
+}
+
+function wordsOf({ title, settings }: Source): string[] {
+  return [title, settings].flatMap(wordLines);
+}
+
+function noteHeight(source: Source): number {
+  const lines = addressLines(source.address).length;
+  return wordsOf(source).length * NOTE_LINE + lines * ADDRESS_LINE;
+}
+
+/** Scenario and settings, which lead to the page, and the address for readers on paper. */
+function note(source: Source, top: number): string {
+  const { address } = source;
+  const text = (content: string, y: number, look: string): string =>
+    `<text x="${BOX.left}" y="${y}" ${look}>${escapeXml(content)}</text>`;
+  const quiet = `fill="${LIGHT.limit}"`;
+  const words = wordsOf(source).map((line, place) =>
+    text(line, top + place * NOTE_LINE, `${quiet} font-size="11"`),
+  );
+  const mono = 'font-family="\'DejaVu Sans Mono\', monospace" font-size="7"';
+  const lines = addressLines(address).map((line, place) =>
+    text(line, top + words.length * NOTE_LINE + place * ADDRESS_LINE - 4, `${quiet} ${mono}`),
+  );
+  const parts = [...words, ...lines].join("\n");
+  return address === "" ? parts : `<a href="${escapeXml(address)}">\n${parts}\n</a>`;
 }

@@ -133,7 +133,9 @@ export function windowsPicture(series: Series, span: Span): Picture {
   const lines: Line[] = chosen.map((flow, place) => ({
     label: series.names.flows[flow] ?? String(flow),
     y: columns[place] ?? [],
-    style: place,
+    // The colours that the packets of the first flows have.
+    style: place + 1,
+    dashes: place,
   }));
   return {
     name: "windows",
@@ -189,7 +191,7 @@ export function delayPicture(
   const marks: Mark[] =
     p99 === null
       ? []
-      : [{ axis: "x", at: 1000 * p99, label: "99 % of the packets", kind: "limit" }];
+      : [{ axis: "x", at: 1000 * p99, label: "99 % of the packets", key: "99 %", kind: "limit" }];
   return {
     name: "delay",
     title: "Distribution of the queueing delay",

@@ -60,9 +60,11 @@ export function plan(
   const scan = spread(range, COARSE);
   const first = open(scan, 0);
   if (first.length > 0) return { tasks: first, search: null };
-  for (let seed = 0; seed < FEWEST_SEEDS; seed++) {
-    const tasks = open(isCoarse ? scan : also, seed);
-    if (tasks.length > 0) return { tasks, search: null };
+  for (const limits of isCoarse ? [also, scan] : [also]) {
+    for (let seed = 0; seed < FEWEST_SEEDS; seed++) {
+      const tasks = open(limits, seed);
+      if (tasks.length > 0) return { tasks, search: null };
+    }
   }
   if (isCoarse) return { tasks: [], search: null };
   const search = targets.length > 0 ? searchStep(points, scan, range, targets) : null;

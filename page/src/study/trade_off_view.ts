@@ -17,8 +17,9 @@ const WORDS = { meets: "meets them", misses: "does not", undecided: "undecided" 
 
 const INTERVAL =
   "The answer is the next packet above its interval, which holds the smallest buffer whose long-run " +
-  "means meet the targets in at least 95 of 100 searches: all runs near it count. `tailroom size`, " +
-  "whose command stands below, searches in the same way, and also bounds the loss.";
+  "means meet the targets in at least 95 of 100 searches: all runs near it count, and not those of one " +
+  "buffer alone, whose mean is drawn. The command tailroom size below searches in the same way, and also " +
+  "bounds the loss.";
 
 export interface Shown {
   state: StudyState;
@@ -97,7 +98,11 @@ export class TradeOffView {
     this.#status.textContent = statusText(state);
     this.#button.textContent = this.#paused ? "Go on" : "Pause";
     this.#button.hidden = state.done;
-    this.#rules.textContent = rulesText(rules);
+    const most = Math.max(
+      ...state.points.keys(),
+      ...others.flatMap((one) => [...one.points.keys()]),
+    );
+    this.#rules.textContent = rulesText(rules.filter(({ at }) => at <= most));
     const marks = [...rules, ...limitMark(link)];
     if (answer?.limit) {
       const label = `${answer.limit} packets: ${WORDS[answer.verdict]}`;
@@ -127,7 +132,7 @@ function rulesText(rules: Mark[]): string {
 
 function limitMark(link: Bottleneck): Mark[] {
   const at = limitPackets(link);
-  return Number.isFinite(at) ? [{ axis: "x", at, label: "now", kind: "limit" }] : [];
+  return Number.isFinite(at) ? [{ axis: "x", at, label: "now", key: "now", kind: "limit" }] : [];
 }
 
 function statusText(state: StudyState): string {

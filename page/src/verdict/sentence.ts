@@ -21,7 +21,7 @@ interface Difference {
   isSure: boolean;
 }
 
-function difference(from: Estimate | null, to: Estimate | null): Difference | null {
+export function difference(from: Estimate | null, to: Estimate | null): Difference | null {
   if (!from || !to) return null;
   const by = to.mean - from.mean;
   return { by, isSure: Math.abs(by) > Math.hypot(from.halfWidth, to.halfWidth) };
@@ -31,8 +31,8 @@ function difference(from: Estimate | null, to: Estimate | null): Difference | nu
 export function alternativesText(evidence: Evidence, limit: number): string {
   const half = Math.max(1, Math.round(limit * HALF));
   const sentences = [
-    half < limit ? changeText(evidence, limit, half, "Half of it") : "",
-    changeText(evidence, limit, 2 * limit, "Twice of it"),
+    half < limit ? changeText(evidence, limit, half, "Half the buffer") : "",
+    changeText(evidence, limit, 2 * limit, "Twice the buffer"),
   ];
   return sentences.filter(Boolean).join(" ");
 }
@@ -50,7 +50,8 @@ function utilizationText(change: Difference | null): string {
   if (!change) return "";
   const size = Math.abs(change.by);
   if (size < NO_DIFFERENCE) return "the same utilization";
-  const points = `${plain(100 * size, 2)} points ${change.by < 0 ? "less" : "more"} utilization`;
+  const direction = change.by < 0 ? "less" : "more";
+  const points = `${plain(100 * size, 2)} percentage points ${direction} utilization`;
   return change.isSure ? points : `perhaps ${points}`;
 }
 
@@ -84,5 +85,6 @@ function rangeText(one: Estimate, most: number, shown: (value: number) => string
     Math.max(0, one.mean - one.halfWidth),
     Math.min(most, one.mean + one.halfWidth),
   ];
-  return `${shown(low)} to ${shown(high)}`;
+  const [from, to] = [shown(low), shown(high)];
+  return from === to ? from : `${from} to ${to}`;
 }

@@ -18,6 +18,7 @@ import { estimateAt, limitWhere, type Estimate } from "../study/curve";
 import { GROUP, metricOf, type Measured, type Metric, type Point } from "../study/point";
 import { gradeOf, GRADES_TEXT } from "./grade";
 import { Handle } from "./handle";
+import { othersText, type Instead, type Others } from "./instead";
 import { alternativesText, surenessText } from "./sentence";
 
 export interface VerdictShown {
@@ -31,6 +32,8 @@ export interface VerdictShown {
   run: Measured | null;
   answer: SizeAnswer | null;
   answerText: string;
+  /** Other disciplines; null while they are not known, or why they are not compared. */
+  others: Others | string | null;
 }
 
 export interface VerdictEvents {
@@ -38,13 +41,17 @@ export interface VerdictEvents {
   /** The slider of the buffer moves by so many steps. */
   onStep: (steps: number) => void;
   onWho: (group: string) => void;
+  onInstead: (instead: Instead) => void;
 }
 
 const ALL = "every packet";
 const NOTHING = "…";
 /** Groups whose grades stand below the sentence; the table of groups has all of them. */
 const MOST_GRADES = 8;
-const MEASURED = `“At most” holds for 99 of 100 packets of the run. ${GRADES_TEXT}`;
+const MEASURED =
+  "“At most” holds for 99 of 100 packets of the run. A group waits at all links that its packets cross. " +
+  `“Perhaps”: the difference is within its 95 % interval. ${GRADES_TEXT}`;
+const OTHERS_FOLLOW = "Runs with other queue disciplines follow.";
 /** Runs from which a mean with its interval takes the place of the one run. */
 const FEWEST_RUNS = 2;
 
@@ -58,12 +65,15 @@ export class VerdictView {
   readonly #alternatives = make("p", { class: "alternatives" });
   readonly #sureness = make("p", { class: "quiet" });
   readonly #grades = make("ul", { class: "grades" });
+  readonly #instead = make("p", {});
+  readonly #useInstead: HTMLButtonElement;
   readonly #answer = make("p", { class: "verdict" });
   readonly #use: HTMLButtonElement;
   readonly #of = make("p", { class: "quiet" });
   readonly #command = make("code", { class: "code", tabindex: "0" });
   readonly #others = make("dl", {});
   #shown: VerdictShown | null = null;
+  #best: Instead | null = null;
 
   constructor(host: HTMLElement, events: VerdictEvents) {
     const read = (of: (text: string, shown: VerdictShown) => number | null) => (text: string) =>
@@ -89,15 +99,22 @@ export class VerdictView {
         if (limit) events.onLimit(limit);
       },
     });
+    this.#useInstead = make("button", {
+      type: "button",
+      hidden: true,
+      click: () => {
+        if (this.#best) events.onInstead(this.#best);
+      },
+    });
     const copy = make("button", { type: "button", click: () => void this.#copy() }, "Copy");
     const sentence = make(
       "p",
       { class: "sentence" },
-      "With ",
+      "With a buffer of ",
       this.#buffer.element,
       this.#discipline,
       " this link is used to ",
-      this.#used.element,
+      make("span", { class: "whole" }, this.#used.element, ","),
       " and ",
       this.#who,
       " waits at most ",
@@ -108,6 +125,7 @@ export class VerdictView {
       sentence,
       this.#alternatives,
       this.#sureness,
+      make("div", { class: "row instead" }, this.#instead, this.#useInstead),
       this.#grades,
       make("div", { class: "row" }, this.#answer, this.#use),
       this.#of,
@@ -122,9 +140,9 @@ export class VerdictView {
     const { link, who } = this.#shown ?? {};
     if (!link) return "";
     return (
-      `With ${this.#buffer.element.value} of ${link.discipline} the link ${link.name} is used to ` +
-      `${this.#used.element.value} and ${who || ALL} waits at most ${this.#wait.element.value}. ` +
-      `${this.#alternatives.textContent} ${this.#sureness.textContent}`
+      `With a buffer of ${this.#buffer.element.value} (${link.discipline}), the link ${link.name} is used to ` +
+      `${this.#used.element.value}, and ${who || ALL} waits at most ${this.#wait.element.value}. ` +
+      `${this.#alternatives.textContent} ${this.#best ? this.#instead.textContent : ""} ${this.#sureness.textContent}`
     );
   }
 
@@ -133,7 +151,7 @@ export class VerdictView {
     const { link, limit, who, groups, points } = shown;
     const wait = metricOf(who, GROUP.delayP99);
     this.#buffer.show(Number.isFinite(limit) ? packets(limit) : "no limit");
-    this.#discipline.textContent = ` of ${link.discipline},`;
+    this.#discipline.textContent = ` (${link.discipline}),`;
     this.#used.show(this.#number("utilization", (value) => percent(value, 1)));
     this.#wait.show(this.#number(wait, duration));
     this.#showWho(groups, who);
@@ -147,6 +165,7 @@ export class VerdictView {
     this.#grades.replaceChildren(
       ...groups.slice(0, MOST_GRADES).map((group) => this.#gradeEntry(group)),
     );
+    this.#showOtherDisciplines(shown);
     this.#showAnswer(shown);
     this.#showCommand(shown);
   }
@@ -192,8 +211,20 @@ export class VerdictView {
     this.#who.value = who;
   }
 
+  #showOtherDisciplines({ others, who }: VerdictShown): void {
+    const isKnown = others !== null && typeof others !== "string";
+    this.#best = isKnown ? others.best : null;
+    this.#instead.textContent = isKnown
+      ? othersText(others, who || ALL)
+      : (others ?? OTHERS_FOLLOW);
+    this.#instead.classList.toggle("quiet", !this.#best);
+    this.#useInstead.hidden = !this.#best;
+    this.#useInstead.textContent = `Use ${this.#best?.kind ?? ""}`;
+  }
+
   #showAnswer({ answer, answerText, limit }: VerdictShown): void {
     this.#answer.textContent = answerText;
+    this.#answer.parentElement?.toggleAttribute("hidden", answerText === "");
     const other = answer?.limit ?? null;
     this.#use.hidden = other === null || other === limit;
     if (other !== null) this.#use.textContent = `Use ${packets(other)}`;
@@ -205,9 +236,8 @@ export class VerdictView {
     this.#of.hidden = !Number.isFinite(buffer);
     const known = Number.isFinite(buffer) ? equivalents(withLimit(link, buffer), buffer) : [];
     const [first, ...others] = known;
-    this.#of.textContent = answer?.limit
-      ? `The answer, ${packets(buffer)}, in ${first?.tool ?? "Linux"}:`
-      : `These ${packets(buffer)} in ${first?.tool ?? "Linux"}:`;
+    const which = answer?.limit ? `the answer, ${packets(buffer)},` : packets(buffer);
+    this.#of.textContent = `To set ${which} with ${first?.tool ?? "Linux"}:`;
     this.#command.textContent = first?.text ?? "";
     this.#others.replaceChildren(
       ...others.flatMap(({ tool, purpose, text }) => [

@@ -225,6 +225,26 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     expect(complaints).toEqual([]);
   });
 
+  test("the legend has the dashes of the lines, and a notice a button that is seen", async () => {
+    const page = await visit(served.address);
+    const samples = (): Promise<string[]> =>
+      page
+        .locator("#picture-windows .u-series:not(:first-child) .u-marker")
+        .evaluateAll((all) => all.map((one) => (one as HTMLElement).style.background));
+    await expect.poll(async () => (await samples()).length).toBe(2);
+    const [whole, dashed] = await samples();
+    expect(whole).not.toContain("gradient");
+    expect(dashed).toMatch(/repeating-linear-gradient\(.* 0px,? .*7px.* 10px\)/);
+    await write(page, "title =");
+    const close = page.locator("#notice button");
+    await close.waitFor();
+    const colours = await close.evaluate((one) => {
+      const { color, backgroundColor } = getComputedStyle(one);
+      return [color, backgroundColor];
+    });
+    expect(colours[0]).not.toBe(colours[1]);
+  });
+
   test("the slider sets the limit, by keyboard too", async () => {
     const page = await visit(served.address);
     await write(page, TWO_RENO);
@@ -410,9 +430,8 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     const words = (await memory.getAttribute("aria-label")) ?? "";
     expect(words).toMatch(/^Memory of asic\. memory \(MB\) over time \(s\)\. port\d: from/);
     expect(words).toContain("2 others: from");
-    const entries = memory.locator(".u-series");
-    const fills = await entries
-      .locator(".u-marker")
+    const fills = await memory
+      .locator(".u-series.area .u-marker")
       .evaluateAll((all) => all.map((one) => (one as HTMLElement).style.background));
     expect(new Set(fills.filter(Boolean)).size).toBe(7);
     const values = (): Promise<string[]> => memory.locator(".u-value").allTextContents();
@@ -423,6 +442,12 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     await queue.hover({ position: { x: 0.5 * box.width, y: 40 } });
     await expect.poll(values).not.toEqual(before);
     expect(Number((await values())[0])).toBeCloseTo(0.5, 1);
+    // The legend of one line is there for its values alone.
+    const legend = page.locator("#picture-queue .u-legend");
+    expect(await legend.isVisible()).toBe(true);
+    await page.mouse.move(0, 0);
+    await expect.poll(() => legend.isVisible()).toBe(false);
+    await queue.hover({ position: { x: 0.5 * box.width, y: 40 } });
     await page.mouse.down();
     await queue.hover({ position: { x: 0.6 * box.width, y: 40 } });
     await page.mouse.up();
