@@ -96,7 +96,7 @@ def _after_one_loss() -> Vector:
 
 
 def _fast_convergence() -> Vector:
-    """The second loss comes 0.6 to 0.9 K after the first, when W is just below its maximum of 200."""
+    """The second loss comes 0.6 to 0.9 K after the first, when W is just below 200."""
     window, rtt_s, second = 200, 0.1, 7200
     reduced = Occurrence("reduction", 2)
     # W(t) / RTT sends 5,600 packets within 0.6 K of the first reduction, and 8,700 within 0.9 K.
