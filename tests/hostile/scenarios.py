@@ -247,10 +247,14 @@ def _mend_pauses(values: Values, scenario: Scenario) -> None:
     for name, link in scenario["links"].items():
         if name not in leading_on:
             link.pop("pause", None)
-        if "pause" not in link:
             link.pop("ingress", None)
+        others = [other for other in scenario["links"] if other != name]
+        if link.pop("pause_frames_over", None) and "pause" in link and others:
+            link["pause_frames_over"] = others[0]
         if "ingress" in link:
             link["ingress"]["pool"] = "memory"
+            if "pause" not in link:
+                link["ingress"].pop("xon_offset", None)
             includes = values.draw(st.booleans())
             memory = {"size": "100 kB", "includes_headroom": includes}
             scenario["ingress_pools"] = {"memory": memory}
