@@ -197,6 +197,14 @@ class Steps:
         """Sets parameters of the discipline of a link, as a JSON object."""
     def hold(self, flow: int, window: float | None = None, pacing_rate: str | None = None) -> None:
         """Sets the window and the pacing rate of a flow under the stepped control."""
+    def hold_arrived(
+        self,
+        group: str,
+        ordinal: int,
+        window: float | None = None,
+        pacing_rate: str | None = None,
+    ) -> None:
+        """The same, of a flow that has arrived in a group; `ordinal` of its flows came before."""
     def copy(self) -> Steps | None:
         """A run in the same state; `None` if the run has code in Python."""
     def finish(self, series: bool = False) -> _Answer:
@@ -214,7 +222,9 @@ class Seen:
         """The links by name."""
     @property
     def flows(self) -> dict[str, SeenFlow]:
-        """The permanent flows by name."""
+        """The permanent flows by name; behind them the arriving flows under the stepped control that
+        were in progress in the step: `web.3` is the fourth that arrived in the group `web`.
+        """
 
 @final
 class SeenLink:
