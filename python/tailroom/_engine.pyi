@@ -222,8 +222,10 @@ class Seen:
         """The links by name."""
     @property
     def flows(self) -> dict[str, SeenFlow]:
-        """The permanent flows by name; behind them the arriving flows under the stepped control that
-        were in progress in the step: `web.3` is the fourth that arrived in the group `web`.
+        """The flows by name: the permanent ones, then arriving ones under the stepped control.
+
+        `web.3` is the fourth flow that arrived in the group `web`. It is seen if it was in progress
+        in the step.
         """
 
 @final

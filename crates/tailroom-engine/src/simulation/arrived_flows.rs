@@ -25,8 +25,9 @@ pub(super) struct ArrivedFlows {
     arrivals: BTreeMap<usize, u64>,
 }
 
+/// A flow that was seen, or is to be seen at the end of the present step.
 #[derive(Clone, Debug)]
-struct Arrived {
+pub(super) struct Arrived {
     place: Place,
     /// Its counts at the end of the last step, and the packets lost by then.
     before: (FlowStep, u64),
@@ -71,9 +72,9 @@ impl ArrivedFlows {
         self.flows.insert(name, Arrived { place: Place::Number(number), before });
     }
 
-    /// The number of a flow by its name; within it `None` if the flow has nothing left to do.
-    pub(super) fn number(&self, name: Name) -> Option<Option<u32>> {
-        self.flows.get(&name).map(Arrived::number)
+    /// A flow by its name.
+    pub(super) fn get(&self, name: Name) -> Option<&Arrived> {
+        self.flows.get(&name)
     }
 
     /// Numbers of the flows that have something left to do.
@@ -107,7 +108,8 @@ impl ArrivedFlows {
 }
 
 impl Arrived {
-    fn number(&self) -> Option<u32> {
+    /// The number of the flow; `None` if it has nothing left to do.
+    pub(super) fn number(&self) -> Option<u32> {
         if let Place::Number(number) = self.place { Some(number) } else { None }
     }
 }

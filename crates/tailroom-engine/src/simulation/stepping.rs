@@ -6,7 +6,7 @@
 //! outside keeps the ACKs of later steps until the caller has decided
 //! ([`stepped`](crate::tcp::sender)). A link that is acted on is served.
 
-use super::arrived_flows::{ArrivedFlows, record};
+use super::arrived_flows::{Arrived, ArrivedFlows, record};
 use super::error::RunError;
 use super::flow::Flow;
 use super::{Link, Simulation};
@@ -375,7 +375,8 @@ impl Simulation {
     /// The number of a dynamic flow; `None` if it has nothing left to decide.
     fn number_of_arrived(&self, group: usize, ordinal: u64) -> Result<Option<u32>, BadParameter> {
         let steps = self.steps.as_ref();
-        steps.and_then(|steps| steps.arrived.number((group, ordinal))).ok_or_else(|| {
+        let arrived = steps.and_then(|steps| steps.arrived.get((group, ordinal)));
+        arrived.map(Arrived::number).ok_or_else(|| {
             let name = self.network.groups.get(group).map_or("?", |group| group.name.as_str());
             let problem =
                 "no such flow under the stepped control was seen at the end of the last step";
@@ -464,13 +465,13 @@ impl Simulation {
 
 /// What a flow shows of a step: its counts at the end and the packets lost by then, and those `before`.
 fn seen(
-    (mut step, lost): (FlowStep, u64),
+    (mut step, lost_packets): (FlowStep, u64),
     before: &mut (FlowStep, u64),
     span: (Time, Time),
 ) -> SeenFlow {
     // A sender may forget at a timeout what was acknowledged selectively.
     step.state.acknowledged = step.state.acknowledged.max(before.0.state.acknowledged);
-    let (last, lost_before) = std::mem::replace(before, (step, lost));
+    let (last, lost_before) = std::mem::replace(before, (step, lost_packets));
     let counts = step.counters.since(&last.counters);
     let rtt_s = 1e-12 * counts.rtt_sum as f64 / counts.rtt_count as f64;
     let delivered_bytes = step.state.delivered_bytes - last.state.delivered_bytes;
@@ -481,7 +482,7 @@ fn seen(
         rtt_s_mean: (counts.rtt_count > 0).then_some(rtt_s),
         sent_packets: counts.sent,
         delivered_packets: step.state.acknowledged - last.state.acknowledged,
-        lost_packets: lost - lost_before,
+        lost_packets: lost_packets - lost_before,
         retransmissions: counts.retransmissions,
         send_rate_bps: per_second(8 * counts.sent_bytes, span),
         goodput_bps: per_second(8 * delivered_bytes, span),

@@ -310,7 +310,9 @@ fn a_window_holds_for_the_flow_that_arrived() {
     }
     let filled = |steps: &[(usize, u64)], length: usize| {
         let mut sent = vec![0; length];
-        steps.iter().for_each(|&(step, packets)| sent[step] = packets);
+        for &(step, packets) in steps {
+            sent[step] = packets;
+        }
         sent
     };
     // The last ACK of the first arrives after 205 ms, that of the second after 1,006 ms. The action lets
@@ -385,7 +387,7 @@ fn a_flow_that_arrives_is_seen_and_steered_as_a_permanent_one() {
             (compared, retransmissions) = (compared + 1, retransmissions + flow.retransmissions);
             delivered[*ordinal as usize] += flow.delivered_packets;
             if seen.time < arriving.duration {
-                let window = (3 + (compared * 7) % 11) as f64;
+                let window = f64::from(3 + (compared * 7) % 11);
                 let mut hold = SteppedParams::default();
                 hold.window = Some(window);
                 let flow = *ordinal as usize;
