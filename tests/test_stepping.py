@@ -235,3 +235,62 @@ def test_what_is_seen_can_be_printed_and_compared(scenario: Path) -> None:
         f", queue_delay_s_mean={link.queue_delay_s_mean!r}, rate_bps=100000000)"
     )
     assert repr(one).startswith("Seen(time_s=2.0, links={'bottleneck': SeenLink(queue_packets=")
+
+
+ARRIVING = """
+[flows.web]
+path = ["bottleneck"]
+congestion = "stepped"
+rtt = "40 ms"
+source = { kind = "finite_flows", arrivals_per_second = 5, size = "60 kB" }
+"""
+
+
+@pytest.fixture
+def arriving(scenario: Path) -> Path:
+    scenario.write_text(SCENARIO + ARRIVING, encoding="utf-8")
+    return scenario
+
+
+def test_arriving_flows_are_seen_and_a_run_without_actions_is_the_run(arriving: Path) -> None:
+    whole = tr.run(arriving, seed=3)
+    seen: dict[str, list[int]] = {}
+    with tr.Simulation(arriving, every="20 ms", seed=3) as run:
+        for number, step in enumerate(run):
+            for name in {*step.flows} - {"tcp.0", "tcp.1", "learner"}:
+                seen.setdefault(name, []).append(number)
+        assert replace(run.result(), actions=None) == whole
+    # 100 arrivals on average in 20 s, with a standard deviation of 10.
+    assert 50 < len(seen) < 150
+    assert {*seen} == {f"web.{number}" for number in range(len(seen))}
+    assert all(steps == [*range(steps[0], steps[-1] + 1)] for steps in seen.values())
+
+
+def test_arriving_flows_are_acted_on_by_name_and_the_log_repeats_it(arriving: Path) -> None:
+    sent: dict[str, float] = {}
+    with tr.Simulation(arriving, every="20 ms", seed=3) as run:
+        for step in run:
+            for name, flow in step.flows.items():
+                if name.startswith("web.") and not run.is_over:
+                    if name in sent:
+                        sent[name] = max(sent[name], flow.send_rate_bps)
+                    else:
+                        run.act(flow=name, pacing_rate="1 Mbit/s", window=1000)
+                        sent[name] = 0.0
+        result = run.result()
+    # A packet of 1,500 bytes at most in addition to 1 Mbit/s in 20 ms, and only in some flows.
+    assert max(sent.values()) <= 1e6 + 8 * 1500 / 0.02
+    assert result != replace(tr.run(arriving, seed=3), actions=result.actions)
+    assert result.actions is not None
+    assert len(result.actions.actions) == len(sent) > 50
+    assert tr.Simulation.replay(arriving, result.actions, seed=3) == result
+
+
+@pytest.mark.parametrize(
+    "name", ["web.0", "web.99999", "web.x", "web." + "9" * 30, "tcp.2", "wob.0"]
+)
+def test_a_flow_that_was_not_seen_cannot_be_acted_on(arriving: Path, name: str) -> None:
+    with tr.Simulation(arriving, every="20 ms", seed=3) as run:
+        with pytest.raises(tr.ArgumentError, match=name):
+            run.act(flow=name, window=3)
+        assert run.actions.actions == ()

@@ -197,6 +197,14 @@ class Steps:
         """Sets parameters of the discipline of a link, as a JSON object."""
     def hold(self, flow: int, window: float | None = None, pacing_rate: str | None = None) -> None:
         """Sets the window and the pacing rate of a flow under the stepped control."""
+    def hold_arrived(
+        self,
+        group: str,
+        ordinal: int,
+        window: float | None = None,
+        pacing_rate: str | None = None,
+    ) -> None:
+        """The same, of a flow that has arrived in a group; `ordinal` of its flows came before."""
     def copy(self) -> Steps | None:
         """A run in the same state; `None` if the run has code in Python."""
     def finish(self, series: bool = False) -> _Answer:
@@ -214,7 +222,11 @@ class Seen:
         """The links by name."""
     @property
     def flows(self) -> dict[str, SeenFlow]:
-        """The permanent flows by name."""
+        """The flows by name: the permanent ones, then arriving ones under the stepped control.
+
+        `web.3` is the fourth flow that arrived in the group `web`. It is seen if it was in progress
+        in the step.
+        """
 
 @final
 class SeenLink:

@@ -25,6 +25,7 @@ use crate::run::{self, EVENTS_PER_LOOK, Observer};
 struct Names {
     links: Vec<Name>,
     flows: Vec<Name>,
+    groups: Vec<String>,
 }
 
 /// A name, and the object of Python that is the key of what is seen at each step.
@@ -58,7 +59,8 @@ impl PySteps {
         let run = Simulation::new(&network).map_err(RunFailure::from)?;
         let links = Name::all(network.links.iter().map(|link| link.name.clone()));
         let flows = Name::all((0..network.flows.len()).map(|flow| network.flow_name(flow)));
-        let names = Arc::new(Names { links, flows });
+        let groups = network.groups.iter().map(|group| group.name.clone()).collect();
+        let names = Arc::new(Names { links, flows, groups });
         Ok(PySteps { run: Mutex::new(Some(run)), code, network, names })
     }
 
@@ -188,13 +190,24 @@ impl PySteps {
         window: Option<f64>,
         pacing_rate: Option<&str>,
     ) -> PyResult<()> {
-        let mut hold = SteppedParams::default();
-        hold.window = window;
-        if let Some(rate) = pacing_rate {
-            let place = format!("flows.{}.congestion.pacing_rate", self.names.flows[flow].text);
-            hold.pacing_rate = Some(BitRate::new(Self::read_rate(&place, rate)?));
-        }
+        let hold = Self::read_hold(&self.names.flows[flow].text, window, pacing_rate)?;
         self.act(py, Action::Flow { flow, hold })
+    }
+
+    /// The same, of a flow that has arrived in a group; `ordinal` of its flows came before.
+    #[pyo3(signature = (group, ordinal, window=None, pacing_rate=None))]
+    fn hold_arrived(
+        &self,
+        py: Python<'_>,
+        group: &str,
+        ordinal: u64,
+        window: Option<f64>,
+        pacing_rate: Option<&str>,
+    ) -> PyResult<()> {
+        let hold = Self::read_hold(&format!("{group}.{ordinal}"), window, pacing_rate)?;
+        let place = self.network.groups.iter().position(|known| known.name == group);
+        let group = place.unwrap_or(self.network.groups.len());
+        self.act(py, Action::ArrivedFlow { group, ordinal, hold })
     }
 
     /// A run in the same state; `None` if the run has code in Python.
@@ -227,6 +240,20 @@ impl PySteps {
 impl PySteps {
     fn group_of(&self, group: usize) -> &str {
         &self.network.groups[group].name
+    }
+
+    fn read_hold(
+        flow: &str,
+        window: Option<f64>,
+        pacing_rate: Option<&str>,
+    ) -> PyResult<SteppedParams> {
+        let mut hold = SteppedParams::default();
+        hold.window = window;
+        if let Some(rate) = pacing_rate {
+            let place = format!("flows.{flow}.congestion.pacing_rate");
+            hold.pacing_rate = Some(BitRate::new(Self::read_rate(&place, rate)?));
+        }
+        Ok(hold)
     }
 
     fn read_rate(place: &str, text: &str) -> PyResult<u64> {
@@ -281,12 +308,17 @@ impl PySeen {
         Ok(links)
     }
 
-    /// The permanent flows by name.
+    /// The permanent flows by name; behind them the arriving flows under the stepped control that were in
+    /// progress in the step: `web.3` is the fourth that arrived in the group `web`.
     #[getter]
     fn flows<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let flows = PyDict::new(py);
         for (name, flow) in self.names.flows.iter().zip(&self.seen.flows) {
             flows.set_item(&name.key, PySeenFlow::new(flow.clone()))?;
+        }
+        for arrived in &self.seen.arrived {
+            let name = format!("{}.{}", self.names.groups[arrived.group], arrived.ordinal);
+            flows.set_item(name, PySeenFlow::new(arrived.flow.clone()))?;
         }
         Ok(flows)
     }
@@ -298,6 +330,7 @@ impl PySeen {
         self.seen == other.seen
             && same(&self.names.links, &other.names.links)
             && same(&self.names.flows, &other.names.flows)
+            && (self.seen.arrived.is_empty() || self.names.groups == other.names.groups)
     }
 
     fn __repr__(&self, py: Python<'_>) -> PyResult<String> {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import copy
@@ -197,7 +198,7 @@ class Simulation:
 
         Args:
             link: Name of a link that is acted on.
-            flow: Name of a flow, or of a group: each of its flows.
+            flow: Name of a flow that was seen, or of a group: each of its permanent flows.
             **values: Of a link, `rate`, and the keys of its queue discipline, such as `limit` or
                 `target`; of a flow, `window` in packets and `pacing_rate`.
 
@@ -248,7 +249,10 @@ class Simulation:
 
     def _act_on_flow(self, name: str, values: Mapping[str, object]) -> None:
         run = self._open
-        flows = self._numbers.get(name) or [_find("act", "flow", name, self.flows)]
+        flows = self._numbers.get(name)
+        arrived = self._arrived(name) if flows is None else None
+        if flows is None and arrived is None:
+            flows = [_find("act", "flow", name, self.flows)]
         said: dict[str, Value] = {}
         window: float | None = None
         pacing_rate: str | None = None
@@ -265,9 +269,19 @@ class Simulation:
                 )
         if len(said) > 1:
             said = {key: said[key] for key in HELD}
-        for flow in flows:
+        if arrived is not None:
+            run.hold_arrived(*arrived, window, pacing_rate)
+        for flow in flows or ():
             run.hold(flow, window, pacing_rate)
         self._log.append((self._steps_taken, None, name, said))
+
+    def _arrived(self, name: str) -> tuple[str, int] | None:
+        """Returns the group and the number of a flow that arrives, by a name such as `web.3`."""
+        group, _, number = name.rpartition(".")
+        is_permanent = any(group == other for _, other in self._flows)
+        if is_permanent or not re.fullmatch("[0-9]{1,18}", number):
+            return None
+        return (group, int(number)) if group in self._scenario.resolved["flows"] else None
 
     def result(self) -> Result:
         """Runs to the end, with no more actions, and closes the simulation.

@@ -357,6 +357,19 @@ impl FlowProbe {
         self.record.next_step
     }
 
+    /// Records steps of this length, from the one that ends at `end` on.
+    pub fn begin_steps(&mut self, end: Time, interval: Time) {
+        self.record.checkpoints.step_interval = interval;
+        self.record.next_step = end;
+        self.next_checkpoint = self.record.next_checkpoint();
+    }
+
+    /// Leaves out the next step: a copy of the flow has recorded it.
+    pub fn skip_step(&mut self) {
+        self.record.next_step = self.record.checkpoints.step_end_after(self.record.next_step);
+        self.next_checkpoint = self.record.next_checkpoint();
+    }
+
     /// Records no more steps.
     pub fn end_steps(&mut self) {
         self.record.steps = VecDeque::new();

@@ -323,6 +323,9 @@ impl Simulation {
             }
         }
         let mut flow = Flow::new(endpoints, group, plan.route);
+        if let Some(steps) = &mut self.steps {
+            steps.admit(number, index, &mut flow, flows.get(number as usize));
+        }
         let (endpoints, mut injector) = flow.endpoints_and_injector(number, pending);
         endpoints.emit_next(&mut injector);
         flow.arm(number, &mut pending.agenda);

@@ -5,6 +5,7 @@
 //! of flows, `checkpoints` the times at which links record their state.
 
 mod agenda;
+mod arrived_flows;
 mod blocked;
 mod checkpoints;
 mod conservation;
@@ -182,7 +183,7 @@ impl Simulation {
                 flows: network.has_custom_controls() || network.has_custom_sources(),
                 disciplines: network.links.iter().any(|link| link.queue.custom().is_some()),
             },
-            steps: network.step_interval.map(|_| Box::new(Steps::new(network, facts))),
+            steps: network.step_interval.map(|every| Box::new(Steps::new(network, every, facts))),
             fault: None,
             network: network.clone(),
         };

@@ -6,7 +6,9 @@
 //! outside keeps the ACKs of later steps until the caller has decided
 //! ([`stepped`](crate::tcp::sender)). A link that is acted on is served.
 
+use super::arrived_flows::{Arrived, ArrivedFlows, record};
 use super::error::RunError;
+use super::flow::Flow;
 use super::{Link, Simulation};
 use crate::congestion::ControlParameters;
 use crate::congestion::stepped::SteppedParams;
@@ -26,24 +28,43 @@ pub(super) struct Steps {
     now: Time,
     /// When the present step ends; `None` between two steps.
     end: Option<Time>,
+    /// The length of a step.
+    interval: Time,
     /// By link, its counts at the end of the last step.
     links: Vec<LinkCounts>,
     /// By permanent flow, the same, and the packets lost by then.
     flows: Vec<(FlowStep, u64)>,
     /// By link, what its discipline may know, and the parameters that hold.
     disciplines: Vec<(LinkInfo, QueueConfig)>,
+    /// The dynamic flows under the stepped control.
+    arrived: ArrivedFlows,
 }
 
 impl Steps {
     /// The steps of a run of `network`, before the first.
-    pub(super) fn new(network: &Network, facts: Vec<LinkInfo>) -> Self {
+    pub(super) fn new(network: &Network, interval: Time, facts: Vec<LinkInfo>) -> Self {
         let queues = network.links.iter().map(|link| link.queue.clone());
         Steps {
             now: Time::ZERO,
             end: None,
+            interval,
             links: vec![LinkCounts::default(); network.links.len()],
             flows: vec![(FlowStep::default(), 0); network.flows.len()],
             disciplines: facts.into_iter().zip(queues).collect(),
+            arrived: ArrivedFlows::default(),
+        }
+    }
+
+    /// Takes in a dynamic flow that arrives in the present step; `departed` had its number before.
+    pub(super) fn admit(
+        &mut self,
+        number: u32,
+        group: usize,
+        flow: &mut Flow,
+        departed: Option<&Flow>,
+    ) {
+        if let Some(end) = self.end {
+            self.arrived.admit((number, group), (end, self.interval), flow, departed);
         }
     }
 }
@@ -58,6 +79,21 @@ pub struct Seen {
     pub links: Vec<SeenLink>,
     /// The permanent flows, in the order of the network.
     pub flows: Vec<SeenFlow>,
+    /// The dynamic flows under the stepped control that were in progress in the step, by group in the order
+    /// of their arrival.
+    pub arrived: Vec<SeenArrived>,
+}
+
+/// A dynamic flow at the end of a step.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct SeenArrived {
+    /// Its group: an index into [`Network::groups`].
+    pub group: usize,
+    /// The number of flows of the group that have arrived before.
+    pub ordinal: u64,
+    /// Its state.
+    pub flow: SeenFlow,
 }
 
 /// A link at the end of a step. Counts, fractions and means are those of the step.
@@ -135,6 +171,16 @@ pub enum Action {
         /// The values.
         hold: SteppedParams,
     },
+    /// The same, of a dynamic flow that was seen at the end of the last step. Nothing changes if the ACK of
+    /// its last byte is on the way or has arrived.
+    ArrivedFlow {
+        /// Index into [`Network::groups`].
+        group: usize,
+        /// Its [`SeenArrived::ordinal`].
+        ordinal: u64,
+        /// The values.
+        hold: SteppedParams,
+    },
 }
 
 impl Simulation {
@@ -173,28 +219,30 @@ impl Simulation {
 
     /// Lets the flows take in what they have kept for a step that ends at `end`.
     fn begin_step(&mut self, end: Time) {
-        let Simulation { flows, pending, network, dynamic, .. } = self;
-        for number in 0..network.flows.len() as u32 {
+        let Simulation { flows, pending, network, steps, .. } = self;
+        let arrived = steps.iter().flat_map(|steps| steps.arrived.numbers());
+        for number in (0..network.flows.len() as u32).chain(arrived) {
             let flow = &mut flows[number as usize];
             let (endpoints, mut injector) = flow.endpoints_and_injector(number, pending);
             if let Endpoints::Tcp(connection) = endpoints
                 && connection.sender.held().is_some()
+                && !connection.sender.is_complete()
             {
+                // No flow becomes complete here: none keeps the ACK of its last byte.
                 connection.begin_step(end, &mut injector);
-                if flow.arm(number, &mut pending.agenda) {
-                    dynamic.release_if_done(number, flows);
-                }
+                flow.arm(number, &mut pending.agenda);
             }
         }
     }
 
     /// Ends the steps: the run goes on to its end.
     pub(super) fn end_steps(&mut self) {
-        if self.steps.take().is_none() {
+        if self.steps.is_none() {
             return;
         }
         self.begin_step(Time::NEVER);
-        for flow in self.flows.iter_mut().take(self.network.flows.len()) {
+        self.steps = None;
+        for flow in &mut self.flows {
             match &mut flow.endpoints {
                 Endpoints::Tcp(connection) => connection.sender.probe.end_steps(),
                 Endpoints::Unresponsive(source) => {
@@ -209,11 +257,17 @@ impl Simulation {
         // What the links record of earlier times comes before they are asked about this one.
         self.record_links_until(end);
         let Some(mut steps) = self.steps.take() else {
-            return Seen { time: end, links: Vec::new(), flows: Vec::new() };
+            return Seen { time: end, links: Vec::new(), flows: Vec::new(), arrived: Vec::new() };
         };
         let span = (steps.now, end);
         let flows = steps.flows.iter_mut().enumerate();
         let flows = flows.map(|(flow, before)| self.see_flow(flow as u32, before, span)).collect();
+        let arrived = steps.arrived.see(&mut self.flows, |(group, ordinal), flow, before| {
+            let Endpoints::Tcp(connection) = &mut flow.endpoints else { return None };
+            let (step, is_complete) = record(connection, end);
+            let flow = seen((step, flow.account.lost), before, span);
+            Some((SeenArrived { group, ordinal, flow }, is_complete))
+        });
         let links = steps.links.iter_mut().zip(&mut self.links);
         let links = links.map(|(before, link)| {
             let now = link.look(end);
@@ -238,7 +292,7 @@ impl Simulation {
         let links = links.collect();
         (steps.now, steps.end) = (end, None);
         self.steps = Some(steps);
-        Seen { time: end, links, flows }
+        Seen { time: end, links, flows, arrived }
     }
 
     fn see_flow(
@@ -247,7 +301,7 @@ impl Simulation {
         before: &mut (FlowStep, u64),
         span: (Time, Time),
     ) -> SeenFlow {
-        let Simulation { flows, pending, fast_paths, dynamic, .. } = self;
+        let Simulation { flows, pending, fast_paths, .. } = self;
         let flow = &mut flows[number as usize];
         fast_paths.leave(number, flow);
         let (endpoints, mut injector) = flow.endpoints_and_injector(number, pending);
@@ -264,10 +318,8 @@ impl Simulation {
                 (source.sent.take_step(), source.received.take_step())
             }
         };
-        if flow.arm(number, &mut pending.agenda) {
-            dynamic.release_if_done(number, flows);
-        }
-        let flow = &mut flows[number as usize];
+        // A flow that is complete now says so in the event of its timer, as without steps.
+        flow.arm(number, &mut pending.agenda);
         fast_paths.enter(number, flow, span.1);
         let mut step = step.unwrap_or_default();
         if let Some(received) = received {
@@ -276,24 +328,7 @@ impl Simulation {
             step.counters.rtt_sum = received.counters.rtt_sum;
             step.counters.rtt_count = received.counters.rtt_count;
         }
-        // A sender may forget at a timeout what was acknowledged selectively.
-        step.state.acknowledged = step.state.acknowledged.max(before.0.state.acknowledged);
-        let (last, lost_before) = std::mem::replace(before, (step, flow.account.lost));
-        let counts = step.counters.since(&last.counters);
-        let rtt_s = 1e-12 * counts.rtt_sum as f64 / counts.rtt_count as f64;
-        let delivered_bytes = step.state.delivered_bytes - last.state.delivered_bytes;
-        let srtt = step.state.srtt;
-        SeenFlow {
-            cwnd_packets: step.state.cwnd_packets,
-            srtt_s: (srtt > Time::ZERO).then(|| srtt.seconds()),
-            rtt_s_mean: (counts.rtt_count > 0).then_some(rtt_s),
-            sent_packets: counts.sent,
-            delivered_packets: step.state.acknowledged - last.state.acknowledged,
-            lost_packets: flow.account.lost - lost_before,
-            retransmissions: counts.retransmissions,
-            send_rate_bps: per_second(8 * counts.sent_bytes, span),
-            goodput_bps: per_second(8 * delivered_bytes, span),
-        }
+        seen((step, flow.account.lost), before, span)
     }
 
     /// The parameters of the discipline of a link that hold now; `None` in a run without steps, and if
@@ -322,8 +357,32 @@ impl Simulation {
         match action {
             Action::Rate { link, rate } => self.set_rate(link, now, rate),
             Action::Queue { link, queue } => self.retune(link, queue),
-            Action::Flow { flow, hold } => self.hold(flow, now, hold),
+            Action::Flow { flow, hold } => {
+                let Some(spec) = self.network.flows.get(flow) else {
+                    let remedy = format!("write less than {}", self.network.flows.len());
+                    let problem = format!("there is no flow {flow}");
+                    return Err(BadParameter::new("flows", problem, remedy));
+                };
+                self.hold(flow, spec.group, now, hold)
+            }
+            Action::ArrivedFlow { group, ordinal, hold } => {
+                let number = self.number_of_arrived(group, ordinal)?;
+                number.map_or(Ok(()), |number| self.hold(number as usize, group, now, hold))
+            }
         }
+    }
+
+    /// The number of a dynamic flow; `None` if it has nothing left to decide.
+    fn number_of_arrived(&self, group: usize, ordinal: u64) -> Result<Option<u32>, BadParameter> {
+        let steps = self.steps.as_ref();
+        let arrived = steps.and_then(|steps| steps.arrived.get((group, ordinal)));
+        arrived.map(Arrived::number).ok_or_else(|| {
+            let name = self.network.groups.get(group).map_or("?", |group| group.name.as_str());
+            let problem =
+                "no such flow under the stepped control was seen at the end of the last step";
+            let remedy = "act on a flow that was seen there";
+            BadParameter::new(format!("flows.{name}.{ordinal}"), problem, remedy)
+        })
     }
 
     fn set_rate(&mut self, link: usize, now: Time, rate: Rate) -> Result<(), BadParameter> {
@@ -367,14 +426,16 @@ impl Simulation {
         Err(BadParameter::new(place, problem, remedy))
     }
 
-    fn hold(&mut self, number: usize, now: Time, set: SteppedParams) -> Result<(), BadParameter> {
-        let Some(spec) = self.network.flows.get(number) else {
-            let remedy = format!("write less than {}", self.network.flows.len());
-            return Err(BadParameter::new("flows", format!("there is no flow {number}"), remedy));
-        };
-        let group = &self.network.groups[spec.group];
+    fn hold(
+        &mut self,
+        number: usize,
+        group: usize,
+        now: Time,
+        set: SteppedParams,
+    ) -> Result<(), BadParameter> {
+        let group = &self.network.groups[group];
         let place = format!("flows.{}.congestion", group.name);
-        let Simulation { flows, pending, .. } = self;
+        let Simulation { flows, pending, dynamic, .. } = self;
         let flow = &mut flows[number];
         let (endpoints, mut injector) = flow.endpoints_and_injector(number as u32, pending);
         let before = match endpoints {
@@ -391,9 +452,40 @@ impl Simulation {
             pacing_rate: set.pacing_rate.or(before.pacing_rate),
         };
         params.check().map_err(|bad| bad.below(&place))?;
+        if connection.sender.is_complete() {
+            return Ok(());
+        }
         connection.hold(now, params, &mut injector);
-        flow.arm(number as u32, &mut pending.agenda);
+        if flow.arm(number as u32, &mut pending.agenda) {
+            dynamic.release_if_done(number as u32, flows);
+        }
         Ok(())
+    }
+}
+
+/// What a flow shows of a step: its counts at the end and the packets lost by then, and those `before`.
+fn seen(
+    (mut step, lost_packets): (FlowStep, u64),
+    before: &mut (FlowStep, u64),
+    span: (Time, Time),
+) -> SeenFlow {
+    // A sender may forget at a timeout what was acknowledged selectively.
+    step.state.acknowledged = step.state.acknowledged.max(before.0.state.acknowledged);
+    let (last, lost_before) = std::mem::replace(before, (step, lost_packets));
+    let counts = step.counters.since(&last.counters);
+    let rtt_s = 1e-12 * counts.rtt_sum as f64 / counts.rtt_count as f64;
+    let delivered_bytes = step.state.delivered_bytes - last.state.delivered_bytes;
+    let srtt = step.state.srtt;
+    SeenFlow {
+        cwnd_packets: step.state.cwnd_packets,
+        srtt_s: (srtt > Time::ZERO).then(|| srtt.seconds()),
+        rtt_s_mean: (counts.rtt_count > 0).then_some(rtt_s),
+        sent_packets: counts.sent,
+        delivered_packets: step.state.acknowledged - last.state.acknowledged,
+        lost_packets: lost_packets - lost_before,
+        retransmissions: counts.retransmissions,
+        send_rate_bps: per_second(8 * counts.sent_bytes, span),
+        goodput_bps: per_second(8 * delivered_bytes, span),
     }
 }
 

@@ -39,6 +39,15 @@ impl<E: NetworkSink> PacketSink for AccessLink<'_, E> {
     }
 }
 
+/// Takes the packets of a connection that nobody else sees.
+struct Nowhere;
+
+impl NetworkSink for Nowhere {
+    fn packet(&mut self, _time: Time, _packet: &Packet) {}
+
+    fn ack(&mut self, _sent: Time, _time: Time, _ack: Ack<'_>) {}
+}
+
 /// A TCP connection: both endpoints and the private paths between them.
 #[derive(Clone, Debug)]
 pub struct Connection {
@@ -113,24 +122,45 @@ impl Connection {
     /// a link only after it. Called at the end of a step and of the run. The timer of an ACK that
     /// crosses a shared link waits for the data that may reach the receiver before it.
     pub fn run_out(&mut self, end: Time, sink: &mut impl NetworkSink) {
-        let last = Time::from_picoseconds(end.picoseconds() - 1);
-        let by_link = last + self.private_path.to_first_link();
-        let acks_until = if self.private_path.has_reverse_path() { last } else { by_link };
-        while self.receiver_wake() <= acks_until || self.sender_wake() <= by_link {
+        while self.is_due_before(end) {
+            let [acks_until, by_link] = self.due_until(end);
             self.fire(acks_until, by_link, sink);
         }
+    }
+
+    /// Whether [`run_out`](Self::run_out) would fire a timer.
+    pub fn is_due_before(&self, end: Time) -> bool {
+        let [acks_until, by_link] = self.due_until(end);
+        self.receiver_wake() <= acks_until || self.sender_wake() <= by_link
+    }
+
+    /// When the ACKs and the packets of timers before `end` reach a link at the latest.
+    fn due_until(&self, end: Time) -> [Time; 2] {
+        let last = Time::from_picoseconds(end.picoseconds() - 1);
+        let by_link = last + self.private_path.to_first_link();
+        [if self.private_path.has_reverse_path() { last } else { by_link }, by_link]
+    }
+
+    /// The connection at `end`, after the timers that are due before, while this one stays as it is: its
+    /// timers fire in their own events. The packets that the copy sends go nowhere.
+    #[must_use]
+    pub fn at_step_end(&self, end: Time) -> Connection {
+        let mut ahead = self.clone();
+        ahead.run_out(end, &mut Nowhere);
+        ahead
     }
 
     /// Begins a step that ends at `end`: takes in the ACKs that have arrived for it.
     pub fn begin_step(&mut self, end: Time, sink: &mut impl NetworkSink) {
         self.sender.begin_step(end);
-        while let Some((now, ack)) = self.sender.take_kept() {
-            acknowledge(&mut self.sender, &mut self.private_path, now, ack.ack(), sink);
-        }
+        take_in_kept(&mut self.sender, &mut self.private_path, sink);
     }
 
     /// Sets what a stepped control holds from `now` on, and sends what it allows.
     pub fn hold(&mut self, now: Time, params: SteppedParams, sink: &mut impl NetworkSink) {
+        if now > Time::ZERO {
+            self.run_out(now, sink);
+        }
         let Connection { sender, private_path, .. } = self;
         sender.hold(now, params, &mut AccessLink { private_path, sink });
     }
@@ -222,6 +252,14 @@ fn answer(
     }
 }
 
+/// Takes in the ACKs that a sender has kept for the present step.
+#[cold]
+fn take_in_kept(sender: &mut Sender, private_path: &mut PrivatePath, sink: &mut impl NetworkSink) {
+    while let Some((now, ack)) = sender.take_kept() {
+        acknowledge(sender, private_path, now, ack.ack(), sink);
+    }
+}
+
 /// Handles an ACK that reaches the sender at `now`, after the timers that are due before.
 #[inline(never)]
 fn acknowledge(
@@ -232,6 +270,7 @@ fn acknowledge(
     sink: &mut impl NetworkSink,
 ) {
     if sender.keeps(now, ack) {
+        take_in_kept(sender, private_path, sink);
         return;
     }
     let mut access = AccessLink { private_path, sink };

@@ -4,17 +4,21 @@
 use proptest::prelude::*;
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::stepped::SteppedParams;
+use tailroom_engine::distribution::Distribution;
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
 use tailroom_engine::parameters::BadParameter;
-use tailroom_engine::quantity::BitRate;
 use tailroom_engine::quantity::limit::Limit;
+use tailroom_engine::quantity::{BitRate, Size};
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::results::Results;
 use tailroom_engine::simulation::Simulation;
-use tailroom_engine::simulation::stepping::{Action, Seen};
+use tailroom_engine::simulation::stepping::{Action, Seen, SeenArrived};
 use tailroom_engine::tcp::TcpSpec;
+use tailroom_engine::traffic::arrivals::FlowArrivals;
+use tailroom_engine::traffic::bulk::BulkParams;
 use tailroom_engine::traffic::cbr::CbrParams;
+use tailroom_engine::traffic::finite_flows::FiniteFlowsSpec;
 use tailroom_engine::units::{Rate, Time};
 
 use crate::support::random_cases::config;
@@ -75,7 +79,7 @@ proptest! {
         let (seen, results) = watch(&network, every);
         let whole = finish(simulation(&network));
         let difference = difference(&results, &whole);
-            prop_assert!(difference.is_none(), "seed {}, every {every}: {difference:?}", network.seed);
+        prop_assert!(difference.is_none(), "seed {}, every {every}: {difference:?}", network.seed);
         prop_assert_eq!(seen.len() as u64, network.duration.picoseconds().div_ceil(every.picoseconds()));
         // From measure_from 0 on, the steps add up to what the results say.
         let mut all = network.clone();
@@ -255,6 +259,145 @@ fn a_pacing_rate_holds_from_the_action_on() {
     assert_eq!(total(100..150), 5);
     assert_eq!(total(150..151), 10);
     assert_eq!(total(160..170), 100);
+}
+
+const FLOW_BYTES: u64 = 38_400; // 40 packets
+
+fn stepped_tcp(initial_window: u32) -> TcpSpec {
+    let mut tcp = TcpSpec::new(CongestionConfig::Stepped(SteppedParams::default()));
+    tcp.initial_window = initial_window;
+    tcp
+}
+
+/// Flows of 40 packets that arrive at these milliseconds, all with an RTT of 100 ms.
+fn arriving(starts: &[u64], rate_bps: u64, limit: u64, tcp: TcpSpec) -> Network {
+    let at = FlowArrivals::Given(starts.iter().map(|start| MS(*start)).collect());
+    let size = Distribution::Fixed(FLOW_BYTES as f64);
+    let source = FiniteFlowsSpec::new(at, size, Distribution::Fixed(1e11));
+    let mut group = GroupSpec::new("web", vec![0], source);
+    group.tcp = Some(tcp);
+    (group.packet_size, group.header_size) = (1_000, 40);
+    let link = networks::link("b", rate_bps, MS(5), Limit::Packets(limit));
+    stepped(&Network::new(MS(2_000), vec![link], vec![group], vec![]), MS(10))
+}
+
+fn hold_arrived(ordinal: u64, window: f64) -> Action {
+    let mut hold = SteppedParams::default();
+    hold.window = Some(window);
+    Action::ArrivedFlow { group: 0, ordinal, hold }
+}
+
+/// The names of the arriving flows that are seen.
+fn ordinals(seen: &Seen) -> Vec<u64> {
+    seen.arrived.iter().map(|flow| flow.ordinal).collect()
+}
+
+/// Four of 40 packets per round trip of 100 ms; the 36 others in one, once the window is 36: the flow that
+/// arrives at 5 ms takes two round trips, or ten.
+#[test]
+fn a_window_holds_for_the_flow_that_arrived() {
+    let network = arriving(&[5, 6], 1_000_000_000, 10_000, stepped_tcp(4));
+    let mut run = simulation(&network);
+    let (mut sent, mut present) = ([const { Vec::new() }; 2], Vec::new());
+    while let Some(seen) = step(&mut run, network.duration) {
+        for flow in &seen.arrived {
+            sent[flow.ordinal as usize].push(flow.flow.sent_packets);
+        }
+        present.push(ordinals(&seen));
+        if seen.time == MS(100) {
+            run.act(hold_arrived(0, 36.0)).expect("the flow is in progress");
+        }
+    }
+    let filled = |steps: &[(usize, u64)], length: usize| {
+        let mut sent = vec![0; length];
+        for &(step, packets) in steps {
+            sent[step] = packets;
+        }
+        sent
+    };
+    // The last ACK of the first arrives after 205 ms, that of the second after 1,006 ms. The action lets
+    // 32 packets leave at once, and the ACKs of the first four let four more.
+    assert_eq!(sent[0], filled(&[(0, 4), (10, 36)], 21));
+    let rounds: Vec<(usize, u64)> = (0..10).map(|round| (10 * round, 4)).collect();
+    assert_eq!(sent[1], filled(&rounds, 101));
+    assert!(present[..21].iter().all(|present| *present == [0, 1]), "{present:?}");
+    assert!(present[21..101].iter().all(|present| *present == [1]), "{present:?}");
+    assert!(present[101..].iter().all(Vec::is_empty), "{present:?}");
+}
+
+/// The packets of a flow reach the link 23.75 ms after its start, a quarter of the private paths' 95 ms, and
+/// have left it 0.32 ms later. Then its number is free for the next flow, as in a run without steps, while
+/// its ACKs arrive 100 ms after its start.
+#[test]
+fn a_flow_is_seen_until_its_last_ack_while_another_has_its_number() {
+    let network = arriving(&[5, 36, 67, 305], 1_000_000_000, 10_000, stepped_tcp(40));
+    let mut run = simulation(&network);
+    let (mut present, mut delivered) = (Vec::new(), [const { Vec::new() }; 4]);
+    while let Some(seen) = step(&mut run, network.duration) {
+        for SeenArrived { ordinal, flow, .. } in &seen.arrived {
+            delivered[*ordinal as usize].push(flow.delivered_packets);
+        }
+        let at = seen.time;
+        if at == MS(100) || at == MS(110) {
+            run.act(hold_arrived(0, 1.0)).expect("the flow was seen");
+            assert_eq!(
+                run.act(hold_arrived(3, 1.0)).expect_err("it is to come").key,
+                "flows.web.3"
+            );
+        }
+        if at == MS(120) {
+            run.act(hold_arrived(0, 1.0)).expect_err("the flow was seen for the last time before");
+        }
+        present.push(ordinals(&seen));
+    }
+    assert_eq!(run.flow_places(), 1);
+    let seen_in = [1..=11, 4..=14, 7..=17, 31..=41];
+    let expected = (1..=200).map(|step| {
+        let flows = seen_in.iter().zip(0..).filter(|(steps, _)| steps.contains(&step));
+        flows.map(|(_, flow)| flow).collect()
+    });
+    assert_eq!(present, expected.collect::<Vec<Vec<u64>>>());
+    // Nothing of the ACKs is seen before they arrive.
+    let all_in_the_last_step = [vec![0; 10], vec![40]].concat();
+    assert!(delivered.iter().all(|flow| *flow == all_in_the_last_step), "{delivered:?}");
+    let mut whole = network.clone();
+    whole.step_interval = None;
+    assert_eq!(finish(run), finish(simulation(&whole)));
+}
+
+/// Three flows of 40 packets at a link that drops, each with a window that changes: as permanent flows they
+/// are seen, step by step, as the flows that arrive are.
+#[test]
+fn a_flow_that_arrives_is_seen_and_steered_as_a_permanent_one() {
+    let starts = [5, 42, 131];
+    let arriving = arriving(&starts, 1_000_000, 6, stepped_tcp(10));
+    let mut permanent = arriving.clone();
+    permanent.groups[0].source = BulkParams::transfer(Size::new(FLOW_BYTES)).into();
+    permanent.flows = networks::alike(starts.len(), MS(100));
+    for (flow, start) in permanent.flows.iter_mut().zip(starts) {
+        flow.start = MS(start);
+    }
+    let (mut one, mut other) = (simulation(&arriving), simulation(&permanent));
+    let (mut compared, mut retransmissions, mut delivered) = (0, 0, [0; 3]);
+    while let Some(seen) = step(&mut one, arriving.duration) {
+        let expected = step(&mut other, arriving.duration).expect("the runs are as long");
+        assert_eq!(seen.links, expected.links, "at {}", seen.time);
+        for SeenArrived { ordinal, flow, .. } in &seen.arrived {
+            assert_eq!(flow, &expected.flows[*ordinal as usize], "{ordinal} at {}", seen.time);
+            (compared, retransmissions) = (compared + 1, retransmissions + flow.retransmissions);
+            delivered[*ordinal as usize] += flow.delivered_packets;
+            if seen.time < arriving.duration {
+                let window = f64::from(3 + (compared * 7) % 11);
+                let mut hold = SteppedParams::default();
+                hold.window = Some(window);
+                let flow = *ordinal as usize;
+                other.act(Action::Flow { flow, hold }).expect("the flow is stepped");
+                one.act(hold_arrived(*ordinal, window)).expect("the flow is in progress");
+            }
+        }
+    }
+    assert_eq!(delivered, [40; 3]);
+    assert!(compared > 100 && retransmissions > 5, "{compared} {retransmissions}");
 }
 
 fn refusal(network: &Network, action: Action) -> BadParameter {

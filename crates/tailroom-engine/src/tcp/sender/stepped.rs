@@ -2,7 +2,8 @@
 //!
 //! A flow runs ahead of the links, so that ACKs of the next step may be known before the caller
 //! decides. The sender takes in no ACK that arrives after the end of the step: it keeps them until the
-//! next step begins.
+//! next step begins. The ACK of the last byte ends this: nothing is left to decide, and the run learns in
+//! the same event as in a run without steps that the flow is complete.
 
 use super::rate_based::RateBasedSender;
 use super::step_end::StepEnd;
@@ -13,12 +14,22 @@ use crate::packet::{Ack, StoredAck};
 use crate::units::Time;
 
 impl Sender {
-    /// Keeps an ACK that arrives at `now`, if that is in a later step. Returns whether it does.
+    /// Keeps an ACK that arrives at `now`, if that is in a later step. Returns whether it does. With the
+    /// ACK of the last byte the step has no end any more: [`take_kept`](Self::take_kept) then gives all.
     #[inline]
     pub fn keeps(&mut self, now: Time, ack: Ack<'_>) -> bool {
         match &mut self.congestion_control {
             CongestionControl::RateBased(rate_based) if now >= rate_based.step_end.at => {
-                rate_based.step_end.later.push_back((now, StoredAck::from(ack)));
+                let of_last_byte = ack.cumulative == self.send_queue.packets;
+                let is_last = of_last_byte && self.objects.is_none();
+                if is_last && self.una == ack.cumulative {
+                    return false;
+                }
+                let StepEnd { at, later } = &mut rate_based.step_end;
+                later.push_back((now, StoredAck::from(ack)));
+                if is_last {
+                    *at = Time::NEVER;
+                }
                 true
             }
             _ => false,
@@ -57,8 +68,12 @@ impl Sender {
         }
     }
 
-    /// Sets what the control holds from `now` on, and sends what it allows.
+    /// Sets what the control holds from `now` on, and sends what it allows. Changes nothing once the ACK
+    /// of the last byte is known, which may arrive after `now`.
     pub fn hold(&mut self, now: Time, params: SteppedParams, out: &mut impl PacketSink) {
+        if self.is_complete() {
+            return;
+        }
         self.record_until(now);
         let Some(rate_based) = self.stepped() else { return };
         let before = rate_based.gap();
