@@ -82,6 +82,8 @@ def _statistics(name: str, metric: Metric, statistics: str, **headings: str) -> 
 _LOSS = Metric("loss", FRACTION, "lower", 1.0, heading="loss")
 _WAIT = Metric("queueing delay", SECONDS, "lower")
 _WAIT_HEADINGS = {"mean": "queueing\ndelay mean", "p99": "queueing\ndelay p99"}
+_MEMORY = Metric("memory", BYTES, "lower")
+_MEMORY_HEADINGS = {"mean": "memory mean\n(bytes)", "p99": "memory p99\n(bytes)"}
 _GOODPUT = Metric("goodput", BITS_PER_S, "higher", heading="goodput")
 _JAIN = Metric("fairness", INDEX, "higher", 1.0, is_logarithmic=False, heading="Jain's\nindex")
 _PROBABILITY = Metric("probability", LOAD, None, 1.0)
@@ -137,7 +139,7 @@ LINK = {
 POOL = {
     "size_bytes": Metric("size", BYTES),
     "shared_bytes": Metric("shared memory", BYTES),
-    **_statistics("memory_bytes", Metric("memory", BYTES, "lower"), "mean p50 p95 p99 max"),
+    **_statistics("memory_bytes", _MEMORY, "mean p50 p95 p99 max", **_MEMORY_HEADINGS),
     "loss_fraction": _LOSS,
     "arrivals_packets": Metric("arrivals", PACKETS),
     "drops_pool_packets": Metric("drops pool", PACKETS, "lower"),
@@ -146,7 +148,7 @@ POOL = {
 """Metrics of the memory that links share."""
 
 POOL_LINK = {
-    **_statistics("memory_bytes", Metric("memory", BYTES, "lower"), "mean"),
+    **_statistics("memory_bytes", _MEMORY, "mean", **_MEMORY_HEADINGS),
     "memory_share": Metric("share of the memory", SHARE, None, 1.0),
     "threshold_fraction": Metric("refused by the threshold", FRACTION, None, 1.0),
 }
