@@ -104,7 +104,7 @@ def test_two_keys_give_an_answer_per_pair_of_values() -> None:
 
 
 def test_a_map_of_the_best_alpha_tells_which_alphas_meet_the_targets(
-    tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tailroom: Tailroom, tmp_path: Path
 ) -> None:
     """Next to a full queue, a burst of w of the memory needs alpha / (1 + alpha)^2 >= w.
 
@@ -120,10 +120,11 @@ def test_a_map_of_the_best_alpha_tells_which_alphas_meet_the_targets(
     keys = (f"{key}={','.join(values)}" for key, values in over.items())
     varied = (word for key in keys for word in ("--vary", key))
     asked = (word for target in targets for word in ("--target", target))
-    monkeypatch.setenv("COLUMNS", "120")
     done = tailroom("size", file, "--vary", "policy.alpha", *varied, *asked, "--out", picture)
     assert done.status == 0
-    assert "1/8, 1/4, 1/2, 1, 2, 4, 8" in " ".join(done.output.split())
+    meeting = [[step / 128 for step in one.alphas] for one in found.sizes]
+    assert meeting == 2 * [[0.5, 1, 2]] + 2 * [[0.125, 0.25, 0.5, 1, 2, 4, 8]]
+    assert " ".join(done.output.split()).count("1/2, 1,") == len(meeting)
     assert picture.stat().st_size > 10_000
 
 
