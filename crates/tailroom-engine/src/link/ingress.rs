@@ -207,8 +207,8 @@ impl Link {
         }
     }
 
-    /// Asks for a pause, with a frame that begins at `begins`, if too much waits in the switch, once the queue has decided about the
-    /// packet that arrived. Returns whether it has asked.
+    /// Asks for a pause if too much waits in the switch, once the queue has decided about the packet that
+    /// arrived. The frame begins at `begins`. Returns whether the link has asked.
     pub fn regulate(&mut self, begins: Time, free: Free) -> bool {
         let Some(pause) = &mut self.pause else { return false };
         pause.note_most();

@@ -71,15 +71,15 @@ fn assert_equal_shares(setting: Setting<'_>, summary: &Summary) {
 /// The shortest time between notifications of DCQCN.
 const QUIET: f64 = 50e-6;
 
-/// What a mark does within this time, and how long a notification is awaited then: the time in which no
-/// packet may be marked for it not to have come so many seconds after the last.
+/// What a mark does within this time. [`Self::unmarked`] says, if no notification has come for so many
+/// seconds, in how many of them no packet was marked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum MarksInInterval {
-    /// The next notification is 50 us and the time to the next marked packet away.
+    /// The next notification follows the first mark after 50 us.
     Ignored,
-    /// It is 50 us away if a packet is marked in them, and otherwise the time to the next marked packet.
+    /// The next notification comes after 50 us if a packet is marked in them, else at the next mark.
     Remembered,
-    /// It is a whole number of intervals away, of which the last alone has a mark.
+    /// The next notification comes at the end of the first interval with a mark.
     Slotted,
 }
 

@@ -11,7 +11,8 @@ use crate::quantity::{Duration, Size};
 /// The largest alpha of an ingress, as of a queue in a pool.
 const MOST_ALPHA: f64 = 1_000_000.0;
 
-/// Checks the pause frames and ingresses of all links; `packet_bytes` has the size of the largest packet of each.
+/// Checks the pause frames and ingresses of all links; `packet_bytes` has the size of the largest packet
+/// of each.
 pub(super) fn check_pauses(network: &Network, packet_bytes: &[u32]) -> Result<(), NetworkError> {
     let behind = network.behind_ingresses();
     for (link, spec) in network.links.iter().enumerate() {
