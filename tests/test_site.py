@@ -8,6 +8,7 @@ import sys
 import zlib
 from base64 import urlsafe_b64decode
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from generate import site_files
 from tailroom.buffer_atlas.data import UTILIZATIONS
 from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.buffer_atlas.lookup import shipped_rows
+from tailroom.scenario.dumbbell import dumbbell
 
 pytest.importorskip("sphinx", reason="make site installs it")
 pytestmark = pytest.mark.slow
@@ -26,6 +28,23 @@ ELSEWHERE = re.compile(
     r"""<(?:script|link|img|iframe|source)\b[^>]*\s(?:src|href)="(?:https?:)?//"""
     r"""|(?:url\(|@import)\s*["']?(?:https?:)?//"""
 )
+KEYS = {
+    "buffer": ("limit", "packets"),
+    "target delay": ("target", "us"),
+    "threshold": ("l4s_threshold", "us"),
+}
+WHOLE = """duration = "10 s"
+
+[links.one]
+rate = "10 Mbit/s"
+delay = "10 ms"
+queue = { kind = "drop_tail", limit = "10 packets" }
+
+[flows.reno]
+path = ["one"]
+congestion = "reno"
+rtt = "40 ms"
+"""
 PAGES = {
     "README.md": "# Start\n\n[The guide](docs/guide/a.md#a-b), [code](src/lib.rs), [all](src)\n",
     "docs/index.md": "# I\n\n[Start](../README.md)\n\n![Slider](guide/p.png)\n",
@@ -34,6 +53,17 @@ PAGES = {
         "```math\nw^*\n```\n\n![Seen](p.png)\n\n![Other](p.png)\n\n*Ten flows.*\n\nEnd.\n"
     ),
     "docs/guide/explore.md": "# Explore\n",
+    "docs/models/scenarios.md": (
+        f"# S\n\n```toml\n{WHOLE}```\n\n```toml\n[links.part]\nrate = 1\n```\n\n"
+        '```console\n$ tailroom size --rate 100Mbps --rtt "20ms to 60ms" --flows 10 \\\n'
+        "    --congestion bbr3 --target 'utilization >= 98%' \\\n"
+        "    --target 'queue_delay_s_p99 <= 20ms'\n1 packet\n```\n\n"
+        '```sh\ntailroom run first --set links.bottleneck.queue.limit="1 bdp" '
+        "--set duration='60 s' # c\n```\n\n"
+        "```sh\ntailroom run mine.toml\n```\n\n```sh\ntailroom run first --set no.key=1\n```\n\n"
+        "```sh\ntailroom run first --set links.bottleneck.queue.limit='1 bpd'\n```\n\n"
+        "`tailroom explore peering`, `tailroom run it's`, `tailroom explore`.\n"
+    ),
     "python/tailroom/explore/page/index.html": "<h1>Explorer</h1>\n",
     "src/lib.rs": "",
 }
@@ -127,21 +157,58 @@ def test_what_is_loaded_from_elsewhere_is_found(element: str) -> None:
     assert not ELSEWHERE.search('<a href="https://a.org/"><img src="a.png">')
 
 
-def test_the_form_of_the_atlas_has_its_answers_and_scenarios() -> None:
+def state_at(address: str) -> dict[str, Any]:
+    """The state of the explorer that an address holds."""
+    code = address.partition("1.")[2]
+    padded = code + "=" * (-len(code) % 4)
+    state: dict[str, Any] = json.loads(
+        zlib.decompress(urlsafe_b64decode(padded), wbits=-zlib.MAX_WBITS)
+    )
+    return state
+
+
+def test_the_form_and_the_map_of_the_atlas_have_its_answers_and_scenarios() -> None:
     """The answers are those of `tailroom atlas near`, the addresses hold scenarios with them."""
-    links = form_data()
-    assert len(links) == sum(len(kind.sites) for kind in KINDS)
-    assert len({(link["kind"], link["rate"], link["flows"]) for link in links}) == len(links)
+    cells = form_data()
+    places = ("kind", "rate", "flows", "choice")
+    assert len({tuple(cell[place] for place in places) for cell in cells}) == len(cells)
+    plain = [cell for cell in cells if cell["choice"] == "DropTail: CUBIC"]
+    assert len(plain) == sum(len(kind.sites) for kind in KINDS)
     rows = {(row["cell"], row["target_utilization"]): row["value"] for row in shipped_rows()}
-    for link in links:
-        values = [rows[link["cell"], utilization] for utilization in UTILIZATIONS]
-        assert [answer["value"] for answer in link["answers"]] == values
-        if link["how"] == "scaled":
-            assert link["address"] is None
+    for cell in cells:
+        values = [rows[cell["cell"], utilization] for utilization in UTILIZATIONS]
+        assert [answer["value"] for answer in cell["answers"]] == values
+        if cell["how"] == "scaled":
+            assert cell["address"] is None
             continue
-        code = link["address"].removeprefix("1.")
-        padded = code + "=" * (-len(code) % 4)
-        state = json.loads(zlib.decompress(urlsafe_b64decode(padded), wbits=-zlib.MAX_WBITS))
-        scenario = tr.Scenario.from_toml(state["text"]).resolved
-        assert link["cell"] in state["text"]
-        assert scenario["links"][state["link"]]["queue"]["limit"] == f"{values[1]:.0f} packets"
+        state = state_at(cell["address"])
+        assert state["link"] in tr.Scenario.from_toml(state["text"]).resolved["links"]
+        assert cell["cell"] in state["text"]
+        if values[1] is not None:
+            key, unit = KEYS[cell["sought"]]
+            assert f'\n{key} = "{values[1]:.0f} {unit}"' in state["text"]
+
+
+def test_scenarios_and_commands_of_a_page_open_in_the_explorer(tmp_path: Path) -> None:
+    site = built(tmp_path)
+    states = [
+        state_at(address)
+        for address in re.findall(
+            r'href="\.\./\.\./explore/index\.html#([^"]+)"', site["docs/models/scenarios.html"]
+        )
+    ]
+    opened = [tr.Scenario.from_toml(state["text"]).hash for state in states]
+    limit = {"links.bottleneck.queue.limit": "1 bdp", "duration": "60 s"}
+    expected = [
+        tr.Scenario.from_toml(WHOLE),
+        dumbbell("100Mbps", "20ms to 60ms", "10", "bbr3"),
+        tr.Scenario.read("first", set=limit),
+        tr.Scenario.read("peering"),
+    ]
+    assert opened == [one.hash for one in expected]
+    assert [state["targets"] for state in states] == [
+        {},
+        {"utilization": 0.98, "delayS": 0.02},
+        {},
+        {},
+    ]

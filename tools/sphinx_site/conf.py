@@ -3,8 +3,8 @@
 Its pages are the Markdown files that GitHub shows, where they lie. Sphinx fails on a link or an
 anchor that leads nowhere, and on a page that the navigation lacks. Added are the navigation, the
 references that are not in git (`site_files` in tools/generate.py), captions, formulas as MathML,
-links to the code, a form on the page of the atlas, and the page of `tailroom explore` if it is
-built.
+links to the code, a form and a map on the page of the atlas, and the page of `tailroom explore` if
+it is built, to which the scenarios of all pages lead.
 """
 
 import json
@@ -51,7 +51,7 @@ suppress_warnings = ["myst.header"]  # some pages go from the title to a third l
 
 html_theme = "furo"
 html_title = "tailroom"
-html_static_path = ["site.css"]
+html_static_path = ["site.css", "atlas.js"]
 html_css_files = ["site.css"]
 smartquotes = False  # they would turn two hyphens into a dash
 html_copy_source = False
@@ -111,6 +111,11 @@ def adapt(app: Any, document: nodes.document) -> None:
         if [type(child) for child in paragraph.children] == [nodes.image]:
             _add_caption(document, paragraph)
     here = (app.srcdir / app.env.docname).parent
+    if (app.srcdir / EXPLORER).is_dir():
+        sys.path.insert(0, str(HERE))
+        from explorer_links import add_links  # noqa: PLC0415 - found on the line above
+
+        add_links(document, here, "../" * app.env.docname.count("/") + "explore/index.html")
     for link in [*document.findall(download_reference), *document.findall(pending_xref)]:
         path = (here / link["reftarget"]).resolve()
         if isinstance(link, download_reference) or (not link["refdomain"] and path.is_dir()):
