@@ -7,14 +7,9 @@
  * of which 18 ms make 55 frames, says more than the frames.
  */
 
-import { createReadStream, statSync } from "node:fs";
-import { createServer } from "node:http";
-import { extname, join, resolve } from "node:path";
 import { deflateRawSync } from "node:zlib";
-import { chromium } from "playwright-core";
+import { begin, runEnded } from "./served.mjs";
 
-const BUILT = resolve(import.meta.dirname, "../../python/tailroom/explore/page");
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 const SLOWER_CPU = 4;
 const WATCHED_MS = 5000;
 const CONDITIONS = [
@@ -49,21 +44,6 @@ const QUEUES = {
   fq_codel: '{ kind = "fq_codel" }',
 };
 
-const server = createServer((request, response) => {
-  const path = new URL(request.url, "http://host").pathname;
-  const file = join(BUILT, path === "/" ? "index.html" : path);
-  try {
-    statSync(file);
-  } catch {
-    response.writeHead(404).end();
-    return;
-  }
-  response.writeHead(200, { "content-type": TYPES[extname(file)] ?? "application/octet-stream" });
-  createReadStream(file).pipe(response);
-});
-await new Promise((listening) => server.listen(0, "127.0.0.1", listening));
-const address = `http://127.0.0.1:${server.address().port}/`;
-
 /** Frames per second, and the longest time between two of them in milliseconds. */
 function frames(page) {
   return page.evaluate(async (duration) => {
@@ -85,8 +65,7 @@ async function studiesEnded(page) {
   }
 }
 
-const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+const { address, browser, end } = await begin();
 console.log(
   "| queue | when | times slower | frames per second | longest frame (ms) | processor time per frame (ms) |",
 );
@@ -96,8 +75,7 @@ for (const [name, queue] of Object.entries(QUEUES)) {
   const state = { text: scenario(queue), link: null, targets: {}, kept: [] };
   const code = deflateRawSync(Buffer.from(JSON.stringify(state))).toString("base64url");
   await page.goto(`${address}#1.${code}`);
-  const ended = page.locator("#live > p.quiet").filter({ hasText: "simulated in" });
-  await ended.waitFor({ timeout: 120_000 });
+  await runEnded(page);
   await page.locator("#trade-off").getByText(/^Done/).waitFor({ timeout: 300_000 });
   await page.locator("#packets").getByText("Watch packets").click();
   const play = page.locator("#packets").getByRole("button", { name: /^(Play|Pause)$/ });
@@ -123,5 +101,4 @@ for (const [name, queue] of Object.entries(QUEUES)) {
   console.log(await page.locator("#packets > p.quiet").textContent());
   await page.close();
 }
-await browser.close();
-server.close();
+await end();

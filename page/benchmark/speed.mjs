@@ -7,15 +7,11 @@
  * Prints lines of a table. Nothing else should run on the machine.
  */
 
-import { createReadStream, readdirSync, readFileSync, statSync } from "node:fs";
-import { createServer } from "node:http";
-import { extname, join, resolve } from "node:path";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { chromium } from "playwright-core";
+import { begin, BUILT, moveSlider, quantile, runEnded } from "./served.mjs";
 
-const REPOSITORY = resolve(import.meta.dirname, "../..");
-const BUILT = join(REPOSITORY, "python/tailroom/explore/page");
-const TYPES = { ".html": "text/html", ".js": "text/javascript", ".css": "text/css" };
 const POSITIONS = 20;
 const STUDY_S = 20;
 const MOVING_MS = 3000;
@@ -40,57 +36,12 @@ congestion = "cubic"
 rtt = { uniform = ["30 ms", "50 ms"] }
 `;
 
-function serveStatic() {
-  const server = createServer((request, response) => {
-    const path = new URL(request.url, "http://host").pathname;
-    const file = join(BUILT, path === "/" ? "index.html" : path);
-    try {
-      statSync(file);
-    } catch {
-      response.writeHead(404).end();
-      return;
-    }
-    const type = TYPES[extname(file)] ?? "application/octet-stream";
-    response.writeHead(200, { "content-type": type });
-    createReadStream(file).pipe(response);
-  });
-  return new Promise((done) => {
-    server.listen(0, "127.0.0.1", () => {
-      const stop = () => {
-        server.close();
-        server.closeAllConnections();
-      };
-      done({ address: `http://127.0.0.1:${server.address().port}/`, stop });
-    });
-  });
-}
-
 /** Times from a movement of the slider to the first change of the live view, and to the whole run. */
 async function latencies(page) {
   const times = [];
   for (let place = 0; place < POSITIONS; place++) {
     const step = 300 + Math.round((600 * ((place * 7) % POSITIONS)) / POSITIONS);
-    times.push(
-      await page.evaluate(async (value) => {
-        const slider = document.querySelector("#buffer");
-        const state = document.querySelector("#live > p.quiet");
-        const first = new Promise((seen) => {
-          const observer = new MutationObserver(() => {
-            observer.disconnect();
-            requestAnimationFrame(() => seen(performance.now()));
-          });
-          observer.observe(state, { childList: true, characterData: true, subtree: true });
-        });
-        const began = performance.now();
-        slider.value = String(value);
-        slider.dispatchEvent(new Event("input", { bubbles: true }));
-        const picture = (await first) - began;
-        while (!state.textContent.includes("simulated in")) {
-          await new Promise((frame) => requestAnimationFrame(frame));
-        }
-        return [picture, performance.now() - began];
-      }, step),
-    );
+    times.push(await moveSlider(page, step));
   }
   return [0, 1].map((which) => times.map((time) => time[which]).sort((a, b) => a - b));
 }
@@ -129,8 +80,6 @@ async function studySpeed(page) {
   return ((last - first) / (performance.now() - began)) * 1000;
 }
 
-const quantile = (sorted, q) => sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))];
-
 function sizes() {
   const files = readdirSync(BUILT, { recursive: true }).filter((name) =>
     statSync(join(BUILT, name)).isFile(),
@@ -140,9 +89,7 @@ function sizes() {
   console.log(`download, gzipped: ${(total / 1e3).toFixed(0)} kB in ${files.length} files`);
 }
 
-const served = await serveStatic();
-const executablePath = process.env.CHROMIUM ?? "/usr/bin/chromium";
-const browser = await chromium.launch({ executablePath, args: ["--no-sandbox"] });
+const { address, browser, end } = await begin();
 sizes();
 console.log(
   "| rate | first picture p50, p95 (ms) | whole run p50, p95 (ms) | frames per second, slider moving | " +
@@ -151,9 +98,8 @@ console.log(
 console.log("| --- | --- | --- | --- | --- |");
 for (const rate of RATES) {
   const page = await browser.newPage();
-  await page.goto(served.address);
-  const ended = page.locator("#live > p.quiet").filter({ hasText: "simulated in" });
-  await ended.waitFor({ timeout: 60_000 });
+  await page.goto(address);
+  await runEnded(page);
   await page.locator("#text").fill(scenario(rate));
   await page.getByText(/^20 s simulated in/).waitFor({ timeout: 60_000 });
   const [first, whole] = await latencies(page);
@@ -166,5 +112,4 @@ for (const rate of RATES) {
   console.log(`| ${rate} | ${cells.join(" | ")} | ${frames.toFixed(0)} | ${speed.toFixed(1)} |`);
   await page.close();
 }
-await browser.close();
-served.stop();
+await end();
