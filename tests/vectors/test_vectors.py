@@ -18,14 +18,7 @@ OFTEN = [name for name in VECTORS if not name.startswith("highspeed")]
 ROWS = [name for name in VECTORS if name.startswith("highspeed")]
 SEEDS = range(1001, 1101)
 """Other seeds than any with which the vectors were written."""
-BY_CHANCE = (
-    "pie.steady-1.25",
-    "pie.small-probabilities",
-    "red.settled-1.06",
-    "red.gentle",
-    "dual_pi2.coupling-4",
-    "dual_pi2.ramp-1000us",
-)
+BY_CHANCE = [name for name in VECTORS if VECTORS[name].chance]
 BBR = [name for name in VECTORS if name.startswith("bbr3")]
 
 
@@ -46,20 +39,19 @@ def test_tailroom_meets_each_row_of_highspeed(name: str) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [*BY_CHANCE, *BBR])
+@pytest.mark.parametrize("name", BY_CHANCE)
 def test_the_bands_are_wide_enough_for_chance(name: str) -> None:
-    """If a run missed a band with a probability of 3 % or more, 100 would do so 95 times of 100.
-
-    The other vectors of a queue discipline have bands of the same width.
-    """
-    assert VECTORS[name].chance
+    """If a run missed a band with a probability of 3 % or more, 100 would do so 95 times of 100."""
     for seed in SEEDS:
         assert_met(VECTORS[name], seed)
 
 
 def test_vectors_without_chance_do_not_depend_on_the_seed() -> None:
-    for name in ("cubic.fast-convergence", "dctcp.first-mark-30", "codel.drop-times"):
-        assert results_of(VECTORS[name], 1) == results_of(VECTORS[name], 2)
+    """But for most rows of HighSpeed TCP, which differ in a window alone."""
+    certain = [name for name in (*OFTEN, ROWS[0]) if not VECTORS[name].chance]
+    assert len(certain) > 30
+    for name in certain:
+        assert results_of(VECTORS[name], 1) == results_of(VECTORS[name], 2), name
 
 
 @pytest.mark.slow
