@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from tests.validation.frame import ROOT, Claim
-from tests.validation.l4s import curves, laws
+from tests.validation.l4s import curves, laws, step_law, steps
 
 
 def test_a_classic_loss_of_a_quarter_saturates_the_l4s_queue() -> None:
@@ -27,6 +27,43 @@ def test_both_response_functions_fill_the_link() -> None:
     for rate in (4e6, 200e6):
         found = laws.shares(rate, 0.02)
         assert found.prague_bps + found.cubic_bps == pytest.approx(rate, rel=1e-6)
+
+
+def test_rounds_after_a_fall_of_capacity_worked_by_hand() -> None:
+    """60 packets at 30 Mbit/s in 24 ms; the virtual RTT of 25 ms is longer once the queue is short.
+
+    Before, 62.5 packets make a virtual RTT. 15 Mbit/s are 1.25 packets per ms.
+    """
+    share = step_law.steady_mark_share(62.5)
+    assert laws.prague_window(share) == pytest.approx(62.5)
+    found = [*step_law.rounds(30e6, 15e6, 0.024, 0.004)]
+    window, alpha, time_ms, length_ms = 60.0, share, 0.0, 24.0
+    for one in found:
+        assert one.window == pytest.approx(window)
+        assert 1e3 * one.time_s == pytest.approx(time_ms)
+        assert 1e3 * one.delay_s == pytest.approx(max(window / 1.25 - 24, 0))
+        time_ms += length_ms
+        window -= alpha * window / 2
+        alpha = alpha * 15 / 16 + 1 / 16
+        length_ms = max(window / 1.25, 25.0)
+    assert found[-1].delay_s < 0.004 <= found[-2].delay_s
+
+
+def test_a_long_delay_drives_p_above_one_half() -> None:
+    """RFC 9332 appendix A.1: 3.2 times the delay, and 0.16 times its excess in each 16 ms."""
+    still = step_law.Round(0.0, 0.16, 60.0, 0.075)
+    assert step_law.largest_base([still]) == pytest.approx(3.2 * 0.075 + 10 * 0.16 * 0.06)
+    assert step_law.largest_base([still] * 2) == pytest.approx(0.24 + 2 * 0.096)
+    assert step_law.largest_base([still] * 4) > step_law.OVERLOAD
+
+
+def test_a_fall_of_capacity_has_the_delay_of_the_formula() -> None:
+    [(high, low, rtt_ms)] = [one for one in steps.FALLS if one == (40, 20, 20)]
+    limit_s = steps.limit("prague", low)
+    *_, second, last = step_law.rounds(high * 1e6, low * 1e6, 1e-3 * rtt_ms, limit_s)
+    found = steps.curve("prague", high, low, rtt_ms).returned_s(limit_s)
+    assert abs(found - last.time_s) <= 0.04
+    assert second.delay_s >= limit_s
 
 
 @pytest.mark.slow
