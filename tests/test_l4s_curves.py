@@ -43,9 +43,9 @@ def test_rounds_after_a_fall_of_capacity_worked_by_hand() -> None:
         assert 1e3 * one.time_s == pytest.approx(time_ms)
         assert 1e3 * one.delay_s == pytest.approx(max(window / 1.25 - 24, 0))
         time_ms += length_ms
+        length_ms = max(window / 1.25, 25.0)
         window -= alpha * window / 2
         alpha = alpha * 15 / 16 + 1 / 16
-        length_ms = max(window / 1.25, 25.0)
     assert found[-1].delay_s < 0.004 <= found[-2].delay_s
 
 

@@ -1,9 +1,10 @@
 """What follows for one Prague flow when the capacity of its link falls; nothing knows the engine.
 
-A round is the RTT with the queue, or the virtual RTT if that is longer. While the delay is above
-the ramp, every packet is marked, so that each round moves alpha by a sixteenth of its distance from
-1, and takes alpha / 2 of the window (draft-briscoe-iccrg-prague-congestion-control-04 sec. 2.3.2
-and 2.4.2).
+While the delay is above the ramp, every packet is marked, so that each round moves alpha by a
+sixteenth of its distance from 1, and takes alpha / 2 of the window
+(draft-briscoe-iccrg-prague-congestion-control-04 sec. 2.3.2 and 2.4.2). A round ends with the ACK of
+the last packet sent before its reduction, which waits in the queue of the window before; a virtual
+RTT, if longer, takes its place.
 """
 
 from collections.abc import Iterator
@@ -58,8 +59,7 @@ def rounds(high_bps: float, low_bps: float, rtt_s: float, settled_s: float) -> I
         time_s += length_s
         window *= 1 - alpha / 2
         alpha += GAIN * (1 - alpha)
-        after_s = max(window * laws.PACKET_BITS / low_bps - rtt_s, 0.0)
-        length_s = max(rtt_s + after_s, laws.VIRTUAL_RTT_S)
+        length_s = max(rtt_s + delay_s, laws.VIRTUAL_RTT_S)
 
 
 def largest_base(of_step: list[Round]) -> float:
