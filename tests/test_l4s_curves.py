@@ -30,22 +30,24 @@ def test_both_response_functions_fill_the_link() -> None:
 
 
 def test_rounds_after_a_fall_of_capacity_worked_by_hand() -> None:
-    """60 packets at 30 Mbit/s in 24 ms; the virtual RTT of 25 ms is longer once the queue is short.
+    """62.5 packets at 30 Mbit/s in 24 ms and the 1 ms of the ramp; 15 Mbit/s are 1.25 packets per ms.
 
-    Before, 62.5 packets make a virtual RTT. 15 Mbit/s are 1.25 packets per ms.
+    Before, 62.5 * 25 / 24 packets make a virtual RTT of 25 ms.
     """
-    share = step_law.steady_mark_share(62.5)
-    assert laws.prague_window(share) == pytest.approx(62.5)
+    virtual = 62.5 * 25 / 24
+    share = step_law.steady_mark_share(virtual)
+    assert laws.prague_window(share) == pytest.approx(virtual)
     found = [*step_law.rounds(30e6, 15e6, 0.024, 0.004)]
-    window, alpha, time_ms, length_ms = 60.0, share, 0.0, 24.0
-    for one in found:
+    window, alpha, time_ms, length_ms = 62.5, share, 0.0, 24.0
+    for number, one in enumerate(found):
         assert one.window == pytest.approx(window)
         assert 1e3 * one.time_s == pytest.approx(time_ms)
         assert 1e3 * one.delay_s == pytest.approx(max(window / 1.25 - 24, 0))
         time_ms += length_ms
         length_ms = max(window / 1.25, 25.0)
         window -= alpha * window / 2
-        alpha = alpha * 15 / 16 + 1 / 16
+        new = 1 / 16 if number else 1 / 32
+        alpha = alpha * (1 - new) + new
     assert found[-1].delay_s < 0.004 <= found[-2].delay_s
 
 

@@ -1,10 +1,12 @@
 """What follows for one Prague flow when the capacity of its link falls; nothing knows the engine.
 
 While the delay is above the ramp, every packet is marked, so that each round moves alpha by a
-sixteenth of its distance from 1, and takes alpha / 2 of the window
-(draft-briscoe-iccrg-prague-congestion-control-04 sec. 2.3.2 and 2.4.2). A round ends with the ACK of
-the last packet sent before its reduction, which waits in the queue of the window before; a virtual
-RTT, if longer, takes its place.
+sixteenth of its distance from 1, and takes alpha / 2 of the window (draft-briscoe-iccrg-prague-
+congestion-control-04 sec. 2.3.2 and 2.4.2). Of the round in which the first mark returns, half the
+packets are marked on average.
+
+A round ends with the ACK of the last packet sent before its reduction, which waits in the queue of
+the window before; a virtual RTT, if longer, takes its place.
 """
 
 from collections.abc import Iterator
@@ -13,6 +15,8 @@ from typing import NamedTuple
 from tests.validation.l4s import laws
 
 GAIN = 1 / 16
+RAMP_S = 0.001
+"""The middle of DualPI2's ramp (RFC 9332 appendix A.1: 800 us to 1200 us)."""
 UPDATE_S, INTEGRAL, PROPORTIONAL = 0.016, 0.16, 3.2
 """Of DualPI2's controller, with delays in seconds (RFC 9332 appendix A.1)."""
 OVERLOAD = 1 / laws.COUPLING
@@ -46,11 +50,12 @@ def steady_mark_share(window: float) -> float:
 def rounds(high_bps: float, low_bps: float, rtt_s: float, settled_s: float) -> Iterator[Round]:
     """Yields the rounds until the delay is below `settled_s`.
 
-    The flow has filled the link with an empty queue. Its first marks return after an RTT.
+    The flow has filled the link, with a queue in the middle of the ramp. Its first marks return
+    after an RTT.
     """
-    window = high_bps * rtt_s / laws.PACKET_BITS
+    window = high_bps * (rtt_s + RAMP_S) / laws.PACKET_BITS
     alpha = steady_mark_share(window * max(rtt_s, laws.VIRTUAL_RTT_S) / rtt_s)
-    time_s, length_s = 0.0, rtt_s
+    gain, time_s, length_s = GAIN / 2, 0.0, rtt_s
     while True:
         delay_s = max(window * laws.PACKET_BITS / low_bps - rtt_s, 0.0)
         yield Round(time_s, length_s, window, delay_s)
@@ -58,7 +63,8 @@ def rounds(high_bps: float, low_bps: float, rtt_s: float, settled_s: float) -> I
             return
         time_s += length_s
         window *= 1 - alpha / 2
-        alpha += GAIN * (1 - alpha)
+        alpha += gain * (1 - alpha)
+        gain = GAIN
         length_s = max(rtt_s + delay_s, laws.VIRTUAL_RTT_S)
 
 
