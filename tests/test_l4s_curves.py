@@ -5,7 +5,7 @@ import csv
 import pytest
 
 from tests.validation.frame import ROOT, Claim
-from tests.validation.l4s import curves, laws, step_law, steps
+from tests.validation.l4s import curves, falls, laws, step_law, steps
 
 
 def test_a_classic_loss_of_a_quarter_saturates_the_l4s_queue() -> None:
@@ -30,7 +30,7 @@ def test_both_response_functions_fill_the_link() -> None:
 
 
 def test_rounds_after_a_fall_of_capacity_worked_by_hand() -> None:
-    """62.5 packets at 30 Mbit/s in 24 ms and the 1 ms of the ramp; 15 Mbit/s are 1.25 packets per ms.
+    """62.5 packets at 30 Mbit/s in 24 ms and the 1 ms of the ramp; 15 Mbit/s are 1.25 per ms.
 
     Before, 62.5 * 25 / 24 packets make a virtual RTT of 25 ms.
     """
@@ -60,7 +60,8 @@ def test_a_long_delay_drives_p_above_one_half() -> None:
 
 
 def test_a_fall_of_capacity_has_the_delay_of_the_formula() -> None:
-    [(high, low, rtt_ms)] = [one for one in steps.FALLS if one == (40, 20, 20)]
+    high, low, rtt_ms = 40, 20, 20
+    assert (high, low, rtt_ms) in falls.FALLS
     limit_s = steps.limit("prague", low)
     *_, second, last = step_law.rounds(high * 1e6, low * 1e6, 1e-3 * rtt_ms, limit_s)
     found = steps.curve("prague", high, low, rtt_ms).returned_s(limit_s)
@@ -87,3 +88,19 @@ def test_the_file_has_every_point_once() -> None:
         places = [tuple(row[key] for key in curves.HEADINGS[:3]) for row in csv.DictReader(file)]
     points = len(curves.CASES) * len(curves.RATES_MBPS) * len(curves.RTTS_MS)
     assert len({*places}) == len(places) == points
+
+
+def test_the_file_of_falls_is_of_the_formula() -> None:
+    with (ROOT / "docs/validation/l4s-falls.csv").open(encoding="utf-8", newline="") as file:
+        rows = [[float(cell) for cell in row] for row in [*csv.reader(file)][1:]]
+    assert [tuple(row[:3]) for row in rows] == [*falls.FALLS, *falls.NEW_FALLS]
+    for high, low, rtt_ms, least_ms, most_ms, formula_ms, base, lost in rows:
+        limit_s = steps.limit("prague", low)
+        law = [*step_law.rounds(high * 1e6, low * 1e6, 1e-3 * rtt_ms, limit_s)]
+        assert formula_ms == pytest.approx(1e3 * law[-1].time_s, abs=0.5)
+        assert base == pytest.approx(step_law.largest_base(law), abs=0.005)
+        assert (lost > 0) == (base > step_law.OVERLOAD)
+        if (high, low, rtt_ms) in falls.NEW_FALLS and not lost:
+            round_ms = 1e3 * law[1].length_s
+            is_met = formula_ms - round_ms <= least_ms <= most_ms <= formula_ms + round_ms
+            assert is_met == ((high, low, rtt_ms) != falls.KNOWN_MISS)

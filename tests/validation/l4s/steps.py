@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tailroom_papers.framework import above, below, between
+from tailroom_papers.framework import below, between
 from tests.validation.frame import Claim, Item, Table
-from tests.validation.l4s import laws, scenarios, step_law
+from tests.validation.l4s import laws, scenarios
 
 HIGH_MBPS, LOW_MBPS = 40, 20
 DOWN_S, UP_S, END_S = 60, 90, 120
@@ -23,20 +23,6 @@ of its distance from 1 per round, and 7 reductions by alpha / 2 halve the window
 the queue."""
 GROWTH_BOUND = 1.5
 """Factor of the time in which Prague takes the capacity that is added."""
-FALLS = (
-    *((12, 6, 20), (12, 6, 40), (20, 10, 100), (40, 20, 10), (40, 20, 20), (40, 20, 40)),
-    *((40, 20, 60), (40, 20, 100), (100, 25, 20), (100, 50, 20), (100, 50, 40)),
-    *((30, 15, 30), (60, 20, 50), (60, 30, 120), (80, 20, 15), (150, 75, 25), (150, 100, 50)),
-)
-"""Capacity before and after in Mbit/s, RTT in ms: with these runs the formula was corrected."""
-NEW_FALLS = (
-    *((16, 8, 30), (24, 12, 55), (50, 25, 15), (70, 35, 45), (90, 30, 25), (90, 45, 110)),
-    *((120, 60, 35), (180, 90, 12)),
-)
-"""Chosen after the last correction, and run once."""
-SEEDS = (1, 2, 3)
-LOSSES_S = 5
-"""Time after the fall in which losses count."""
 SHOWN_S = 3
 SAMPLES_PER_ROW = 2
 STEP_HEADINGS = ("flow", "RTT (ms)", "step", "since the step (s)", "delay (ms)", "utilization")
@@ -75,6 +61,10 @@ class Curve:
         gaps = np.flatnonzero(np.diff(above) > SETTLED_S / SAMPLE_S)
         last = above[gaps[0]] if len(gaps) else (above[-1] if len(above) else 0)
         return float((last + 1) * SAMPLE_S)
+
+    def lost_after_fall(self, time_s: float) -> float:
+        """Packets that are lost within a time after the capacity falls."""
+        return float(self.drops[self.is_low][: round(time_s / SAMPLE_S)].sum())
 
     def grown_s(self) -> float:
         """Time until 90 % of the capacity that is added is used."""
@@ -140,7 +130,6 @@ def items() -> Iterator[Item]:
     yield Claim(f"and returns within {RETURN_ROUNDS} rounds", back)
     yield Claim("Prague takes added capacity by one packet per virtual RTT", growth)
     yield Table("l4s-steps.csv", STEP_HEADINGS, list(samples(curves)))
-    yield from falls()
     yield Table("ramp", ("flows", "mean delay", "p99 delay", "largest delay"), list(ramp()))
 
 
@@ -156,38 +145,6 @@ def samples(curves: Mapping[tuple[int, str], Curve]) -> Iterator[tuple[object, .
                 used = found.used[part].mean()
                 since_s = (at - first) * SAMPLE_S
                 yield control, rtt_ms, step, f"{since_s:.2f}", f"{delay_ms:.2f}", f"{used:.3f}"
-
-
-def falls() -> Iterator[Item]:
-    """Prague when the capacity falls, compared with the rounds of `step_law`."""
-    rows, timely, early, lossless, lossy = [], [], [], [], []
-    for high_mbps, low_mbps, rtt_ms in (*FALLS, *NEW_FALLS):
-        limit_s = limit("prague", low_mbps)
-        law = [*step_law.rounds(high_mbps * 1e6, low_mbps * 1e6, 1e-3 * rtt_ms, limit_s)]
-        base, expected_s = step_law.largest_base(law), law[-1].time_s
-        # The first mark comes at any time of a period of alpha; no round is longer than the second.
-        slack_s = law[1].length_s
-        is_overload = base > step_law.OVERLOAD
-        runs = [curve("prague", high_mbps, low_mbps, rtt_ms, seed) for seed in SEEDS]
-        times = [run.returned_s(limit_s) for run in runs]
-        dropped = [float(run.drops[run.is_low][: round(LOSSES_S / SAMPLE_S)].sum()) for run in runs]
-        where = f"{high_mbps:g} to {low_mbps:g} Mbit/s, {rtt_ms} ms"
-        for time_s, drops in zip(times, dropped, strict=True):
-            if is_overload:
-                early.append(below(where, time_s, expected_s + slack_s))
-                lossy.append(above(where, drops, 0.5))
-            else:
-                timely.append(between(where, time_s, expected_s - slack_s, expected_s + slack_s))
-                lossless.append(below(where, drops, 0.5))
-        measured = f"{1e3 * min(times):.0f} to {1e3 * max(times):.0f} ms"
-        numbers = (f"{1e3 * expected_s:.0f} ms", f"{base:.2f}", f"{sum(dropped) / len(runs):.0f}")
-        rows.append((f"{high_mbps:g} to {low_mbps:g} Mbit/s", f"{rtt_ms} ms", measured, *numbers))
-    heads = ("capacity", "RTT", "delay returns after", "by formula", "largest p'", "packets lost")
-    yield Table("falls", heads, rows)
-    yield Claim("the delay of Prague returns within a round of the formula's time", timely)
-    yield Claim("and no later than that where p' passes 1/2", early)
-    yield Claim("no packet is lost where p' stays below 1/2", lossless)
-    yield Claim("packets are lost where p' passes 1/2", lossy)
 
 
 def ramp() -> Iterator[tuple[str, ...]]:
