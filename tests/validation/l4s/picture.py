@@ -77,12 +77,11 @@ def _draw_delays(panel: Axes, rows: list[Row]) -> None:
             name = label if which == "mean" else None
             panel.plot(rates, delays_ms, line, color=colour, marker=marker, ms=4, label=name)
     panel.set(xscale="log", yscale="log")
-    for delay_s, what, at in (
-        (laws.TARGET_S, "target of classic", rates[1]),
-        (laws.RAMP_END_S, "end of the ramp", rates[2]),
-    ):
+    for delay_s in (laws.TARGET_S, laws.RAMP_END_S):
         panel.axhline(1e3 * delay_s, color="0.6", linestyle="--")
-        panel.annotate(what, (at, 0.95e3 * delay_s), va="top", fontsize="x-small")
+    below, at_end = 0.95e3 * laws.TARGET_S, (rates[-1], 1e3 * laws.RAMP_END_S)
+    panel.annotate("target of classic", (rates[1], below), va="top", fontsize="x-small")
+    panel.annotate("end of the ramp", at_end, ha="right", va="bottom", fontsize="x-small")
     panel.set_xticks(rates, [f"{rate:g}" for rate in rates])
     panel.minorticks_off()
     panel.yaxis.set_major_formatter("{x:g}")
