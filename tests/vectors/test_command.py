@@ -162,7 +162,7 @@ def test_wrong_results_are_refused(
 def test_results_of_vectors_that_are_not_there_are_named(
     tailroom: Tailroom, tmp_path: Path
 ) -> None:
-    others: dict[str, object] = {name: {} for name in ("my.vektor", "a\x1b", "b", "c")}
+    others: dict[str, object] = {name: {} for name in ("other", "a\x1b", "b", "c")}
     results = {"implementation": "mine", "results": {"my.vector": {"values": {"x": 2}}, **others}}
     ended = check(tailroom, tmp_path, VECTOR, results)
     assert ended.status == 0
