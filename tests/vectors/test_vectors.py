@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from tailroom.errors import VectorFileError
+from tailroom.pfc_headroom import terms
 from tailroom.vectors.judge import misses
 from tailroom.vectors.runs import results_of
 from tailroom.vectors.scripts import HeadroomScript
@@ -139,6 +140,11 @@ def test_a_vector_catches_a_wrong_number(name: str, key: str, wrong: dict[str, A
         # Most are slower than the last, which is that of undoing.
         chosen = vectors[::-1]
     assert any(_misses(mutated(vector, key, wrong)) for vector in chosen)
+
+
+def test_a_headroom_catches_a_wrong_term(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(terms, "MAC_PHY_BYTES", 1024)  # instead of 0.8 KiB
+    assert any(map(_misses, vectors_of("headroom")))
 
 
 def test_the_sets_have_every_published_headroom_and_every_row_of_highspeed() -> None:
