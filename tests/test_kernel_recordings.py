@@ -8,6 +8,7 @@ import pytest
 import tailroom as tr
 from tests.validation import kernel, kernel_recovery
 from tests.validation.kernel_comparison import Comparison
+from tests.validation.kernel_names import order, words
 from validation.kernel import Recovery, matrix, recovery
 from validation.kernel.experiment import Experiment
 
@@ -18,6 +19,17 @@ LIMIT_BYTES = 11_500_000
 def test_every_experiment_is_recorded() -> None:
     names = {experiment.name for experiment in matrix.experiments()}
     assert {path.name.removesuffix(".json.xz") for path in kernel.RECORDED.glob("*.xz")} == names
+
+
+def test_every_experiment_has_words_of_its_own() -> None:
+    names = [experiment.name for experiment in matrix.experiments()]
+    assert len({words(name) for name in names}) == len(names)
+    assert words("many-10-bbr1-0.25-bdp") == "10 BBR flows, 0.25 BDP"
+    assert words("two-rtts-cubic-8-flows") == "8 CUBIC flows with two RTTs"
+    assert words("two-way-reno-drop_tail") == "2 Reno flows in both directions, tail drop"
+    assert sorted(["10 BDP", "2 BDP", "0.25 BDP"], key=order) == ["0.25 BDP", "2 BDP", "10 BDP"]
+    with pytest.raises(ValueError, match="add its form"):
+        words("alone")
 
 
 def test_recordings_are_small() -> None:

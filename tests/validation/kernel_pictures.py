@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 
 from tailroom.plots import style
 from tests.validation.kernel import COLUMNS, RECORDED, compare, load, simulate
+from tests.validation.kernel_names import order, words
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
 DOTS_PER_INCH = 110
@@ -90,26 +91,21 @@ def _first_loss(times_s: list[float], measured_from_s: float) -> float:
 
 def _agreement() -> Figure:
     """How far every statistic is from the kernel's, in units of its goal."""
-    paths = sorted(RECORDED.glob("*.json.xz"))
-    figure = Figure(figsize=(9, 0.3 + 0.2 * len(paths)), layout="constrained")
+    of_words = {words(path.name.removesuffix(".json.xz")): path for path in RECORDED.glob("*.xz")}
+    names = sorted(of_words, key=order)
+    figure = Figure(figsize=(9, 0.3 + 0.2 * len(names)), layout="constrained")
     panel = figure.subplots()
-    markers: dict[str, dict[str, Any]] = {}
-    for at, path in enumerate(paths):
-        for comparison in compare(load(path), {}):
-            statistic = next(name for name in COLUMNS if comparison.what.startswith(name))
-            is_new = statistic not in markers
-            if is_new:
-                number = len(markers)
-                colour = style.COLOURS[number % len(style.COLOURS)]
-                shape = style.MARKERS[number % len(style.MARKERS)]
-                marker = {"marker": shape, "color": colour}
-                markers[statistic] = {**marker, "linestyle": "", "markersize": 6}
-            label = statistic if is_new else None
-            ratio = min(max(comparison.ratio, -FARTHEST), FARTHEST)
-            panel.plot([ratio], [at], **markers[statistic], label=label)
+    points: dict[str, list[tuple[float, int]]] = {statistic: [] for statistic in COLUMNS}
+    for at, name in enumerate(names):
+        for comparison in compare(load(of_words[name]), {}):
+            statistic = next(one for one in COLUMNS if comparison.what.startswith(one))
+            points[statistic].append((min(max(comparison.ratio, -FARTHEST), FARTHEST), at))
+    for number, (statistic, found) in enumerate(points.items()):
+        colour = style.COLOURS[number % len(style.COLOURS)]
+        shape = style.MARKERS[number % len(style.MARKERS)]
+        panel.plot(*zip(*found, strict=True), shape, color=colour, markersize=6, label=statistic)
     panel.axvspan(-1, 1, color="0.93", zorder=0)
     panel.axvline(0, **style.LIMIT_LINE)
-    names = [path.name.removesuffix(".json.xz") for path in paths]
     panel.set_yticks(range(len(names)), names, fontsize="small")
     panel.set_ylim(len(names) - 0.5, -0.5)
     panel.set_xlabel("tailroom minus Linux, in units of the goal (shaded: met)")

@@ -1,5 +1,6 @@
 """`tailroom vectors`: what it writes, reads, judges and refuses."""
 
+import gzip
 import hashlib
 import json
 from pathlib import Path
@@ -8,6 +9,8 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator  # comes with nbformat
 
+import tailroom as tr
+from tailroom.vectors import reading
 from tests.conftest import Tailroom
 
 VECTOR: dict[str, Any] = {
@@ -31,7 +34,10 @@ def table(path: Path) -> Any:
 
 def test_every_file_is_valid_and_has_the_hash_of_the_index(written: Path) -> None:
     validator = Draft202012Validator(table(written / "schema.json"))
-    entries = table(written / "index.json")["vectors"]
+    index = table(written / "index.json")
+    validator.validate(index)
+    assert index["tailroom"] == tr.__version__
+    entries = index["vectors"]
     files = {*written.iterdir()} - {written / "index.json", written / "schema.json"}
     assert len(entries) == len(files) > 100
     for entry in entries:
@@ -39,6 +45,24 @@ def test_every_file_is_valid_and_has_the_hash_of_the_index(written: Path) -> Non
         assert hashlib.sha256(file.read_bytes()).hexdigest() == entry["sha256"]
         validator.validate(table(file))
         assert table(file)["id"] == entry["id"]
+
+
+def test_traces_lie_next_to_the_vectors_of_senders(tailroom: Tailroom, tmp_path: Path) -> None:
+    place = tmp_path / "vectors"
+    ended = tailroom("vectors", "write", place, "reno", "headroom.sn5600", "--qlog")
+    assert ended.output == f"6 vectors, 5 traces, index.json and schema.json are in {place}\n"
+    index = table(place / "index.json")
+    Draft202012Validator(table(place / "schema.json")).validate(index)
+    digests = {entry["qlog"]: entry["qlog_sha256"] for entry in index["vectors"] if "qlog" in entry}
+    assert {file.name for file in place.glob("*.sqlog*")} == digests.keys()
+    traces = {name: gzip.decompress((place / name).read_bytes()) for name in digests}
+    assert {name: hashlib.sha256(trace).hexdigest() for name, trace in traces.items()} == digests
+    records = [json.loads(text) for text in traces["reno.halving.sqlog.gz"].split(b"\x1e")[1:]]
+    *_, threshold = (
+        one["data"]["ssthresh"] for one in records if "ssthresh" in one.get("data", ())
+    )
+    # RFC 5681 Eq. 4: half of 50 or 51 packets of 1460 bytes, without those that have left.
+    assert 24 * 1460 <= threshold <= 25.5 * 1460
 
 
 def test_tailroom_results_are_valid_and_are_judged(
@@ -133,6 +157,31 @@ def test_wrong_results_are_refused(
     ended = check(tailroom, tmp_path, VECTOR, results)
     assert ended.status == 2
     assert message in ended.errors
+
+
+def test_results_of_vectors_that_are_not_there_are_named(
+    tailroom: Tailroom, tmp_path: Path
+) -> None:
+    others: dict[str, object] = {name: {} for name in ("other", "a\x1b", "b", "c")}
+    results = {"implementation": "mine", "results": {"my.vector": {"values": {"x": 2}}, **others}}
+    ended = check(tailroom, tmp_path, VECTOR, results)
+    assert ended.status == 0
+    assert ended.output.splitlines() == [
+        "1 of 1 expectations of 1 vectors are met; 0 vectors have no results",
+        "not judged, since no vector there has this name: a\\x1b, b, c, ...",
+    ]
+
+
+def test_a_file_without_end_is_refused_and_a_byte_order_mark_is_not(
+    tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Editors of Windows write the mark."""
+    texts = [json.dumps(VECTOR), "\ufeff" + json.dumps(RESULTS)]
+    monkeypatch.setattr(reading, "MOST_BYTES", max(len(text.encode()) for text in texts))
+    assert check(tailroom, tmp_path, *texts).status == 1
+    ended = check(tailroom, tmp_path, texts[0], texts[1] + " " * 50)
+    assert ended.status == 2
+    assert "results.json: is longer than 0 MB; leave out samples" in ended.errors
 
 
 def test_files_that_are_not_there_and_unknown_names_are_refused(

@@ -1,12 +1,14 @@
 """What the Linux kernel did, judged by the bands of the vectors of Reno and CUBIC.
 
+Other vectors have no recording: the kernel has BBRv1, and neither DCTCP nor queue disciplines.
+
 The recordings (validation/kernel) are of other paths than those of the vectors: the bands are
 computed with the window and the RTT at each loss of a recording.
 """
 
 import gzip
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 import pytest
@@ -23,6 +25,9 @@ KIND, TIME, STATE_OR_ACKED, CWND, SSTHRESH, ANSWER, SRTT = 0, 1, 2, 6, 8, 9, 10
 """Places in a line (tests/validation/exact.py); STATE_OR_ACKED is the new state of a STATE."""
 LOSS = 4
 UNLIMITED = 2**31 - 1
+RECORDED_RTT_S = 0.04
+SPREAD_ROUNDS = 3
+"""Rounds of slow start whose ACKs, 0.6 ms apart, come within 0.4 of a round trip."""
 POINTS = 10
 """At how many times of an epoch the window is judged."""
 
@@ -118,6 +123,8 @@ def cubic_epochs(results: Results, losses: list[Loss]) -> Iterator[Expectation]:
         length_s = loss.until_s - loss.time_s - 1e-6
         for point in range(3, POINTS + 1):
             at_s = length_s * point / POINTS
+            if at_s < 2 * loss.rtt_s:
+                continue
             passed = rounds(results, loss.time_s, loss.time_s + at_s)
             by_reno = cubic.reno_friendly(passed, start)
             by_cubic = cubic.since_reduction(at_s, loss.rtt_s, loss.window, maximum)
@@ -145,6 +152,30 @@ def test_linux_follows_the_cubic_function_as_the_vectors_expect(
         assert misses(cubic_epochs(results, losses), results)
 
 
+def test_linux_follows_the_cubic_function_between_losses_at_random() -> None:
+    """With fast convergence, and windows that are small: Reno's estimate is often the larger.
+
+    Of windows of 14, 17 and 24 packets Linux keeps 9, 11 and 16. These three epochs begin up to 0.9
+    packets lower and miss their bands, which are those of vectors with larger windows.
+    """
+    results, losses = recorded("kernel-cubic-losses")
+    large = [
+        one
+        for one in cubic_epochs(results, losses)
+        if one.after and losses[one.after.number - 1].window >= 8
+    ]
+    assert len(large) > 300
+    found: dict[int, float] = {}
+    for miss in misses(large, results):
+        assert miss.expectation.after
+        window = losses[miss.expectation.after.number - 1].window
+        short = miss.expectation.value[0] - float(miss.found.split()[2])
+        found[window] = max(short, found.get(window, 0.0))
+    assert found.keys() == {14, 17, 24}
+    for window, short in found.items():
+        assert 0 < short < cubic.BETA * window % 1
+
+
 def test_linux_grows_by_a_packet_in_a_round_trip_as_the_vectors_expect() -> None:
     """After a recovery of one or two round trips, within the packet of the vector."""
     results, losses = recorded("kernel-reno")
@@ -162,3 +193,39 @@ def test_linux_grows_by_a_packet_in_a_round_trip_as_the_vectors_expect() -> None
             why="one packet per round trip",
         )
         assert [(miss.found, grown.value) for miss in misses([grown], results)] == []
+
+
+@pytest.mark.parametrize("name", ["kernel-reno", "kernel-cubic", "kernel-cubic-losses"])
+def test_linux_doubles_the_window_in_slow_start_as_the_vector_expects(name: str) -> None:
+    """At the times of the vector, in round trips; later the link's rate spreads the ACKs."""
+    results, _ = recorded(name)
+    [vector] = (vector for vector in reno.vectors() if vector.id == "reno.slow-start")
+    scale = RECORDED_RTT_S / reno.RTT_S
+    expected = [
+        replace(one, at=(scale * one.at[0], scale * one.at[1])) for one in vector.expect if one.at
+    ][:SPREAD_ROUNDS]
+    assert [miss.found for miss in misses(expected, results)] == []
+    later = [replace(one, value=(1.5 * one.value[0], 1.5 * one.value[0])) for one in expected]
+    assert len(misses(later, results)) == SPREAD_ROUNDS
+
+
+@pytest.mark.parametrize("name", ["kernel-reno-losses", "kernel-cubic-losses"])
+def test_linux_reduces_once_in_a_round_trip_as_the_vectors_expect(name: str) -> None:
+    """Up to 3 % of the packets are lost at random, so that windows have several losses."""
+    results, losses = recorded(name)
+
+    def once(round_trips: float) -> list[Expectation]:
+        return [
+            Expectation(
+                event="reduction",
+                at=(0.0, round_trips * loss.rtt_s),
+                after=Occurrence("reduction", number),
+                value=(1, 1),
+                why="the losses of a window are one congestion event",
+            )
+            for number, loss in enumerate(losses, 1)
+        ]
+
+    assert len(losses) > 60
+    assert [miss.found for miss in misses(once(1.0), results)] == []
+    assert misses(once(5.0), results)

@@ -59,12 +59,27 @@ def list_vectors(names: Names = None) -> None:
 def write(
     directory: Annotated[Path, typer.Argument(metavar="DIR", help="New directory.")],
     names: Names = None,
+    *,
+    qlog: Annotated[
+        bool,
+        typer.Option(
+            "--qlog",
+            help="Also write a trace of tailroom's run of each sender (qlog), VECTOR.sqlog.gz.",
+        ),
+    ] = False,
 ) -> None:
     """Write vectors as JSON, a file each, with an index of their hashes and the schema."""
     with failures.reported(), output_directory(directory) as output:
         vectors = _chosen(names)
-        output.write(lambda place: write_vectors(vectors, place))
-        print(f"{len(vectors)} vectors, index.json and schema.json are in {shown(str(directory))}")
+        traces = 0
+
+        def write_all(place: Path) -> None:
+            nonlocal traces
+            traces = write_vectors(vectors, place, version=tailroom.__version__, has_traces=qlog)
+
+        output.write(write_all)
+        files = f"{traces} traces, index.json" if qlog else "index.json"
+        print(f"{len(vectors)} vectors, {files} and schema.json are in {shown(str(directory))}")
 
 
 @app.command("run", epilog=ending("vectors run cubic > results.json"))
@@ -128,6 +143,9 @@ def check(
             f"{count - missed} of {count} expectations of {len(judged)} vectors are met; "
             f"{len(known) - len(judged)} vectors have no results"
         )
+        if others := sorted(results.keys() - known.keys()):
+            names = ", ".join([*others[:3], *(["..."] if others[3:] else [])])
+            print(shown(f"not judged, since no vector there has this name: {names}"))
         if missed:
             raise typer.Exit(failures.VECTOR_MISSED)
 

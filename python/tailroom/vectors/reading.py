@@ -18,6 +18,10 @@ NOT_VECTORS = ("index.json", "schema.json")
 """Files of a directory of vectors that are none."""
 
 
+MOST_BYTES = 200_000_000
+"""Length of a file that is read; all results of tailroom have 9 MB."""
+
+
 @dataclass(frozen=True)
 class WrittenVector:
     """What judging results needs of a vector's file."""
@@ -60,11 +64,11 @@ class _Node:
                 )
         return {key: _Node(value, f"{self.place}, {key}") for key, value in self.value.items()}
 
-    def array(self, length: int | None = None) -> list["_Node"]:
-        """The members of an array."""
+    def array(self, length: int | None = None) -> Iterator["_Node"]:
+        """The members of an array, one at a time: there may be millions of samples."""
         if not isinstance(self.value, list) or length not in (None, len(self.value)):
             raise self.fail("an array" if length is None else f"an array of {length}")
-        return [_Node(value, f"{self.place}[{i}]") for i, value in enumerate(self.value)]
+        return (_Node(value, f"{self.place}[{i}]") for i, value in enumerate(self.value))
 
     def text(self) -> str:
         """A text that is not empty."""
@@ -126,10 +130,17 @@ def read_results(path: str | PathLike[str]) -> dict[str, Results]:
 
 def _read(file: Path) -> _Node:
     try:
-        text = file.read_text(encoding="utf-8")
+        with file.open("rb") as opened:
+            content = opened.read(MOST_BYTES + 1)
+        text = content.decode("utf-8-sig") if len(content) <= MOST_BYTES else ""
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "is not text in UTF-8"
         raise VectorFileError(f"{file}: cannot be read: {reason}; give a JSON file") from None
+    if len(content) > MOST_BYTES:
+        raise VectorFileError(
+            f"{file}: is longer than {MOST_BYTES // 10**6} MB; leave out samples that repeat a "
+            "value, or give fewer vectors at a time"
+        )
     try:
         return _Node(json.loads(text), str(file))
     except (ValueError, RecursionError) as error:

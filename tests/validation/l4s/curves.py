@@ -15,7 +15,7 @@ from typing import Any
 import tailroom as tr
 from tailroom_papers.framework import Check, below, between
 from tests.validation.frame import Claim, Item, Table, Validation
-from tests.validation.l4s import laws, scenarios, steps
+from tests.validation.l4s import falls, laws, scenarios, steps
 
 RATES_MBPS = (4, 12, 40, 200, 1000)
 RTTS_MS = (5, 10, 20, 50, 100)
@@ -159,7 +159,7 @@ def coupling() -> Iterator[Item]:
         else:
             at_most.append(below(where, difference, COUPLING_BOUND))
     heads = ("arrivals", "classic lost, p_C", "L4S marked, p_CL", "2 sqrt(p_C)", "L4S lost")
-    yield Table("coupling", heads, rows)
+    yield Table("l4s-coupling.csv", heads, rows)
     yield Claim("p_CL = 2 sqrt(p_C) at arrivals of equal intervals, up to p_C = 1/4", equal)
     yield Claim("above, both queues lose the same fraction", overload)
     yield Claim("with Poisson arrivals, under which p' varies, L4S has at most that", at_most)
@@ -217,6 +217,7 @@ def items(quick: bool) -> Iterator[Item]:
     yield from delays(grid)
     yield from ratios(grid)
     yield from steps.items()
+    yield from falls.items()
 
 
 main = Validation(

@@ -45,4 +45,5 @@ def _congested(alpha: float, ports: int) -> Vector:
             )
             for which in ("least", "largest")
         ),
+        chance="The order of arrivals at different ports; the band holds for each order.",
     )
