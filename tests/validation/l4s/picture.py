@@ -79,9 +79,11 @@ def _draw_delays(panel: Axes, rows: list[Row]) -> None:
     panel.set(xscale="log", yscale="log")
     for delay_s in (laws.TARGET_S, laws.RAMP_END_S):
         panel.axhline(1e3 * delay_s, color="0.6", linestyle="--")
-    below, at_end = 0.95e3 * laws.TARGET_S, (rates[-1], 1e3 * laws.RAMP_END_S)
-    panel.annotate("target of classic", (rates[1], below), va="top", fontsize="x-small")
-    panel.annotate("end of the ramp", at_end, ha="right", va="bottom", fontsize="x-small")
+    words = (
+        f"dashed: target of classic, {1e3 * laws.TARGET_S:g} ms,\n"
+        f"and end of the ramp, {1e3 * laws.RAMP_END_S:g} ms"
+    )
+    panel.text(0.99, 0.73, words, transform=panel.transAxes, ha="right", fontsize="x-small")
     panel.set_xticks(rates, [f"{rate:g}" for rate in rates])
     panel.minorticks_off()
     panel.yaxis.set_major_formatter("{x:g}")
