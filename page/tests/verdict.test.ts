@@ -134,7 +134,7 @@ test("of other disciplines the one with the shortest wait is named, if it is sur
     return others ? othersText(others, "voice").replaceAll("\u202f", " ") : "";
   };
   expect(text(curves.slice(0, 2))).toBe(
-    "With fq_codel (a queue per flow, each dropping or marking while waits stay above a target) and its " +
+    "With fq_codel (a queue per flow, each held to a target delay) and its " +
       "usual target of 5 ms, 99 of 100 packets of voice wait at most 2 ms, " +
       "and the link is used to 95.0 % (means of 3 runs).",
   );

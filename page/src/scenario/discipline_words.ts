@@ -8,12 +8,12 @@ const WORDS: Record<string, string> = {
   adaptive_red: "RED, which drops or marks at random, adapted to the load",
   step_mark: "one queue that marks packets above a threshold",
   wred: "one queue that marks at random between two thresholds",
-  codel: "one queue that drops or marks while waits stay above a target",
-  pie: "one queue that drops or marks at random to hold waits near a target",
+  codel: "one queue, held to a target delay by drops or marks",
+  pie: "one queue, held near a target delay by random drops or marks",
   dual_pi2: "two queues, a short one for L4S packets",
   fair: "a queue per flow, each with its share of the link",
-  fq_codel: "a queue per flow, each dropping or marking while waits stay above a target",
-  fq_pie: "a queue per flow, each dropping or marking at random to hold waits near a target",
+  fq_codel: "a queue per flow, each held to a target delay",
+  fq_pie: "a queue per flow, each held near a target delay",
   custom: "a discipline of your own",
 };
 

@@ -403,7 +403,9 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     await write(page, TWO_RENO);
     await expectSame(page, TWO_RENO);
     const picture = page.locator("#frontier-picture");
-    await expect.poll(() => picture.getAttribute("aria-label")).toMatch(/fq_codel: from/);
+    await expect
+      .poll(() => picture.getAttribute("aria-label"))
+      .toMatch(/fq_codel: target delay: from/);
     await page.locator("#trade-off").getByText(/^Done/).waitFor();
     const box = await picture.locator(".u-over").boundingBox();
     if (!box) throw new Error("no picture");
