@@ -9,7 +9,7 @@ import type { Picture } from "../../src/pictures/picture";
 import { duration, loss, packets, percent, plain, rate } from "../../src/scenario/quantities";
 import { COARSE, spread } from "../../src/study/plan";
 import { gradeOf } from "../../src/verdict/grade";
-import { TWO_RENO } from "./scenarios";
+import { TWO_PORTS, TWO_RENO } from "./scenarios";
 import { commandLine, linesElsewhere, serveStatic, summaries, type Served } from "./servers";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
@@ -451,35 +451,6 @@ ecn = "accurate"
 rtt = { uniform = ["180 us", "220 us"] }
 `;
 
-const SHARED = `duration = "0.2 s"
-measure_from = "0.05 s"
-[pools.asic]
-size = "400 kB"
-policy = { kind = "dynamic_threshold", alpha = 1 }
-[links.a]
-pool = "asic"
-rate = "1 Gbit/s"
-delay = "5 us"
-queue = "drop_tail"
-[links.b]
-pool = "asic"
-rate = "1 Gbit/s"
-delay = "5 us"
-queue = "drop_tail"
-[flows.to-a]
-count = 2
-path = ["a"]
-congestion = "reno"
-host = "data_center"
-rtt = { uniform = ["180 us", "220 us"] }
-[flows.to-b]
-count = 2
-path = ["b"]
-congestion = "reno"
-host = "data_center"
-rtt = { uniform = ["180 us", "220 us"] }
-`;
-
 /** The link that the page asks about. */
 async function linkAsked(): Promise<string> {
   const title = await page.locator("#live figcaption").first().textContent();
@@ -503,7 +474,7 @@ test("thresholds and alphas of the frontier are those that the command line woul
   await expect.poll(() => page.locator("#text").inputValue()).toContain('threshold = "1 packets"');
   await ended();
   await page.context().close();
-  await open(SHARED);
+  await open(TWO_PORTS);
   const link = await linkAsked();
   // Steps of 1/128, from which `tailroom size --vary pools.asic.policy.alpha` makes its seeds.
   const steps = Array.from({ length: 14 }, (_, power) => 2 ** power);
@@ -514,7 +485,7 @@ test("thresholds and alphas of the frontier are those that the command line woul
     values: valuesOf(
       steps,
       (step) => (step < 128 ? `1/${128 / step}` : String(step / 128)),
-      (step) => SHARED.replace("alpha = 1", `alpha = ${step / 128}`),
+      (step) => TWO_PORTS.replace("alpha = 1", `alpha = ${step / 128}`),
     ),
   });
   await page
