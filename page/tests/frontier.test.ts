@@ -19,7 +19,7 @@ import { linkOf } from "../src/scenario/reading";
 import { parseToml, setKey, type Table } from "../src/scenario/text";
 import { largestLimit } from "../src/see/buffer_slider";
 import { NO_TARGETS } from "../src/state";
-import { areApart, toldApart } from "../src/study/apart";
+import { areApart, isWide, toldApart } from "../src/study/apart";
 import { LIMIT, valueText, withValue, type Axis } from "../src/study/axis";
 import { curvePlan } from "../src/study/curve_plan";
 import { COARSE, MOST_SEEDS, spread } from "../src/study/plan";
@@ -286,6 +286,15 @@ test("values that cannot be told apart are left out, but never the usual one", (
   expect(shown(3)).toEqual([3, 5]);
   expect(shown(4)).toEqual([4, 5]);
   expect(toldApart(new Map([[1, runs(0.9, 0.1, [0])]]), ["utilization"], null)).toEqual([1]);
+});
+
+test("an interval is wide if it reaches beyond each neighbour", () => {
+  const sure = (used: number): Point => runs(used, 0.05, SURE);
+  // Half-width 0.0497.
+  const noisy = runs(0.9, 0.05, [-0.02, 0, 0.02]);
+  expect(isWide(noisy, [sure(0.86), sure(0.94)], ["utilization"])).toBe(true);
+  expect(isWide(noisy, [sure(0.86), sure(0.96)], ["utilization"])).toBe(false);
+  expect(isWide(sure(0.9), [sure(0.9)], ["utilization"]), "0.025 points wide").toBe(false);
 });
 
 /** Performs what a curve asks for, until it asks for nothing. */

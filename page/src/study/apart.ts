@@ -15,9 +15,23 @@ export function areApart(a: Point, b: Point, metrics: (Metric | null)[], factor 
     const [one, other] = [intervalOf(a, metric), intervalOf(b, metric)];
     if (!one || !other) return false;
     const both = Math.hypot(one.halfWidth, other.halfWidth);
-    const smaller = Math.min(one.mean, other.mean);
-    const least = metric === "utilization" ? LEAST.utilization : LEAST.time * smaller;
+    const least = leastOf(metric, Math.min(one.mean, other.mean));
     return Math.abs(one.mean - other.mean) > factor * Math.max(both, least);
+  });
+}
+
+function leastOf(metric: Metric | null, mean: number): number {
+  return metric === "utilization" ? LEAST.utilization : LEAST.time * mean;
+}
+
+/** Whether an interval of a value reaches beyond each of its neighbours, so that the curve says nothing
+ * there. */
+export function isWide(point: Point, neighbours: Point[], metrics: (Metric | null)[]): boolean {
+  return metrics.some((metric) => {
+    const one = intervalOf(point, metric);
+    if (!one || one.halfWidth <= leastOf(metric, one.mean)) return false;
+    const others = neighbours.flatMap((neighbour) => intervalOf(neighbour, metric) ?? []);
+    return others.every(({ mean }) => Math.abs(mean - one.mean) < one.halfWidth);
   });
 }
 

@@ -1,7 +1,7 @@
-/** The runs of a curve that is only drawn: few values first, more seeds where two cannot be told apart,
- * and values between two that differ so much that a third can be told from both. */
+/** The runs of a curve that is only drawn: few values first, more seeds where two cannot be told apart or
+ * an interval is wider than the distance to its neighbours, and values between two that differ so much that a third can be told from both. */
 
-import { areApart } from "./apart";
+import { areApart, isWide } from "./apart";
 import type { Task } from "./plan";
 import { type Metric, type Point, pointAt } from "./point";
 
@@ -47,7 +47,12 @@ export function curvePlan(
   const pairs = tried.slice(1).map((value, at) => [tried[at] ?? value, value] as const);
   const differ = ([a, b]: readonly [number, number], factor?: number): boolean =>
     areApart(pointAt(points, a), pointAt(points, b), metrics, factor);
-  const unclear = new Set(pairs.filter((pair) => !differ(pair)).flat());
+  const at = (value: number): Point => pointAt(points, value);
+  const wide = tried.filter((value, place) => {
+    const neighbours = [tried[place - 1], tried[place + 1]].filter((one) => one !== undefined);
+    return isWide(at(value), neighbours.map(at), metrics);
+  });
+  const unclear = new Set([...pairs.filter((pair) => !differ(pair)).flat(), ...wide]);
   const more = open([...unclear], MOST_SEEDS);
   if (more.length > 0) return more;
   const between = pairs.flatMap(([a, b]) => {
