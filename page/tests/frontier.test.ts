@@ -288,12 +288,12 @@ test("values that cannot be told apart are left out, but never the usual one", (
   expect(toldApart(new Map([[1, runs(0.9, 0.1, [0])]]), ["utilization"], null)).toEqual([1]);
 });
 
-test("an interval is wide if it reaches beyond each neighbour", () => {
+test("an interval is wide if half of it reaches beyond a neighbour", () => {
   const sure = (used: number): Point => runs(used, 0.05, SURE);
   // Half-width 0.0497.
   const noisy = runs(0.9, 0.05, [-0.02, 0, 0.02]);
-  expect(isWide(noisy, [sure(0.86), sure(0.94)], ["utilization"])).toBe(true);
-  expect(isWide(noisy, [sure(0.86), sure(0.96)], ["utilization"])).toBe(false);
+  expect(isWide(noisy, [sure(0.84), sure(0.94)], ["utilization"])).toBe(true);
+  expect(isWide(noisy, [sure(0.84), sure(0.96)], ["utilization"])).toBe(false);
   expect(isWide(sure(0.9), [sure(0.9)], ["utilization"]), "0.025 points wide").toBe(false);
 });
 

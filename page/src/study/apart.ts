@@ -24,14 +24,14 @@ function leastOf(metric: Metric | null, mean: number): number {
   return metric === "utilization" ? LEAST.utilization : LEAST.time * mean;
 }
 
-/** Whether an interval of a value reaches beyond each of its neighbours, so that the curve says nothing
- * there. */
+/** Whether half an interval of a value is wider than the distance to a neighbour, so that the curve may
+ * turn back there by chance. */
 export function isWide(point: Point, neighbours: Point[], metrics: (Metric | null)[]): boolean {
   return metrics.some((metric) => {
     const one = intervalOf(point, metric);
     if (!one || one.halfWidth <= leastOf(metric, one.mean)) return false;
     const others = neighbours.flatMap((neighbour) => intervalOf(neighbour, metric) ?? []);
-    return others.every(({ mean }) => Math.abs(mean - one.mean) < one.halfWidth);
+    return others.some(({ mean }) => Math.abs(mean - one.mean) < one.halfWidth);
   });
 }
 
