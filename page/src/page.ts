@@ -10,6 +10,7 @@ import { problemText, type Answer, type Problem } from "./engine/engine";
 import type { OpenedScenario } from "./engine/page_scenario";
 import type { Engine } from "./engine/pool";
 import { Disciplines } from "./frontier/disciplines";
+import { costOf } from "./frontier/cost";
 import { spotAt, type FrontierCurve, type Spot } from "./frontier/frontier_picture";
 import { FrontierView } from "./frontier/frontier_view";
 import { addressOf } from "./keep/address";
@@ -53,7 +54,7 @@ import {
 import { LIMIT, withValue, type Axis } from "./study/axis";
 import { estimateAt } from "./study/curve";
 import { GROUP, groupOf, measure, metricOf, type Metric } from "./study/point";
-import { Study } from "./study/study";
+import { Study, type Subject } from "./study/study";
 import { TargetFields } from "./study/target_fields";
 import { TradeOffView } from "./study/trade_off_view";
 import { othersOf } from "./verdict/instead";
@@ -105,6 +106,9 @@ export class Page {
   #answer: Answer | null = null;
   /** Time that the last run took. */
   #wallMs: number | null = null;
+  /** Whether the verdict or the frontier has been on the screen: where the page is a part of another, a
+   * visitor may never scroll to it. */
+  #seen = false;
   #idle: ReturnType<typeof setTimeout> | undefined;
   #settled: ReturnType<typeof setTimeout> | undefined;
   #addressTimer: ReturnType<typeof setTimeout> | undefined;
@@ -181,6 +185,10 @@ export class Page {
       this.#packets.restyle();
     });
     store.subscribe((state, before) => this.#onState(state, before));
+    whenSeen(["verdict", "frontier"], () => {
+      this.#seen = true;
+      this.#goOn();
+    });
   }
 
   async start(): Promise<void> {
@@ -205,7 +213,7 @@ export class Page {
       void this.#follow(state.text);
     } else if (state.link !== before.link && this.#reading) {
       this.#onReading(this.#reading);
-    } else if (state.who !== before.who) this.#showStudy();
+    } else if (state.who !== before.who) this.#watchOthers();
     this.#showAddress();
   }
 
@@ -229,6 +237,14 @@ export class Page {
     this.#ask(text);
     this.#showVerdict();
     this.#settled = setTimeout(() => void this.#reader.read(text), SETTLED_MS);
+  }
+
+  /** Other packets are watched: values that could not be told apart by those before may be so by these. */
+  #watchOthers(): void {
+    const [reading, link] = [this.#reading, this.#link()];
+    if (!reading || !link) return;
+    this.#aboutStudy(reading, link);
+    this.#goOn();
   }
 
   #onTargets(targets: Targets): void {
@@ -341,7 +357,7 @@ export class Page {
       if (this.#live.busy || this.#tradeOff.isPaused || this.#wallMs === null) return;
       if (isShown("verdict", "frontier", "trade-off")) this.#study.go(this.#wallMs);
       this.#kept.go(this.#wallMs);
-      if (isShown("frontier")) this.#disciplines.go(this.#wallMs);
+      if (this.#seen) this.#disciplines.go(this.#wallMs, isShown("frontier"));
     }, IDLE_MS);
   }
 
@@ -361,12 +377,19 @@ export class Page {
       queue: queueKey(place),
       largest,
       seed: seedOfScenario(reading),
-      effort: { also, isCoarse: false },
+      effort: { also, curve: null },
     };
     this.#study.about(subject, this.#asked());
-    this.#disciplines.about(subject, link.discipline);
+    this.#aboutCurves(reading, link, subject);
     // No number of the scenario before stays.
     this.#showing.now();
+  }
+
+  #aboutCurves({ scenario }: Reading, link: Bottleneck, subject: Subject): void {
+    const who = this.#who(link);
+    const metrics = [costOf(link, who).metric, metricOf(who, GROUP.delayP99)];
+    const place = placeOf(scenario, link.name);
+    this.#disciplines.about({ subject, link, place, scenario, metrics });
   }
 
   /** The targets that the scenario can meet or miss: those of its own groups. */
@@ -422,19 +445,21 @@ export class Page {
 
   #showFrontier(link: Bottleneck): void {
     const who = this.#who(link);
-    const { points } = this.#study.state;
-    const own: FrontierCurve = { name: link.discipline, axis: LIMIT, points };
-    const curves = this.#disciplines.curves.map((one) => ({ ...one, name: one.kind }));
-    const isBound = this.#disciplines.isBoundByTarget(link.discipline);
+    const cost = costOf(link, who);
+    const { points, done } = this.#study.state;
+    const { curves, own } = this.#disciplines;
+    const limited: FrontierCurve[] =
+      own.length > 0 ? [] : [{ kind: link.discipline, axis: LIMIT, usual: null, points, done }];
     const spot = (limit: number): Spot | null => {
       const mean = (metric: Metric | null): number | null =>
         estimateAt(points, limit, metric)?.mean ?? null;
-      return spotAt(mean("utilization"), mean(metricOf(who, GROUP.delayP99)));
+      return spotAt(cost, mean(cost.metric), mean(metricOf(who, GROUP.delayP99)));
     };
     const answer = this.#sizeAnswer()?.limit ?? null;
     this.#frontier.show({
-      curves: isBound ? curves : [own, ...curves],
+      curves: [...limited, ...curves],
       who,
+      cost,
       now: spot(wholeLimit(link)),
       answer: answer === null ? null : spot(answer),
       targets: this.#targetsHere(),
@@ -477,7 +502,7 @@ export class Page {
   #choose(axis: Axis, value: number): void {
     const place = this.#place();
     if (!place) return;
-    if (axis.kind === null) this.#setLimit(value);
+    if (axis === LIMIT) this.#setLimit(value);
     else this.#change((text) => withValue(text, queueKey(place), axis, value));
   }
 
@@ -567,4 +592,14 @@ export class Page {
 /** Whether a part is on the page; an embedded page has some of them. */
 function isShown(...parts: string[]): boolean {
   return parts.some((part) => find(part).offsetParent !== null);
+}
+
+/** Tells once that one of the parts is on the screen. */
+function whenSeen(parts: string[], tell: () => void): void {
+  const observer = new IntersectionObserver((entries) => {
+    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+    observer.disconnect();
+    tell();
+  });
+  for (const part of parts) observer.observe(find(part));
 }

@@ -7,6 +7,7 @@ const HOME_ROUTER: Bottleneck = {
   name: "down",
   discipline: "drop_tail",
   amounts_packets: { limit: 250e3 / 1500 },
+  classes: [],
   dynamic: [],
   streams: [],
   rate_bps: 20e6,

@@ -1,15 +1,9 @@
 import { expect, test } from "vitest";
-import type { Component, ModelInput, Question, Summary } from "../src/engine/engine";
-import type { Engine } from "../src/engine/pool";
-import { Disciplines, type DisciplineCurve } from "../src/frontier/disciplines";
-import { choicesOf, frontierPicture, hasUnseen, spotAt } from "../src/frontier/frontier_picture";
-import { placeOf, queueKey } from "../src/scenario/place";
+import type { ModelInput, Summary } from "../src/engine/engine";
+import type { DisciplineCurve } from "../src/frontier/disciplines";
 import { PRESETS } from "../src/scenario/presets";
 import type { Reading } from "../src/scenario/reading";
 import { parseToml } from "../src/scenario/text";
-import { largestLimit } from "../src/see/buffer_slider";
-import { NO_TARGETS } from "../src/state";
-import { LIMIT } from "../src/study/axis";
 import { estimateAt, limitWhere } from "../src/study/curve";
 import { COARSE, plan, spread } from "../src/study/plan";
 import { GROUP, measure, metricOf, type Measured, type Point } from "../src/study/point";
@@ -140,11 +134,13 @@ test("of other disciplines the one with the shortest wait is named, if it is sur
     return others ? othersText(others, "voice").replaceAll("\u202f", " ") : "";
   };
   expect(text(curves.slice(0, 2))).toBe(
-    "With fq_codel and its usual target of 5 ms, voice waits at most 2 ms, " +
+    "With fq_codel (a queue per flow, each held to a target delay) and its " +
+      "usual target of 5 ms, 99 of 100 packets of voice wait at most 2 ms, " +
       "and the link is used to 95.0 % (means of 3 runs).",
   );
+  expect(text([limited], own), "no other discipline fits the link").toBe("");
   expect(text(curves.slice(2), near)).toMatch(
-    /^None of the other .*\(pie\) surely makes voice wait less\.$/,
+    /^None of the other .*\(pie\) surely makes packets of voice wait less\.$/,
   );
 });
 
@@ -152,15 +148,8 @@ test("the buffer in question, its half and its double get runs before the search
   const range = { smallest: 1, largest: 100 };
   const scan = spread(range, COARSE);
   const points = new Map(scan.map((limit) => [limit, runs(0.9, 0.1, [0])]));
-  const { tasks } = plan(points, range, [], { also: [33, 17, 66], isCoarse: false });
+  const { tasks } = plan(points, range, [], { also: [33, 17, 66], curve: null });
   expect(tasks.map(({ limit }) => limit)).toEqual([33, 17, 66]);
-  const coarse = plan(points, range, [], { also: [], isCoarse: true });
-  expect(coarse.tasks).toEqual(scan.map((limit) => ({ limit, seed: 1 })));
-  const [usual = 0] = scan.slice(4);
-  const wanted = plan(points, range, [], { also: [usual], isCoarse: true });
-  expect(wanted.tasks, "what a sentence rests on").toEqual([{ limit: usual, seed: 1 }]);
-  const all = new Map(scan.map((limit) => [limit, runs(0.9, 0.1, SURE)]));
-  expect(plan(all, range, [], { also: [], isCoarse: true }).tasks).toEqual([]);
 });
 
 function readingOf(name: string): Reading {
@@ -202,82 +191,4 @@ test("metrics of groups are those of the engine's summary, under the names of `t
   expect(measured["web.all_sizes.completion_time_s_p95"]).toBeGreaterThan(0);
   expect(measured["voice.all_sizes.completion_time_s_p95"]).toBeNull();
   expect(metricOf("", GROUP.delayP99)).toBe("delayP99S");
-});
-
-test("each discipline of the frontier is asked for values that the engine accepts", async () => {
-  const asked: Question[] = [];
-  const { queue } = JSON.parse(wasm.components()) as { queue: Component[] };
-  const engine = {
-    components: { queue },
-    resolve: ({ text }: Question) =>
-      Promise.resolve(JSON.parse(wasm.resolve(text, "{}", undefined, FILES)) as unknown),
-    run: (question: Question) => {
-      asked.push(question);
-      return Promise.reject(new Error("no run"));
-    },
-  };
-  const disciplines = new Disciplines(engine as unknown as Engine, () => undefined);
-  const { text, scenario, input } = readingOf("home-router");
-  const [link] = input.links;
-  if (!link) throw new Error("no link");
-  const place = placeOf(scenario, link.name);
-  const largest = largestLimit(link, place, scenario);
-  const subject = { text, link: link.name, queue: queueKey(place), largest, seed: 1n };
-  disciplines.about(subject, "drop_tail");
-  expect(disciplines.curves.map(({ kind }) => kind)).toEqual(["pie", "codel", "fq_codel"]);
-  disciplines.go(1);
-  await expect.poll(() => asked.length).toBe(3 * COARSE);
-  const queues = asked.map(({ text: changed }) => {
-    const { scenario } = JSON.parse(wasm.resolve(changed, "{}", undefined, FILES)) as {
-      scenario: string;
-    };
-    return /kind = "(pie|codel|fq_codel)"[^}]*/s.exec(scenario)?.[1];
-  });
-  expect(new Set(queues)).toEqual(new Set(["pie", "codel", "fq_codel"]));
-  disciplines.about(subject, "codel");
-  expect(disciplines.curves.map(({ kind }) => kind)).toContain("drop_tail");
-  asked.length = 0;
-  disciplines.go(60_000);
-  expect(asked, "a long run is not begun unasked").toEqual([]);
-});
-
-test("targets that are on no axis of the frontier are told from those of its corner", () => {
-  const wait = { [WAIT]: 0.01 };
-  for (const [targets, who, unseen] of [
-    [{ utilization: 0.98 }, "voice", false],
-    [{ delayS: 0.01 }, "", false],
-    [{ delayS: 0.01 }, "voice", true],
-    [{ groups: wait }, "voice", false],
-    [{ groups: wait }, "web", true],
-    [{ loss: 0.01 }, "voice", true],
-  ] as const) {
-    expect(hasUnseen({ ...NO_TARGETS, ...targets }, who), JSON.stringify(targets)).toBe(unseen);
-  }
-});
-
-test("the frontier draws every point by its wait, and the corner that meets the targets", () => {
-  const curves = [
-    { name: "drop_tail", axis: LIMIT, points: POINTS },
-    {
-      name: "codel",
-      axis: { kind: "codel", key: "target", unit: "us" } as const,
-      points: new Map([[5000, runs(1, 0.01, [0])]]),
-    },
-  ];
-  const targets = { ...NO_TARGETS, utilization: 0.95, groups: { [WAIT]: 0.08 } };
-  const picture = frontierPicture(curves, "voice", spotAt(0.98, 0.06), null, targets);
-  const rounded = (values: (number | null)[] | undefined): (number | null)[] =>
-    (values ?? []).map((value) => value && Number(value.toFixed(6)));
-  expect(rounded(picture.xs)).toEqual([10, 30, 60, 120]);
-  const [tail, codel, now] = picture.lines.map(({ y }) => rounded(y));
-  expect(tail).toEqual([null, 0.06, 0.02, 0.0199]);
-  // A full link stands at the lower end of the logarithmic axis.
-  expect(codel).toEqual([0.0001, null, null, null]);
-  expect(now?.filter((value) => value !== null)).toEqual([0.02]);
-  const [corner] = picture.shades;
-  expect(corner?.kind).toBe("meets");
-  expect(corner?.to).toBeCloseTo(0.05, 12);
-  expect(corner?.across?.[1]).toBeCloseTo(80, 9);
-  expect(choicesOf(curves, "voice").map(({ value }) => value)).toEqual([50, 100, 200, 5000]);
-  expect(spotAt(0.9, 0)).toBeNull();
 });

@@ -200,8 +200,15 @@ export interface Bottleneck {
   discipline: string;
   /** Amounts in the buffer (`limit`, `threshold`), in waiting packets. */
   amounts_packets: Record<string, number>;
-  /** Groups whose flows arrive and depart. */
-  dynamic: { group: string }[];
+  /** Permanent flows, by group. */
+  classes: { group: string }[];
+  /** Groups whose flows arrive and depart; whether as a Poisson process, and what they offer. */
+  dynamic: {
+    group: string;
+    poisson: boolean;
+    arrivals_per_s: number;
+    size_bytes_mean: number;
+  }[];
   /** Groups without congestion control. */
   streams: { group: string; rate_bps: number; count: number }[];
   rate_bps: number;

@@ -1,89 +1,109 @@
-/** Studies of the disciplines that are drawn with the scenario's own: each over what binds it. */
+/** Studies of the curves of the frontier: of the present queue over what binds it, and of other queue
+ * disciplines. */
 
 import type { Component } from "../engine/engine";
 import type { Engine } from "../engine/pool";
+import type { Bottleneck } from "../rules/bottleneck";
+import { queueKey, type Place } from "../scenario/place";
 import { secondsOf } from "../scenario/quantities";
+import { parseToml, valueAt, type Table } from "../scenario/text";
 import type { Axis } from "../study/axis";
-import type { Point } from "../study/point";
+import { COARSE, spread } from "../study/plan";
+import type { Metric, Point } from "../study/point";
 import { Study, type Subject } from "../study/study";
+import { around, bindingsOf, respondsToMarks, rttOf, type Binding } from "./binding";
 
-const KINDS = ["drop_tail", "pie", "codel", "fq_codel"];
-/** Targets from the default divided by this to the default times this. */
-const SPAN = 8;
+/** Other disciplines, where the round trips are those that they are made for. */
+const WITH_TARGETS = ["pie", "codel", "fq_codel"];
 const US = 1e6;
-/** After every other run. */
-const PRIORITY = 0;
-/** Curves are drawn unasked if a run is expected to take less time. */
+/** Other disciplines come after every other run; the present queue with the study of its limit. */
+const PRIORITY = { own: 1, other: 0 };
+/** Curves of others are drawn unasked if a run is expected to take less time. */
 const SHORT_RUN_MS = 4_000;
+/** A queue has at most two axes of its own: of its discipline, and of its pool. */
+const MOST_OWN = 2;
 
 export interface DisciplineCurve {
   kind: string;
   axis: Axis;
-  /** The default of a target, in the unit of the axis; null where a limit binds. */
+  /** The default of a target, in the unit of the axis; null for the other axes. */
   usual: number | null;
   points: Map<number, Point>;
   /** Whether no more runs follow. */
   done: boolean;
 }
 
-interface Entry {
+/** What the curves are about. */
+export interface Asked {
+  subject: Subject;
+  link: Bottleneck;
+  place: Place;
+  /** The scenario with its defaults. */
+  scenario: Table;
+  /** What the picture shows. */
+  metrics: (Metric | null)[];
+}
+
+interface Entry extends Binding {
   kind: string;
-  axis: Axis;
   usual: number | null;
-  range: { smallest: number; largest: number } | null;
   study: Study;
 }
 
-/** A target delay binds a queue that has one; a limit binds the others. */
-function entryOf(kind: string, components: Component[], study: Study): Entry {
-  const parameters = components.find((one) => one.kind === kind)?.parameters ?? [];
-  const target = parameters.find(({ name }) => name === "target")?.default;
-  if (typeof target !== "string") {
-    const axis: Axis = { kind, key: "limit", unit: "packets" };
-    return { kind, axis, usual: null, range: null, study };
-  }
-  const middle = Math.round(US * secondsOf(target));
-  const range = { smallest: Math.round(middle / SPAN), largest: Math.round(middle * SPAN) };
-  return { kind, axis: { kind, key: "target", unit: "us" }, usual: middle, range, study };
-}
-
 export class Disciplines {
-  readonly #entries: Entry[];
-  #own = "";
+  readonly #own: Study[];
+  readonly #others: Map<string, Study>;
+  readonly #usual: Map<string, number>;
+  #asked: Asked | null = null;
+  #entries: Entry[] = [];
+  #isWhole = true;
   #isLong = false;
 
   constructor(engine: Engine, onChange: () => void) {
-    this.#entries = KINDS.map((kind) =>
-      entryOf(kind, engine.components.queue, new Study(engine, onChange, PRIORITY)),
-    );
+    const study = (priority: number): Study => new Study(engine, onChange, priority);
+    this.#own = Array.from({ length: MOST_OWN }, () => study(PRIORITY.own));
+    const kinds = ["drop_tail", "step_mark", ...WITH_TARGETS];
+    this.#others = new Map(kinds.map((kind) => [kind, study(PRIORITY.other)]));
+    this.#usual = usualTargets(engine.components.queue);
   }
 
-  /** Takes the scenario of a study, whose own discipline has a curve already if a limit binds it. */
-  about(subject: Subject, own: string): void {
-    this.#own = own;
-    for (const { axis, usual, range, study } of this.#drawn()) {
-      const effort = { also: usual === null ? [] : [usual], isCoarse: true };
-      study.about({ ...subject, ...range, axis, effort }, []);
+  /** Takes the scenario of a study. */
+  about(asked: Asked): void {
+    this.#asked = asked;
+    const before = new Set(this.#entries.map(({ study }) => study));
+    this.#entries = this.#entriesOf(asked);
+    for (const { study } of this.#entries) before.delete(study);
+    for (const study of before) study.pause();
+    this.#tell();
+  }
+
+  /** Starts or goes on.
+   *
+   * @param isWhole - Whether curves are wanted, and not only the disciplines at their usual targets.
+   */
+  go(runMs: number, isWhole = true): void {
+    this.#isLong = runMs > SHORT_RUN_MS;
+    if (isWhole !== this.#isWhole) {
+      this.#isWhole = isWhole;
+      this.#tell();
+    }
+    for (const { study, axis, usual } of this.#entries) {
+      const isOwn = axis.kind === null;
+      if (isOwn ? isWhole : !this.#isLong && (isWhole || usual !== null)) study.go(runMs);
     }
   }
 
-  go(runMs: number): void {
-    this.#isLong = runMs > SHORT_RUN_MS;
-    if (this.#isLong) return;
-    for (const { study } of this.#drawn()) study.go(runMs);
-  }
-
   pause(): void {
-    for (const { study } of this.#entries) study.pause();
+    for (const study of [...this.#own, ...this.#others.values()]) study.pause();
   }
 
-  /** Whether a run takes so long that no curve is drawn. */
+  /** Whether a run takes so long that other disciplines are not tried. */
   get isLong(): boolean {
     return this.#isLong;
   }
 
   get curves(): DisciplineCurve[] {
-    return this.#drawn().map(({ kind, axis, usual, study }) => ({
+    return this.#entries.map(({ kind, axis, usual, study }) => ({
       kind,
       axis,
       usual,
@@ -92,12 +112,78 @@ export class Disciplines {
     }));
   }
 
-  /** Whether a target delay binds a discipline, so that its limit has no curve worth drawing. */
-  isBoundByTarget(kind: string): boolean {
-    return this.#entries.some((one) => one.kind === kind && one.axis.key === "target");
+  /** The axes on which the present queue has curves; none where its limit binds it. */
+  get own(): Axis[] {
+    return this.#entries.map(({ axis }) => axis).filter(({ kind }) => kind === null);
   }
 
-  #drawn(): Entry[] {
-    return this.#entries.filter(({ kind, axis }) => kind !== this.#own || axis.key === "target");
+  #tell(): void {
+    const { subject, metrics } = this.#asked ?? {};
+    if (!subject || !metrics) return;
+    for (const { axis, values, usual, study } of this.#entries) {
+      const also = usual === null ? [] : [usual];
+      const curve = { values: this.#isWhole ? values : also, metrics };
+      const [smallest = 1] = values;
+      const largest = values.at(-1) ?? smallest;
+      study.about({ ...subject, smallest, largest, axis, effort: { also, curve } }, []);
+    }
   }
+
+  #entriesOf({ subject, link, place, scenario }: Asked): Entry[] {
+    const kind = link.discipline;
+    const own = bindingsOf(scenario, link, place).flatMap((binding, at): Entry[] => {
+      const study = this.#own[at];
+      return study ? [{ ...binding, kind, usual: null, study }] : [];
+    });
+    const rttS = rttOf(link);
+    const isFast = [...this.#usual.values()].every((usual) => isTooLong(usual, rttS));
+    const asksForMarks = isFast && respondsToMarks(scenario, link);
+    const bindingTo = (other: string): Binding | null => {
+      const usual = this.#usual.get(other);
+      if (usual !== undefined) return isTooLong(usual, rttS) ? null : targeted(other, usual);
+      if (other === "drop_tail") return limited(subject.largest);
+      return asksForMarks ? marked(subject, link, place) : null;
+    };
+    const others = [...this.#others].flatMap(([other, study]): Entry[] => {
+      const binding = other === kind ? null : bindingTo(other);
+      const usual = this.#usual.get(other) ?? null;
+      return binding ? [{ ...binding, kind: other, usual, study }] : [];
+    });
+    return [...own, ...others];
+  }
+}
+
+/** The default targets of the disciplines that have one, in microseconds. */
+function usualTargets(queues: Component[]): Map<string, number> {
+  return new Map(
+    WITH_TARGETS.flatMap((kind): [string, number][] => {
+      const parameters = queues.find((one) => one.kind === kind)?.parameters ?? [];
+      const target = parameters.find(({ name }) => name === "target")?.default;
+      return typeof target === "string" ? [[kind, Math.round(US * secondsOf(target))]] : [];
+    }),
+  );
+}
+
+/** Whether even the shortest target of a curve exceeds the round trips of the flows, as in a data
+ * centre: the defaults are those of the Internet (RFC 8289 sec. 4.2). */
+function isTooLong(usual: number, rttS: number): boolean {
+  return rttS > 0 && (around(usual)[0] ?? 0) > US * rttS;
+}
+
+function targeted(kind: string, usual: number): Binding {
+  return { axis: { kind, key: "target", unit: "us" }, values: around(usual) };
+}
+
+function limited(largest: number): Binding {
+  const axis: Axis = { kind: "drop_tail", key: "limit", unit: "packets" };
+  return { axis, values: spread({ smallest: 1, largest }, COARSE) };
+}
+
+/** Marks above a threshold, with the limit of the scenario. */
+function marked({ text, largest }: Subject, link: Bottleneck, place: Place): Binding {
+  const limit = valueAt(parseToml(text), queueKey(place, "limit"));
+  const rest: Table = typeof limit === "string" ? { limit } : {};
+  const most = Math.min(largest, Math.ceil(link.amounts_packets["limit"] ?? Infinity) - 1);
+  const axis: Axis = { kind: "step_mark", key: "threshold", unit: "packets", rest };
+  return { axis, values: spread({ smallest: 1, largest: Math.max(1, most) }, COARSE) };
 }

@@ -5,6 +5,7 @@ import { plain } from "../scenario/quantities";
 import { AREA, dressLegend, followPointer, legendOf } from "./legend";
 import { linearTicks, logTicks, tickText } from "./scales";
 import {
+  BAR_OPACITY,
   colourOf,
   colourOfMark,
   DARK,
@@ -228,7 +229,12 @@ function optionsOf(current: () => Picture, theme: Theme, width: number): uPlot.O
     },
     axes: [axis("x", picture.x, theme), axis("y", picture.y, theme)],
     hooks: {
-      drawClear: [(plot) => drawShades(plot, current(), theme)],
+      drawClear: [
+        (plot) => {
+          drawShades(plot, current(), theme);
+          drawBars(plot, current(), theme);
+        },
+      ],
       draw: [(plot) => drawMarks(plot, current(), theme)],
       ready: [(plot) => dressLegend(plot, picture.lines, lineOf)],
       setCursor: [followPointer],
@@ -253,6 +259,7 @@ function seriesOf(current: () => Picture, number: number, theme: Theme): uPlot.S
       fill: line.size ? colour : theme.ground,
     },
     ...(line.area && { fill: `${colour}${AREA}` }),
+    ...(line.route && { paths: (plot: uPlot) => routeOf(plot, current(), number) }),
     value: (_, value, __, at) =>
       shown(line.area && at !== null ? current().lines[number]?.y[at] : value, picture.y),
   };
@@ -316,6 +323,45 @@ function drawShades(plot: uPlot, picture: Picture, theme: Theme): void {
     ctx.fillStyle = theme[shade.kind];
     if (shade.axis === "x") ctx.fillRect(low, from, high - low, to - from);
     else ctx.fillRect(from, low, to - from, high - low);
+  }
+  ctx.restore();
+}
+
+/** The line through its points in the order of its route. */
+function routeOf(plot: uPlot, { xs, lines }: Picture, number: number): uPlot.Series.Paths {
+  const stroke = new Path2D();
+  const { route = [], y = [] } = lines[number] ?? {};
+  for (const at of route) {
+    const [x, value] = [xs[at], y[at]];
+    if (x === undefined || value === undefined || value === null) continue;
+    stroke.lineTo(plot.valToPos(x, "x", true), plot.valToPos(value, "y", true));
+  }
+  return { stroke };
+}
+
+/** The intervals around points: a stroke in either direction, behind the lines. */
+function drawBars(plot: uPlot, picture: Picture, theme: Theme): void {
+  const { ctx, bbox } = plot;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.globalAlpha = BAR_OPACITY;
+  ctx.lineWidth = (1.5 * ctx.canvas.width) / Math.max(1, plot.width);
+  for (const line of picture.lines) {
+    ctx.strokeStyle = colourOf(line.style, theme);
+    ctx.beginPath();
+    (line.bars ?? []).forEach((bar, at) => {
+      const [x, y] = [picture.xs[at], line.y[at]];
+      if (!bar || x === undefined || y === undefined || y === null) return;
+      const [left, top] = [plot.valToPos(x, "x", true), plot.valToPos(y, "y", true)];
+      const [[a, b], [c, d]] = [bar.x, bar.y];
+      ctx.moveTo(place(plot, "x", a), top);
+      ctx.lineTo(place(plot, "x", b), top);
+      ctx.moveTo(left, place(plot, "y", c));
+      ctx.lineTo(left, place(plot, "y", d));
+    });
+    ctx.stroke();
   }
   ctx.restore();
 }

@@ -20,6 +20,10 @@ export interface Line {
   /** Ends of the 95 % interval, if there are intervals. */
   low?: (number | null)[];
   high?: (number | null)[];
+  /** Intervals around its points in both directions, one per position; null where there is none. */
+  bars?: (Bar | null)[];
+  /** The positions that the line joins, in this order; left out, from left to right. */
+  route?: number[];
   /** Number of its colour and dashes. */
   style: number;
   /** Number of its dashes, where lines share a colour. */
@@ -29,6 +33,12 @@ export interface Line {
   size?: number;
   /** Whether it is an area above those before it, as high as its values. */
   area?: boolean;
+}
+
+/** A cross of two intervals around a point. */
+export interface Bar {
+  x: [low: number, high: number];
+  y: [low: number, high: number];
 }
 
 /** A straight line across the picture, with a label. */
@@ -78,6 +88,9 @@ export const DASHES: number[][] = [[], [7, 3], [8, 3, 2, 3], [2, 2.5], [9, 2, 2,
 
 /** Opacity of areas, through which the grid is seen. */
 export const AREA_OPACITY = 0.6;
+
+/** Opacity of intervals around points, so that they stand behind the curves. */
+export const BAR_OPACITY = 0.35;
 
 /** The colours of a picture apart from those of its lines. */
 export interface Theme {

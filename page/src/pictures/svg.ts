@@ -2,6 +2,7 @@
 
 import {
   AREA_OPACITY,
+  BAR_OPACITY,
   colourOf,
   colourOfMark,
   dashesOf,
@@ -143,10 +144,11 @@ function lines(picture: Picture, x: Scale, y: Scale): string {
       const below = picture.lines[place - 1]?.area ? drawn[place - 1] : undefined;
       if (line.area) return area(picture, [drawn[place] ?? [], below ?? []], colour, x, y);
       const dashes = picture.lines.length > 1 ? dashesOf(line).join(" ") : "";
-      const path = pathOf(picture, line.y, x, y);
+      const path = pathOf(picture, line, x, y);
       const dots = line.markers ? markers(picture, line, colour, x, y) : "";
       return (
         band(picture, line, colour, x, y) +
+        bars(picture, line, colour, x, y) +
         `<path d="${path}" stroke="${colour}" stroke-width="1.4" stroke-dasharray="${dashes}"/>` +
         dots
       );
@@ -158,10 +160,12 @@ function isDrawn(value: number | null | undefined, picture: Picture): value is n
   return value !== null && value !== undefined && !(picture.y.log && value <= 0);
 }
 
-function pathOf(picture: Picture, values: (number | null)[], x: Scale, y: Scale): string {
-  const places = picture.xs.flatMap((at, place) => {
-    const value = values[place];
-    return isDrawn(value, picture) ? [`${number(x(at))} ${number(y(value))}`] : [];
+function pathOf(picture: Picture, line: Line, x: Scale, y: Scale): string {
+  const { xs } = picture;
+  const places = (line.route ?? [...xs.keys()]).flatMap((place) => {
+    const [at, value] = [xs[place], line.y[place]];
+    const isPoint = at !== undefined && isDrawn(value, picture);
+    return isPoint ? [`${number(x(at))} ${number(y(value))}`] : [];
   });
   return places.length > 0 ? `M${places.join("L")}` : "";
 }
@@ -194,6 +198,19 @@ function band(picture: Picture, line: Line, colour: string, x: Scale, y: Scale):
   const above = known.map((one) => `${one.at} ${one.high}`);
   const below = known.map((one) => `${one.at} ${one.low}`).reverse();
   return `<path d="M${[...above, ...below].join("L")}Z" fill="${colour}" fill-opacity="0.18"/>`;
+}
+
+/** The intervals around points: a stroke in either direction. */
+function bars(picture: Picture, line: Line, colour: string, x: Scale, y: Scale): string {
+  const strokes = (line.bars ?? []).flatMap((bar, place) => {
+    const [at, value] = [picture.xs[place], line.y[place]];
+    if (!bar || at === undefined || !isDrawn(value, picture)) return [];
+    const [left, right, low, high] = [...bar.x.map(x), ...bar.y.map(y)].map(number);
+    return [`M${left} ${number(y(value))}H${right}M${number(x(at))} ${low}V${high}`];
+  });
+  if (strokes.length === 0) return "";
+  const look = `stroke="${colour}" stroke-width="1.2" stroke-opacity="${BAR_OPACITY}"`;
+  return `<path d="${strokes.join("")}" ${look}/>`;
 }
 
 function markers(picture: Picture, line: Line, colour: string, x: Scale, y: Scale): string {

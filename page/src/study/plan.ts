@@ -2,6 +2,7 @@
 
 import type { BufferRange } from "../rules/buffer_units";
 import { smallest, verdictOfAll, type Target } from "./answer";
+import { curvePlan, type Curve } from "./curve_plan";
 import { intervalOf, type Point, pointAt } from "./point";
 import { searchStep, type SearchStep } from "./search";
 
@@ -43,30 +44,28 @@ export interface Plan {
 export interface Effort {
   /** Buffers that are wanted in addition to those of the plan, with as many seeds as an interval needs. */
   also: number[];
-  /** Whether the study ends with its first, coarse buffers, each with few seeds. */
-  isCoarse: boolean;
+  /** The curve that is all that the study is for; null for a study with an answer. */
+  curve: Curve | null;
 }
 
-export const WHOLE: Effort = { also: [], isCoarse: false };
+export const WHOLE: Effort = { also: [], curve: null };
 
 export function plan(
   points: Map<number, Point>,
   range: BufferRange,
   targets: Target[],
-  { also, isCoarse }: Effort = WHOLE,
+  { also, curve }: Effort = WHOLE,
 ): Plan {
+  if (curve) return { tasks: curvePlan(points, also, curve), search: null };
   const open = (limits: number[], seed: number): Task[] =>
     limits.filter((limit) => !points.get(limit)?.has(seed)).map((limit) => ({ limit, seed }));
   const scan = spread(range, COARSE);
   const first = open(scan, 0);
   if (first.length > 0) return { tasks: first, search: null };
-  for (const limits of isCoarse ? [also, scan] : [also]) {
-    for (let seed = 0; seed < FEWEST_SEEDS; seed++) {
-      const tasks = open(limits, seed);
-      if (tasks.length > 0) return { tasks, search: null };
-    }
+  for (let seed = 0; seed < FEWEST_SEEDS; seed++) {
+    const tasks = open(also, seed);
+    if (tasks.length > 0) return { tasks, search: null };
   }
-  if (isCoarse) return { tasks: [], search: null };
   const search = targets.length > 0 ? searchStep(points, scan, range, targets) : null;
   const wanted = search ? wantedTasks(points, search) : [];
   if (wanted.length > 0) return { tasks: wanted, search };

@@ -77,6 +77,7 @@ export class Study {
   #targets: Target[] = [];
   #search: SearchStep | null = null;
   #abort: AbortController | null = null;
+  /** Names of the tasks that failed. */
   #lost = new Set<string>();
   #fault = "";
   #done = false;
@@ -165,7 +166,7 @@ export class Study {
     const next =
       smallest === null
         ? null
-        : plan(points, { smallest, largest }, this.#targets, wanted(effort, smallest));
+        : plan(points, { smallest, largest }, this.#targets, this.#wantedOf(effort, smallest));
     this.#search = next?.search ?? null;
     return next;
   }
@@ -180,6 +181,15 @@ export class Study {
     } catch (error) {
       if (known === this.#known) this.#lose("range", error);
     }
+  }
+
+  /** The effort without buffers that the queue refuses: no curve waits for what failed. */
+  #wantedOf({ also, curve }: Effort, smallest: number): Effort {
+    const lost = new Set([...this.#lost].map((name) => Number(name.split(" ")[0])));
+    return {
+      also: also.filter((limit) => limit >= smallest),
+      curve: curve && { ...curve, lost },
+    };
   }
 
   #lose(name: string, error: unknown): void {
@@ -218,11 +228,6 @@ export class Study {
 
 export function seedOf(subject: Pick<Subject, "seed">, { limit, seed }: Task): bigint {
   return BigInt.asUintN(64, subject.seed + BigInt(SEEDS_APART * limit + seed));
-}
-
-/** The effort without buffers that the queue refuses. */
-function wanted({ also, isCoarse }: Effort, smallest: number): Effort {
-  return { isCoarse, also: also.filter((limit) => limit >= smallest) };
 }
 
 function nameOf(task: Task): string {

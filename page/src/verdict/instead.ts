@@ -1,6 +1,7 @@
 /** Another queue discipline with which those who are watched wait less. */
 
 import type { DisciplineCurve } from "../frontier/disciplines";
+import { withWords } from "../scenario/discipline_words";
 import { duration, percent } from "../scenario/quantities";
 import type { Axis } from "../study/axis";
 import { estimateAt, type Estimate } from "../study/curve";
@@ -26,7 +27,7 @@ export interface Instead {
 
 /** What is known of other disciplines at their usual targets. */
 export interface Others {
-  /** Those that were tried. */
+  /** Those that were tried; empty where none fits the link. */
   kinds: string[];
   /** The one with the shortest wait, if it is surely shorter than with the present queue. */
   best: Instead | null;
@@ -46,8 +47,8 @@ export function othersOf(
   const others = curves.filter(({ kind, usual }) => kind !== present.kind && usual !== null);
   const isKnown = ({ usual, points, done }: DisciplineCurve): boolean =>
     done || pointAt(points, usual ?? 0).size >= FEWEST_RUNS;
-  if (!now || now.isBetween || now.count < FEWEST_RUNS) return null;
-  if (others.length === 0 || !others.every(isKnown)) return null;
+  if (others.length === 0) return { kinds: [], best: null };
+  if (!now || now.isBetween || now.count < FEWEST_RUNS || !others.every(isKnown)) return null;
   const shorter = others
     .flatMap((curve) => atUsual(curve, who, now))
     .sort((a, b) => a.waitS - b.waitS);
@@ -84,13 +85,14 @@ function atUsual(
 }
 
 export function othersText({ kinds, best }: Others, who: string): string {
+  if (kinds.length === 0) return "";
   if (!best) {
-    return `None of the other disciplines at their usual targets (${kinds.join(", ")}) surely makes ${who} wait less.`;
+    return `None of the other disciplines at their usual targets (${kinds.join(", ")}) surely makes packets of ${who} wait less.`;
   }
   const { kind, value, runs, utilization, waitS, meanWaitS } = best;
   const grade = meanWaitS === null ? "" : ` (grade ${gradeOf(meanWaitS)})`;
   return (
-    `With ${kind} and its usual target of ${duration(value / US)}, ${who} waits at most ` +
-    `${duration(waitS)}${grade}, and the link is used to ${percent(utilization, 1)} (means of ${runs} runs).`
+    `With ${withWords(kind)} and its usual target of ${duration(value / US)}, 99 of 100 packets of ${who} wait ` +
+    `at most ${duration(waitS)}${grade}, and the link is used to ${percent(utilization, 1)} (means of ${runs} runs).`
   );
 }

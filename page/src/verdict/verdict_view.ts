@@ -4,6 +4,7 @@ import { announce, make } from "../dom";
 import { limitPackets, withLimit, type Bottleneck } from "../rules/bottleneck";
 import { wholePackets } from "../rules/buffer_units";
 import { equivalents } from "../rules/rules";
+import { withWords, wordsOn } from "../scenario/discipline_words";
 import {
   duration,
   packets,
@@ -44,12 +45,12 @@ export interface VerdictEvents {
   onInstead: (instead: Instead) => void;
 }
 
-const ALL = "every packet";
+const ALL = "all flows";
 const NOTHING = "…";
 /** Groups whose grades stand below the sentence; the table of groups has all of them. */
 const MOST_GRADES = 8;
 const MEASURED =
-  "“At most” holds for 99 of 100 packets of the run. A group waits at all links that its packets cross. " +
+  "Packets of a group wait at all links that they cross. " +
   `“Perhaps”: the difference is within its 95 % interval. ${GRADES_TEXT}`;
 const OTHERS_FOLLOW = "Runs with other queue disciplines follow.";
 /** Runs from which a mean with its interval takes the place of the one run. */
@@ -61,6 +62,7 @@ export class VerdictView {
   readonly #wait: Handle;
   readonly #who = make("select", { class: "handle", "aria-label": "Whose packets" });
   readonly #discipline = make("span", {});
+  readonly #words = make("span", { class: "words-on" });
   readonly #grade = make("span", { class: "grade" });
   readonly #alternatives = make("p", { class: "alternatives" });
   readonly #sureness = make("p", { class: "quiet" });
@@ -113,11 +115,12 @@ export class VerdictView {
       "With a buffer of ",
       this.#buffer.element,
       this.#discipline,
+      this.#words,
       " this link is used to ",
       make("span", { class: "whole" }, this.#used.element, ","),
-      " and ",
+      " and 99 of 100 packets of ",
       this.#who,
-      " waits at most ",
+      " wait at most ",
       this.#wait.element,
       this.#grade,
     );
@@ -140,8 +143,9 @@ export class VerdictView {
     const { link, who } = this.#shown ?? {};
     if (!link) return "";
     return (
-      `With a buffer of ${this.#buffer.element.value} (${link.discipline}), the link ${link.name} is used to ` +
-      `${this.#used.element.value}, and ${who || ALL} waits at most ${this.#wait.element.value}. ` +
+      `With a buffer of ${this.#buffer.element.value} in ${withWords(link.discipline)}, the link ${link.name} ` +
+      `is used to ${this.#used.element.value}, and 99 of 100 packets of ${who || ALL} wait at most ` +
+      `${this.#wait.element.value}. ` +
       `${this.#alternatives.textContent} ${this.#best ? this.#instead.textContent : ""} ${this.#sureness.textContent}`
     );
   }
@@ -151,7 +155,9 @@ export class VerdictView {
     const { link, limit, who, groups, points } = shown;
     const wait = metricOf(who, GROUP.delayP99);
     this.#buffer.show(Number.isFinite(limit) ? packets(limit) : "no limit");
-    this.#discipline.textContent = ` (${link.discipline}),`;
+    const words = wordsOn(link.discipline);
+    this.#discipline.textContent = ` in ${link.discipline}`;
+    this.#words.textContent = `${words && ` (${words})`},`;
     this.#used.show(this.#number("utilization", (value) => percent(value, 1)));
     this.#wait.show(this.#number(wait, duration));
     this.#showWho(groups, who);
@@ -163,6 +169,7 @@ export class VerdictView {
     const estimates = ["utilization", wait].map((metric) => estimateAt(points, limit, metric));
     this.#sureness.textContent = sureness(estimates, shown.run);
     this.#grades.replaceChildren(
+      make("li", { class: "quiet" }, "99 of 100 packets wait at most:"),
       ...groups.slice(0, MOST_GRADES).map((group) => this.#gradeEntry(group)),
     );
     this.#showOtherDisciplines(shown);
@@ -198,7 +205,7 @@ export class VerdictView {
       "li",
       {},
       make("strong", {}, group),
-      ` waits at most ${delay}${complete} `,
+      ` ${delay}${complete} `,
       grade ? make("span", { class: "grade" }, grade) : null,
     );
   }
@@ -218,6 +225,7 @@ export class VerdictView {
       ? othersText(others, who || ALL)
       : (others ?? OTHERS_FOLLOW);
     this.#instead.classList.toggle("quiet", !this.#best);
+    this.#instead.parentElement?.toggleAttribute("hidden", this.#instead.textContent === "");
     this.#useInstead.hidden = !this.#best;
     this.#useInstead.textContent = `Use ${this.#best?.kind ?? ""}`;
   }

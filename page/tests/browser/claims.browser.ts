@@ -9,7 +9,7 @@ import type { Picture } from "../../src/pictures/picture";
 import { duration, loss, packets, percent, plain, rate } from "../../src/scenario/quantities";
 import { COARSE, spread } from "../../src/study/plan";
 import { gradeOf } from "../../src/verdict/grade";
-import { TWO_RENO } from "./scenarios";
+import { TWO_PORTS, TWO_RENO } from "./scenarios";
 import { commandLine, linesElsewhere, serveStatic, summaries, type Served } from "./servers";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
@@ -315,7 +315,7 @@ async function frontier(): Promise<Picture | undefined> {
   return (JSON.parse(json) as Picture[]).find(({ name }) => name === "frontier");
 }
 
-type Spot = [delayMs: number, lost: number];
+type Spot = [delayMs: number, cost: number];
 
 /** The points of a curve, from left to right. */
 function spotsOf(picture: Picture | undefined, label: string): Spot[] {
@@ -325,26 +325,48 @@ function spotsOf(picture: Picture | undefined, label: string): Spot[] {
   );
 }
 
-/** A setting of the frontier: the queue, the value that its seeds follow from, and how many it has. */
-type Setting = [queue: string, value: number, runs: number];
+/** A setting of the frontier: its scenario, the value that its seeds follow from, and how many it has. */
+type Setting = [text: string, value: number, runs: number];
+
+/** A curve, by the name of its setting in the table and the scenario of each value that it may have. */
+interface Expected {
+  name: string;
+  label: string;
+  link: string;
+  values: Record<string, [value: number, text: string]>;
+}
+
+/** What the table of the frontier's points says, once no more runs follow. */
+async function frontierRows(): Promise<string[][]> {
+  await page.locator("#trade-off").getByText(/^Done/).waitFor();
+  const details = page.locator("#frontier details");
+  if ((await details.getAttribute("open")) === null) await details.locator("summary").click();
+  let before = "";
+  await vi.waitFor(
+    async () => {
+      const now = JSON.stringify(await cells("#frontier"));
+      const isSettled = now === before && now !== "[]";
+      before = now;
+      expect(isSettled).toBe(true);
+    },
+    { timeout: 100_000, interval: 4_000 },
+  );
+  return cells("#frontier");
+}
 
 /** Where the means of the command line's runs of each setting stand, from left to right. */
-function expectedSpots(settings: Setting[]): Spot[] {
-  const runs = settings.flatMap(([queue, value, count]) => {
-    const text = TWO_RENO.replace(/queue = .*/, `queue = ${queue}`);
-    return Array.from({ length: count }, (_, seed): [string, number] => [
-      text,
-      1 + 1000 * value + seed,
-    ]);
-  });
-  const links = (summaries(runs) as Summary[]).map((summary) => summary.links["bottleneck"]);
+function expectedSpots(settings: Setting[], link: string): Spot[] {
+  const runs = settings.flatMap(([text, value, count]) =>
+    Array.from({ length: count }, (_, seed): [string, number] => [text, 1 + 1000 * value + seed]),
+  );
+  const links = (summaries(runs) as Summary[]).map((summary) => summary.links[link]);
   const spots = settings.map(([, , count]): Spot => {
     const own = links.splice(0, count);
     const mean = (of: (link: Link) => number): number =>
-      own.reduce((sum, link) => sum + (link ? of(link) : Number.NaN), 0) / count;
+      own.reduce((sum, one) => sum + (one ? of(one) : Number.NaN), 0) / count;
     return [
-      1000 * mean((link) => link.queue_delay_s_p99),
-      Math.max(1e-4, 1 - mean((link) => link.utilization)),
+      1000 * mean((one) => one.queue_delay_s_p99),
+      Math.max(1e-4, 1 - mean((one) => one.utilization)),
     ];
   });
   return spots.sort(([a], [b]) => a - b);
@@ -358,33 +380,119 @@ function expectSpots(found: Spot[], expected: Spot[]): void {
   });
 }
 
+/** Compares a curve of the picture with the command line's runs of the points in the table. */
+async function expectCurve(
+  rows: string[][],
+  { name, label, link, values }: Expected,
+): Promise<void> {
+  const settings = rows
+    .filter(([setting]) => setting?.startsWith(`${name} `))
+    .map(([setting = "", , , runs]): Setting => {
+      const [value, text] = values[setting.slice(name.length + 1)] ?? [Number.NaN, ""];
+      expect(text, setting).not.toBe("");
+      return [text, value, Number(runs)];
+    });
+  expect(settings.length, name).toBeGreaterThan(1);
+  expect(settings.every(([, , runs]) => runs >= 3)).toBe(true);
+  expectSpots(spotsOf(await frontier(), label), expectedSpots(settings, link));
+}
+
+function valuesOf(
+  values: number[],
+  shown: (value: number) => string,
+  text: (value: number) => string,
+): Expected["values"] {
+  return Object.fromEntries(values.map((value) => [shown(value), [value, text(value)]]));
+}
+
 test("each point of the frontier is the mean of runs that the command line repeats", async () => {
   await open(TWO_RENO);
-  await page.locator("#trade-off").getByText(/^Done/).waitFor();
+  const rows = await frontierRows();
+  const withQueue = (queue: string): string => TWO_RENO.replace(/queue = .*/, `queue = ${queue}`);
   // The targets that RFC 8033 sec. 4.2, RFC 8289 sec. 4.2 and RFC 8290 sec. 5.2.1 recommend.
-  const targets = { pie: 15_000, codel: 5_000, fq_codel: 5_000 };
-  for (const [kind, us] of Object.entries(targets)) {
-    const range = { smallest: Math.round(us / 8), largest: us * 8 };
-    const settings = spread(range, COARSE).map((value): Setting => [
-      `{ kind = "${kind}", target = "${value} us" }`,
-      value,
-      3,
-    ]);
-    const expected = expectedSpots(settings);
-    expect(expected.length).toBe(COARSE);
-    await vi.waitFor(async () => expectSpots(spotsOf(await frontier(), kind), expected), {
-      timeout: 60_000,
-      interval: 1_000,
+  for (const [kind, us] of Object.entries({ pie: 15_000, codel: 5_000, fq_codel: 5_000 })) {
+    await expectCurve(rows, {
+      name: `${kind}, target delay`,
+      label: `${kind}: target delay`,
+      link: "bottleneck",
+      values: valuesOf(
+        spread({ smallest: Math.round(us / 8), largest: us * 8 }, COARSE),
+        (value) => duration(value / 1e6),
+        (value) => withQueue(`{ kind = "${kind}", target = "${value} us" }`),
+      ),
     });
   }
-  const [, ...rows] = await tradeOffTable();
-  expect(rows.length).toBeGreaterThan(COARSE);
-  const limits = rows.map(([limit, runs]): Setting => [
-    `{ kind = "drop_tail", limit = "${limit} packets" }`,
-    Number(limit),
-    Number(runs),
-  ]);
-  expectSpots(spotsOf(await frontier(), "drop_tail"), expectedSpots(limits));
+  const [, ...limits] = await tradeOffTable();
+  expect(limits.length).toBeGreaterThan(COARSE);
+  await expectCurve(rows, {
+    name: "drop_tail, buffer",
+    label: "drop_tail: buffer",
+    link: "bottleneck",
+    values: valuesOf(
+      limits.map(([limit]) => Number(limit)),
+      packets,
+      (value) => withQueue(`{ kind = "drop_tail", limit = "${value} packets" }`),
+    ),
+  });
+});
+
+const MARKED = `duration = "0.2 s"
+measure_from = "0.05 s"
+[links.port]
+rate = "1 Gbit/s"
+delay = "5 us"
+queue = { kind = "step_mark", limit = "200 packets", threshold = "20 packets" }
+[flows.long]
+count = 4
+path = ["port"]
+congestion = "dctcp"
+host = "data_center"
+ecn = "accurate"
+rtt = { uniform = ["180 us", "220 us"] }
+`;
+
+/** The link that the page asks about. */
+async function linkAsked(): Promise<string> {
+  const title = await page.locator("#live figcaption").first().textContent();
+  return title?.replace("Queue at ", "") ?? "";
+}
+
+test("thresholds and alphas of the frontier are those that the command line would vary", async () => {
+  await open(MARKED);
+  await expectCurve(await frontierRows(), {
+    name: "step_mark, marking threshold",
+    label: "step_mark: marking threshold",
+    link: "port",
+    values: valuesOf(spread({ smallest: 1, largest: 199 }, COARSE), packets, (value) =>
+      MARKED.replace("20 packets", `${value} packets`),
+    ),
+  });
+  await page
+    .locator("#frontier")
+    .getByRole("button", { name: / threshold 1\spacket$/ })
+    .click();
+  await expect.poll(() => page.locator("#text").inputValue()).toContain('threshold = "1 packets"');
+  await ended();
+  await page.context().close();
+  await open(TWO_PORTS);
+  const link = await linkAsked();
+  // Steps of 1/128, from which `tailroom size --vary pools.asic.policy.alpha` makes its seeds.
+  const steps = Array.from({ length: 14 }, (_, power) => 2 ** power);
+  await expectCurve(await frontierRows(), {
+    name: "drop_tail, alpha of the pool",
+    label: "drop_tail: alpha of the pool",
+    link,
+    values: valuesOf(
+      steps,
+      (step) => (step < 128 ? `1/${128 / step}` : String(step / 128)),
+      (step) => TWO_PORTS.replace("alpha = 1", `alpha = ${step / 128}`),
+    ),
+  });
+  await page
+    .locator("#frontier")
+    .getByRole("button", { name: / alpha of the pool 1\/4$/ })
+    .click();
+  await expect.poll(() => page.locator("#text").inputValue()).toContain("alpha = 0.25");
 });
 
 /** Grades by the increase of the round-trip time in ms: https://www.dslreports.com/faq/17930. */
@@ -403,7 +511,7 @@ function entryOf([name, group]: [string, Group]): string {
   const grade = GRADES.find(([below]) => mean !== null && 1000 * mean < below)?.[1] ?? "";
   const wait = most === null ? "…" : duration(most);
   const completes = complete === null ? "" : `; 95 % complete in ${duration(complete)}`;
-  return `${name} waits at most ${wait}${completes} ${grade}`;
+  return `${name} ${wait}${completes} ${grade}`;
 }
 
 /** What the verdict says of each group while it rests on one run. */
@@ -412,7 +520,9 @@ async function rememberGroups(): Promise<void> {
     new MutationObserver(() => {
       const verdict = document.querySelector("#verdict-text");
       if (!verdict?.textContent.includes("One run of this buffer so far.")) return;
-      const seen = [...verdict.querySelectorAll(".grades li")].map((one) => one.textContent);
+      const seen = [...verdict.querySelectorAll(".grades li:not(.quiet)")].map(
+        (one) => one.textContent,
+      );
       Object.assign(globalThis, { seen });
     }).observe(document, { childList: true, subtree: true, characterData: true });
   });

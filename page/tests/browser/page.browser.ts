@@ -7,7 +7,7 @@ import { join, resolve } from "node:path";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { duration, packets, percent } from "../../src/scenario/quantities";
-import { POOL, TWO_RENO } from "./scenarios";
+import { POOL, TWO_PORTS, TWO_RENO } from "./scenarios";
 import { commandLineSummary, serveExplore, serveStatic, type Served } from "./servers";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
@@ -403,7 +403,9 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     await write(page, TWO_RENO);
     await expectSame(page, TWO_RENO);
     const picture = page.locator("#frontier-picture");
-    await expect.poll(() => picture.getAttribute("aria-label")).toMatch(/fq_codel: from/);
+    await expect
+      .poll(() => picture.getAttribute("aria-label"))
+      .toMatch(/fq_codel: target delay: from/);
     await page.locator("#trade-off").getByText(/^Done/).waitFor();
     const box = await picture.locator(".u-over").boundingBox();
     if (!box) throw new Error("no picture");
@@ -416,6 +418,37 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
       if ((await page.locator("#text").inputValue()) !== before) break;
     }
     expect(await page.locator("#text").inputValue()).not.toBe(before);
+    await ended(page);
+    expect(await page.locator("#problems li").count()).toBe(0);
+  });
+
+  test("a drag along the frontier of a pool sets its alpha", async () => {
+    const page = await visit(served.address);
+    await write(page, TWO_PORTS);
+    await ended(page);
+    const picture = page.locator("#frontier-picture");
+    await expect.poll(() => picture.getAttribute("aria-label")).toMatch(/alpha of the pool: from/);
+    await page.locator("#trade-off").getByText(/^Done/).waitFor();
+    const over = picture.locator(".u-over");
+    await over.scrollIntoViewIfNeeded();
+    const box = await over.boundingBox();
+    if (!box) throw new Error("no picture");
+    // The shortest wait, of the smallest alpha, is at the left end.
+    const text = page.locator("#text");
+    let y = 10;
+    for (; y < box.height; y += 20) {
+      await over.click({ position: { x: 4, y } });
+      if ((await text.inputValue()) !== TWO_PORTS) break;
+    }
+    await expectText(page, "alpha = 0.0078125");
+    await ended(page);
+    await over.hover({ position: { x: 4, y } });
+    await page.mouse.down();
+    await over.hover({ position: { x: box.width - 4, y: box.height - 4 } });
+    await page.mouse.up();
+    await expect
+      .poll(async () => Number(/alpha = ([\d.]+)/.exec(await text.inputValue())?.[1]))
+      .toBeGreaterThan(1);
     await ended(page);
     expect(await page.locator("#problems li").count()).toBe(0);
   });
@@ -701,6 +734,11 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     expect(await whole.locator("#text").inputValue()).toContain('limit = "1 packet"');
     await embedded.evaluate(() => window.postMessage({ theme: "dark" }, "*"));
     await embedded.locator("html[data-theme=dark]").waitFor();
+    // Whom a discipline helps is said where the verdict is, and without the frontier.
+    const verdict = await open(`${served.address}#embed=verdict`);
+    await verdict.locator(".instead").getByText("With fq_codel (a queue per flow").waitFor();
+    await verdict.getByRole("button", { name: "Use fq_codel" }).click();
+    await expectText(verdict, 'kind = "fq_codel"');
     const wrong = await open(`${served.address}#embed=queue,pie`);
     await wrong.locator("#notice").getByText("no part pie").waitFor();
     expect(complaints).toEqual([]);

@@ -40,3 +40,33 @@ congestion = "cubic"
 rtt = "10 ms"
 `,
 ).join("")}`;
+
+/** Two ports of a switch that share 400 kB, each used by two flows of a data centre. */
+export const TWO_PORTS = `duration = "0.2 s"
+measure_from = "0.05 s"
+[pools.asic]
+size = "400 kB"
+policy = { kind = "dynamic_threshold", alpha = 1 }
+[links.a]
+pool = "asic"
+rate = "1 Gbit/s"
+delay = "5 us"
+queue = "drop_tail"
+[links.b]
+pool = "asic"
+rate = "1 Gbit/s"
+delay = "5 us"
+queue = "drop_tail"
+[flows.to-a]
+count = 2
+path = ["a"]
+congestion = "reno"
+host = "data_center"
+rtt = { uniform = ["180 us", "220 us"] }
+[flows.to-b]
+count = 2
+path = ["b"]
+congestion = "reno"
+host = "data_center"
+rtt = { uniform = ["180 us", "220 us"] }
+`;
