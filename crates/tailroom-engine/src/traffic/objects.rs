@@ -27,7 +27,7 @@ pub struct ObjectsParams {
     pub arrivals_per_second: Option<f64>,
     /// Objects arrive at these times instead, in ascending order. In between, the application may pause.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1), example = ["0 s", "5 s"])]
+    #[schemars(length(min = 1), example = serde_json::json!(["0 s", "5 s"]))]
     pub arrivals: Option<Vec<Duration>>,
 }
 

@@ -120,6 +120,7 @@ def _spurious_recovery() -> Vector:
             RTT_S,
             PER_S,
             5.0,
+            recovery="rack",
             late_packets=late,
             late_packets_after=UP,
             detects_spurious_loss=True,
