@@ -1,8 +1,8 @@
 //! Packets out of order: a link holds some packets back after their transmission, and those behind
 //! overtake them.
 //!
-//! Netem's `reorder` and dummynet's parallel pipes have the same effect: a few packets take longer than
-//! the rest. Which packets are held back is drawn as losses are.
+//! Netem's `reorder` names the share of packets that overtake the delayed others; here a share is delayed,
+//! so that the rest keep the link's delay. Which packets are held back is drawn as losses are.
 
 use std::collections::VecDeque;
 
