@@ -16,6 +16,7 @@ mod fast_paths;
 mod flow;
 mod limits;
 mod link_events;
+mod out_of_order;
 mod pauses;
 mod pending;
 mod plain_events;

@@ -61,7 +61,7 @@ fn the_share_of_reordered_packets_is_the_probability() {
     assert!(found.abs_diff(3_000) <= 265, "{found}");
 }
 
-/// A link that would hold a packet back after a million million others gives the results of one that
+/// A link that would hold a packet back after 10^12 others gives the results of one that
 /// keeps packets in order, though the arrivals at its far end are events: with losses, marks, ACKs on a
 /// shared path, dynamic flows, and packets that arrive twice.
 #[test]

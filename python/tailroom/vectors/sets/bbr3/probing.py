@@ -130,8 +130,8 @@ def _spurious_recovery() -> Vector:
             at=(0.03, 0.1),
             after=UP,
             value=(1, 1),
-            why="three of the 125 packets of a round trip are more than LossThresh = 2 %; the third "
-            "is missed after 0.05 s. A plateau ends PROBE_UP after 2.5 RTTs = 0.1 s at the earliest",
+            why="three of 125 packets of a round trip are more than LossThresh = 2 %; the third is "
+            "missed after 0.05 s. A plateau ends PROBE_UP after 2.5 RTTs = 0.1 s at the earliest",
         ),
         sent(
             (0.2, 0.27),
@@ -146,8 +146,8 @@ def _spurious_recovery() -> Vector:
             at=(0.2, 0.27),
             after=UP,
             value=(CWND_GAIN * (1 - ACCURACY) * BDP, 1e9),
-            why="inflight_longterm and inflight_shortterm are what they were, without a limit: cwnd "
-            "is 2 to 2.25 times the BDP again, and not the 125 packets in flight at the loss",
+            why="inflight_longterm and inflight_shortterm have no limit, as before: cwnd is 2 to "
+            "2.25 times the BDP again, and not the 125 packets in flight at the loss",
         ),
     )
 
