@@ -133,14 +133,12 @@ impl Transmitter {
 impl VaryingDelay {
     /// None if each packet has the same delay.
     fn of(spec: &LinkSpec, seed: u64, window: Window) -> Option<Self> {
-        let jitter = spec.jitter.as_ref();
-        let reorder = spec.reorder;
-        spec.varies_in_delay().then(|| VaryingDelay {
-            changes: spec.delay_changes.clone(),
-            jitter: jitter.map(|jitter| JitterProcess::new(jitter, seed, &spec.name)),
-            reorder: reorder.map(|spec_of| ReorderProcess::new(spec_of, seed, &spec.name, window)),
-            last_delivery: Time::ZERO,
-        })
+        let LinkSpec { name, jitter, reorder, delay_changes, .. } = spec;
+        let jitter = jitter.as_ref().map(|jitter| JitterProcess::new(jitter, seed, name));
+        let reorder = reorder.map(|reorder| ReorderProcess::new(reorder, seed, name, window));
+        let changes = delay_changes.clone();
+        let last_delivery = Time::ZERO;
+        spec.varies_in_delay().then_some(VaryingDelay { changes, jitter, reorder, last_delivery })
     }
 
     /// Packets overtake none but those that the link holds back: after a fall of the delay, a packet

