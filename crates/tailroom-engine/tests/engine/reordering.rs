@@ -247,6 +247,20 @@ fn the_window_of_rack_grows_with_duplicates_and_falls_after_16_recoveries() {
     assert!((least..=most).contains(&per_packet), "{per_packet}: {found} of {packets}");
 }
 
+/// RFC 8985 sec. 6.2 step 4: the window is at most the smoothed RTT. A packet that is late by 1.2 RTTs
+/// is sent again each time, and arrives twice, however many duplicates have been before: one in 1009
+/// packets. The bound is 2 %.
+#[test]
+fn the_window_of_rack_is_at_most_the_smoothed_rtt() {
+    let keys =
+        "congestion = { kind = \"fixed_window\", window = 100 }\nrecovery = \"rack\"\nundo = false";
+    let text = with_link(&sender(keys, &periodic(1_009, 120), 400), SEEN);
+    let summary = run(&text, 1).summary;
+    let found = summary.flows[0].duplicate_packets as f64;
+    let expected = link(&summary, "wire").departures_packets as f64 / 1_009.0;
+    assert!((found / expected - 1.0).abs() < 0.02, "{found}, not {expected}");
+}
+
 #[test]
 fn wrong_reordering_is_refused() {
     let delay = "delay = \"20 ms\"";
