@@ -98,6 +98,7 @@ def recorded_scenarios() -> dict[str, Document]:
         _controls(components["congestion"]),
         _queues(components["queue"]),
         _losses(components["loss"]),
+        _reordering(),
         _token_buckets(),
         _pools(),
         _pauses(),
@@ -243,6 +244,12 @@ def _losses(components: list[Document]) -> Iterator[tuple[str, Document]]:
         kind = component["kind"]
         loss = {"kind": kind, **LOSSES.get(kind, {})}
         yield f"loss/{kind}", dumbbell(MIX, {"loss": loss})
+
+
+def _reordering() -> Iterator[tuple[str, Document]]:
+    for kind, chosen in (("bernoulli", {"probability": 0.02}), ("periodic", {"every": 70})):
+        reorder = {"kind": kind, **chosen, "extra_delay": "6 ms"}
+        yield f"reorder/{kind}", dumbbell(MIX, {"reorder": reorder})
 
 
 def _token_buckets() -> Iterator[tuple[str, Document]]:

@@ -64,6 +64,12 @@ GROUPS: dict[str, dict[str, Document]] = {
             "source": {"kind": "objects", "size": SIZES[size], "arrivals_per_second": 3.0},
         }
         for size in ("fixed", "exponential")
+    }
+    | {
+        "arrivals": {
+            "congestion": "cubic",
+            "source": {"kind": "objects", "size": "900 kB", "arrivals": ["0 s", "3 s", "3100 ms"]},
+        }
     },
     "finite_flows": {
         **{

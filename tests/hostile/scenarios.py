@@ -386,14 +386,15 @@ def _mend_source(values: Values, source: Scenario, kind: str, path: list[str]) -
         source["file"] = FLOW_LIST
     if kind == "collective":
         source["size"] = "100 kB"
-    if kind not in ("finite_flows", "web", "streaming", "incast"):
+    if kind not in ("finite_flows", "web", "streaming", "incast", "objects"):
         return
     if kind == "web":
         source["model"] = "ieee80216m"
     if kind == "incast":
         source["fan_in"] = values.draw(st.integers(1, 4))
         source.pop("think_time", None)
-    chosen = values.draw(st.sampled_from(ARRIVALS))
+    of_kind = ("arrivals_per_second", "arrivals") if kind == "objects" else ARRIVALS
+    chosen = values.draw(st.sampled_from(of_kind))
     usual = {
         "load": 0.5,
         "arrivals_per_second": 200.0,

@@ -75,7 +75,7 @@ def _misses(vector: Vector) -> bool:
 
 
 def mutations() -> Iterator[tuple[str, str, dict[str, Any]]]:
-    """A set, and what of its scripts becomes wrong."""
+    """A set or a vector, and what of its scripts becomes wrong."""
     yield "reno", "control", {"aimd": {"increase": 2.0}}
     yield "reno", "control", {"aimd": {"decrease": 0.4}}
     yield "cubic", "parameters", {"c": 0.5}
@@ -95,9 +95,12 @@ def mutations() -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield "prague", "parameters", {"transition_rounds": 400}
     yield "bbr3", "control", {"bbr1": {}}
     yield "bbr3", "detects_spurious_loss", {"": False}
+    yield "bbr3.up-spurious-recovery", "detects_spurious_loss", {"": False}
+    yield "bbr3.refill-pause", "control", {"bbr1": {}}
     yield "hystart", "slow_start", {"standard": None}
     yield "recovery", "proportional_rate_reduction", {"": False}
     yield "recovery", "recovery", {"sack": None}
+    yield "recovery.rack-growing-window", "recovery", {"sack": None}
     yield "codel", "parameters", {"target": 0.006}
     yield "codel", "parameters", {"interval": 0.098}
     yield "fq_codel", "parameters", {"flows": 1}
@@ -133,7 +136,7 @@ def mutated(vector: Vector, key: str, wrong: Mapping[str, Any]) -> Vector:
 
 @pytest.mark.parametrize(("name", "key", "wrong"), [*mutations()])
 def test_a_vector_catches_a_wrong_number(name: str, key: str, wrong: dict[str, Any]) -> None:
-    vectors = [*vectors_of(name)]
+    vectors = [VECTORS[name]] if name in VECTORS else [*vectors_of(name)]
     # Of HighSpeed TCP, rows with small, middle and large windows.
     chosen = vectors[::24] if name == "highspeed" else vectors
     if name == "bbr3":

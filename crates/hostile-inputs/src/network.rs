@@ -5,6 +5,7 @@ use tailroom_engine::link::ingress_pool::IngressMember;
 use tailroom_engine::link::line::LineSpec;
 use tailroom_engine::link::pause::PauseSpec;
 use tailroom_engine::link::policer::PolicerSpec;
+use tailroom_engine::link::reorder::ReorderSpec;
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::shaper::ShaperSpec;
 use tailroom_engine::link::spec::DelayChange;
@@ -118,7 +119,12 @@ fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
             let at = Time::from_milliseconds(200);
             link.delay_changes.push(DelayChange::new(at, time));
         }
-        9 => link.loss = LossSpec::Periodic { every: value },
+        9 => {
+            link.loss = LossSpec::Periodic { every: value };
+            let extra_delay = PositiveDuration::new(value);
+            let reorder = ReorderSpec::Periodic { every: value / 3, extra_delay };
+            link.reorder = value.is_multiple_of(3).then_some(reorder);
+        }
         10 => link.loss = LossSpec::Bernoulli { probability: f64::from_bits(value) },
         11 => link.arrival_dispersion = Some(time),
         12 => {

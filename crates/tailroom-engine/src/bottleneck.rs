@@ -174,7 +174,8 @@ impl<T> Bottleneck<T> {
     /// `None` if there is none.
     ///
     /// The fate of a packet is known when its transmission begins, or when it is dropped, so the time
-    /// of a delivery lies ahead. Deliveries come in order. Behind an arrival rule, such as tail drop or
+    /// of a delivery lies ahead. Deliveries come in order, unless the link
+    /// [reorders](LinkSpec::reorder). Behind an arrival rule, such as tail drop or
     /// RED, a fate is known at the arrival.
     ///
     /// # Panics

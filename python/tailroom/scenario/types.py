@@ -777,6 +777,29 @@ class Jitter(TypedDict):
     10 us."""
 
 
+class BernoulliReorder(TypedDict):
+    """Each packet is held back with the same probability, independently of the others."""
+
+    kind: Literal["bernoulli"]
+    probability: float
+    """Probability that a packet is held back."""
+    extra_delay: PositiveDuration
+    """How much later than without `reorder` the packet arrives."""
+
+
+class PeriodicReorder(TypedDict):
+    """Every n-th packet is held back."""
+
+    kind: Literal["periodic"]
+    every: int
+    """n: the number of packets from one that is held back to the next."""
+    extra_delay: PositiveDuration
+    """How much later than without `reorder` the packet arrives."""
+
+
+Reorder: TypeAlias = BernoulliReorder | PeriodicReorder
+"""Packets that a link holds back."""
+
 ArrivalLog = TypedDict(
     "ArrivalLog", {"from": Duration, "to": Duration, "most_packets": NotRequired[int]}
 )
@@ -849,7 +872,7 @@ class Link(TypedDict):
     'none'}."""
     changes: NotRequired[list[Change]]
     """Changes of rate or delay during the run, in order of time. Packets never overtake one
-    another, even if the delay decreases."""
+    another, even if the delay decreases; for that, there is `reorder`."""
     shaper: NotRequired[Shaper]
     """Shaper: a token bucket for which packets wait in the queue. Off unless given."""
     policer: NotRequired[Policer]
@@ -874,6 +897,9 @@ class Link(TypedDict):
     jitter: NotRequired[Jitter]
     """Jitter: a further delay that varies at random, in which packets stay in order. Off unless
     given."""
+    reorder: NotRequired[Reorder]
+    """Reordering: hold some packets back after their transmission, so that those behind
+    overtake them. Off unless given."""
     trace: NotRequired[str]
     """File of delivery opportunities in the format of Mahimahi: one timestamp in milliseconds
     per line, in order, each an opportunity for 1500 bytes; the file repeats after its last
@@ -1278,8 +1304,11 @@ class ObjectsSource(TypedDict):
     size: SizeOrDistribution
     """Payload of an object. Each begins with a packet of its own, and its last packet is full:
     what is sent are whole packets."""
-    arrivals_per_second: float
-    """Objects a second for each flow, on average."""
+    arrivals_per_second: NotRequired[float]
+    """Objects a second for each flow, on average: a Poisson process."""
+    arrivals: NotRequired[list[Duration]]
+    """Objects arrive at these times instead, in ascending order. In between, the application
+    may pause."""
 
 
 class FiniteFlowsSource(TypedDict):

@@ -108,6 +108,7 @@ LINK = {
     "drops_headroom_packets": Metric("drops headroom", PACKETS, "lower"),
     "marks_packets": Metric("marks", PACKETS),
     "random_losses_packets": Metric("random losses", PACKETS, "lower"),
+    "reordered_packets": Metric("reordered packets", PACKETS, "lower"),
     "departures_packets": Metric("departures", PACKETS),
     **_statistics(
         "queue_packets", Metric("queue", PACKETS, "lower"), "mean p01 p50 p95 p99 p999 max"

@@ -87,6 +87,10 @@ class LinkSummary(TypedDict):
     """Packets that the queue discipline or the pool marked."""
     random_losses_packets: int
     """Packets lost on the wire whose transmission began in the measured window."""
+    reordered_packets: int | None
+    """Packets that a packet behind them overtook on the way to the far end, of the packets that
+    left the link in the measured window (type-P-reordered, RFC 4737, with the packets of all
+    flows as one stream). Null if the link keeps packets in order."""
     departures_packets: int
     """Packets whose last bit left the link."""
     queue_packets_mean: float

@@ -16,6 +16,24 @@ class Occurrence:
 Parameters = Mapping[str, float | bool | str]
 
 
+@dataclass(frozen=True)
+class LatePacket:
+    """A packet that those behind it overtake."""
+
+    number: int
+    late_s: float
+    """How much later it arrives at the receiver than in order."""
+
+
+@dataclass(frozen=True)
+class Pause:
+    """A time in which the application writes nothing; before and after it, all that can be sent."""
+
+    after: Occurrence
+    """The event with which it begins."""
+    length_s: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class Policer:
     """A token bucket that drops packets without a token, and delays none."""
@@ -65,6 +83,10 @@ class SenderScript:
     """The application sends this many packets and no more."""
     lost_packets: tuple[int, ...] = ()
     """Numbers of the packets that are lost."""
+    late_packets: tuple[LatePacket, ...] = ()
+    """In the order of their numbers."""
+    late_packets_after: Occurrence | None = None
+    """The event from which these numbers count, instead of from the start."""
     marked_s: tuple[float, float] | None = None
     """Packets sent in this interval are marked CE."""
     lost_every: int | None = None
@@ -82,6 +104,7 @@ class SenderScript:
     """ACKs leave the path only at multiples of this time, all that have come until then."""
     writes: Writes | None = None
     """The application offers no more than it writes; without it, all that the sender can send."""
+    pause: Pause | None = None
     detects_spurious_loss: bool | None = None
     """The sender learns that a packet it took for lost had arrived, and undoes its response."""
 

@@ -22,6 +22,7 @@ pub mod policer;
 pub mod probe;
 pub mod queue;
 pub mod rate_variation;
+pub mod reorder;
 pub mod serializer;
 pub mod served;
 pub mod shaper;
@@ -97,7 +98,7 @@ impl Link {
         Link {
             policer: spec.policer.as_ref().map(|policer| Box::new(Policer::new(policer))),
             queue,
-            transmitter: Transmitter::new(spec, info.packet_bytes, info.seed),
+            transmitter: Transmitter::new(spec, info.packet_bytes, info.seed, window),
             pause: Pause::of(spec),
             lossy_ingress: LossyIngress::of(spec),
             line_free_at: Time::ZERO,
@@ -485,6 +486,12 @@ impl Link {
         let sent_bytes = self.departed_bytes(now);
         let probe = self.probe.look(known);
         LinkCounts { sent_bytes, idle_capacity, queue_packets, queue_bytes, ..probe }
+    }
+
+    /// Packets that left in the measured window and that others overtook on the way to the far end;
+    /// `None` on a link that keeps packets in order.
+    pub fn reordered_packets(&self) -> Option<u64> {
+        self.transmitter.reordered_packets()
     }
 
     /// The rate of transmissions that begin at `now`.

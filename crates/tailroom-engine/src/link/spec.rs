@@ -6,6 +6,7 @@ use super::jitter::JitterSpec;
 use super::line::LineSpec;
 use super::pause::PauseSpec;
 use super::policer::PolicerSpec;
+use super::reorder::ReorderSpec;
 use super::serializer::RateChange;
 use super::shaper::ShaperSpec;
 use super::wire_loss::LossSpec;
@@ -38,6 +39,8 @@ pub struct LinkSpec {
     pub delay_changes: Vec<DelayChange>,
     /// A further delay that varies at random, if there is one. Packets stay in order.
     pub jitter: Option<JitterSpec>,
+    /// Packets that the link holds back, so that those behind overtake them, if it does.
+    pub reorder: Option<ReorderSpec>,
     /// A token bucket for which packets wait before their transmission, if there is one.
     pub shaper: Option<ShaperSpec>,
     /// A token bucket that drops packets before the queue, if there is one.
@@ -108,6 +111,7 @@ impl LinkSpec {
             rate_period: None,
             delay_changes: Vec::new(),
             jitter: None,
+            reorder: None,
             shaper: None,
             policer: None,
             line: None,
@@ -127,7 +131,12 @@ impl LinkSpec {
 
     /// Whether the delay differs from packet to packet.
     pub fn varies_in_delay(&self) -> bool {
-        !self.delay_changes.is_empty() || self.jitter.is_some()
+        !self.delay_changes.is_empty() || self.jitter.is_some() || self.reorder.is_some()
+    }
+
+    /// The shortest time from the departure of a packet to its arrival.
+    pub(crate) fn least_delay(&self) -> Time {
+        self.delay_changes.iter().map(|change| change.delay).fold(self.delay, Time::min)
     }
 
     /// An amount of the link's discipline, in packets or bytes.

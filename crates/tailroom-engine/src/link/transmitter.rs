@@ -2,10 +2,12 @@
 
 use super::LinkOutcome;
 use super::jitter::JitterProcess;
+use super::reorder::ReorderProcess;
 use super::serializer::Serializer;
 use super::shaper::Shaper;
 use super::spec::{DelayChange, LinkSpec};
 use super::wire_loss::LossProcess;
+use crate::probe::window::Window;
 use crate::units::Time;
 
 /// What lies behind the queue of a link.
@@ -24,18 +26,19 @@ pub(super) struct Transmitter {
     loss: LossProcess,
 }
 
-/// The delay of a link with changes of delay or jitter.
+/// The delay of a link with changes of delay, jitter, or packets that it holds back.
 #[derive(Clone, Debug)]
 struct VaryingDelay {
     changes: Vec<DelayChange>,
     jitter: Option<JitterProcess>,
+    reorder: Option<ReorderProcess>,
     last_delivery: Time,
 }
 
 impl Transmitter {
     /// The idle transmitter of the link that `spec` describes, for packets of at most `largest`
-    /// bytes.
-    pub(super) fn new(spec: &LinkSpec, largest: u32, seed: u64) -> Self {
+    /// bytes. Packets that it holds back are counted if they leave in `window`.
+    pub(super) fn new(spec: &LinkSpec, largest: u32, seed: u64, window: Window) -> Self {
         Transmitter {
             serializer: Serializer::new(spec.rate, &spec.rate_changes, spec.rate_period),
             busy_until: Time::ZERO,
@@ -43,7 +46,7 @@ impl Transmitter {
             last_wait: Time::ZERO,
             delay: spec.delay,
             shaper: spec.shaper.map(|shaper| Box::new(Shaper::new(shaper, largest))),
-            varying_delay: VaryingDelay::of(spec, seed).map(Box::new),
+            varying_delay: VaryingDelay::of(spec, seed, window).map(Box::new),
             loss: LossProcess::new(spec.loss, seed, &spec.name),
         }
     }
@@ -102,6 +105,12 @@ impl Transmitter {
         }
     }
 
+    /// See [`super::Link::reordered_packets`].
+    pub(super) fn reordered_packets(&self) -> Option<u64> {
+        let varying = self.varying_delay.as_ref()?;
+        varying.reorder.as_ref().map(ReorderProcess::overtaken)
+    }
+
     /// What becomes of the packet whose last bit leaves at [`Transmitter::busy_until`].
     #[inline]
     pub(super) fn propagate(&mut self) -> LinkOutcome {
@@ -122,19 +131,18 @@ impl Transmitter {
 }
 
 impl VaryingDelay {
-    /// None if the link has neither changes of delay nor jitter.
-    fn of(spec: &LinkSpec, seed: u64) -> Option<Self> {
-        let jitter =
-            spec.jitter.as_ref().map(|jitter| JitterProcess::new(jitter, seed, &spec.name));
-        (jitter.is_some() || !spec.delay_changes.is_empty()).then(|| VaryingDelay {
-            changes: spec.delay_changes.clone(),
-            jitter,
-            last_delivery: Time::ZERO,
-        })
+    /// None if each packet has the same delay.
+    fn of(spec: &LinkSpec, seed: u64, window: Window) -> Option<Self> {
+        let LinkSpec { name, jitter, reorder, delay_changes, .. } = spec;
+        let jitter = jitter.as_ref().map(|jitter| JitterProcess::new(jitter, seed, name));
+        let reorder = reorder.map(|reorder| ReorderProcess::new(reorder, seed, name, window));
+        let changes = delay_changes.clone();
+        let last_delivery = Time::ZERO;
+        spec.varies_in_delay().then_some(VaryingDelay { changes, jitter, reorder, last_delivery })
     }
 
-    /// Packets never overtake one another: after a fall of the delay, a packet arrives no earlier
-    /// than those before it. `first` is the delay before all changes.
+    /// Packets overtake none but those that the link holds back: after a fall of the delay, a packet
+    /// arrives no earlier than those before it. `first` is the delay before all changes.
     #[inline(never)]
     fn deliver(&mut self, departure: Time, first: Time) -> Time {
         if departure >= Time::AFTER_ALL_RUNS {
@@ -145,6 +153,9 @@ impl VaryingDelay {
         let jitter = self.jitter.as_mut().map_or(Time::ZERO, |jitter| jitter.delay_at(departure));
         let arrival = departure.saturating_add(delay).saturating_add(jitter);
         self.last_delivery = self.last_delivery.max(arrival);
-        self.last_delivery
+        match &mut self.reorder {
+            None => self.last_delivery,
+            Some(reorder) => reorder.arrival(departure, self.last_delivery),
+        }
     }
 }

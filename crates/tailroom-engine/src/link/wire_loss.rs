@@ -79,7 +79,12 @@ enum Kind {
 impl LossProcess {
     /// The process that `spec` describes for the link `name`.
     pub fn new(spec: LossSpec, seed: u64, name: &str) -> Self {
-        let mut random = stream(seed, &format!("loss of {name}"));
+        LossProcess::of_stream(spec, seed, &format!("loss of {name}"))
+    }
+
+    /// The process that `spec` describes, which draws from this random stream.
+    pub(super) fn of_stream(spec: LossSpec, seed: u64, name: &str) -> Self {
+        let mut random = stream(seed, name);
         let kind = match spec {
             LossSpec::None => Kind::None,
             LossSpec::Bernoulli { probability } => {

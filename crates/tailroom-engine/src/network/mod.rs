@@ -266,6 +266,13 @@ impl Network {
         self.round_trips().map(|(_, rtt, _)| rtt).max().unwrap_or(Time::ZERO)
     }
 
+    /// The hops of a packet that crosses these links: behind a last link that reorders, its arrival at
+    /// the far end is one more.
+    pub(crate) fn hops(&self, path: &[usize]) -> usize {
+        let reorders = |link: &usize| self.links[*link].reorder.is_some();
+        path.len() + usize::from(path.last().is_some_and(reorders))
+    }
+
     /// Propagation of the shared links of a flow of the group, forward and backward. ACKs on a private
     /// path take as long as the data. Without a route, a group between hosts has none.
     pub fn propagation(&self, group: &GroupSpec, route: Option<Route>) -> (Time, Time) {

@@ -52,6 +52,10 @@ pub struct LinkSummary {
     pub marks_packets: u64,
     /// Packets lost on the wire whose transmission began in the measured window.
     pub random_losses_packets: u64,
+    /// Packets that a packet behind them overtook on the way to the far end, of the packets that left the
+    /// link in the measured window (type-P-reordered, RFC 4737, with the packets of all flows as one
+    /// stream). Null if the link keeps packets in order.
+    pub reordered_packets: Option<u64>,
     /// Packets whose last bit left the link.
     pub departures_packets: u64,
     /// Time-weighted mean number of packets that wait, without the packet in transmission.
@@ -187,6 +191,7 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         drops_headroom_packets: drops_headroom,
         marks_packets: totals.marks,
         random_losses_packets: totals.random_losses,
+        reordered_packets: link.reordered_packets(),
         departures_packets: totals.departures,
         queue_packets_mean: probe.mean_queue(span),
         queue_packets_p01: queue_p01,

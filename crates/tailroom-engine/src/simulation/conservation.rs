@@ -15,6 +15,9 @@ impl Simulation {
         let (mut acks_on_the_way, mut kept_packets) = (0, 0);
         for event in self.pending.agenda.events().chain(self.links.iter().flat_map(Link::held)) {
             let Stage::Arrival(hop) = event.stage() else { continue };
+            if self.has_reached_far_end(&event) {
+                continue;
+            }
             if hop < self.flows[event.flow() as usize].forward_hops {
                 on_the_way[event.flow() as usize] += 1;
                 kept_packets += usize::from(event.is_kept());

@@ -322,7 +322,7 @@ impl Simulation {
                 log.begin(number, recorded_ends(network, index, plan.start));
             }
         }
-        let mut flow = Flow::new(endpoints, group, plan.route);
+        let mut flow = Flow::new(network, endpoints, group, plan.route);
         if let Some(steps) = &mut self.steps {
             steps.admit(number, index, &mut flow, flows.get(number as usize));
         }

@@ -4,7 +4,7 @@ use super::agenda::Agenda;
 use super::pending::Pending;
 use crate::fabric::Route;
 use crate::flow::Endpoints;
-use crate::network::GroupSpec;
+use crate::network::{GroupSpec, Network};
 use crate::packet::transit::Transit;
 use crate::packet::{Ack, Packet};
 use crate::private_path::NetworkSink;
@@ -97,13 +97,18 @@ impl NetworkSink for PacketInjector<'_> {
 }
 
 impl Flow {
-    /// A flow of `group` with these ends and this route, before its first packet.
-    pub(super) fn new(endpoints: Endpoints, group: &GroupSpec, route: Option<Route>) -> Self {
+    /// A flow of `group` with these ends and this route in `network`, before its first packet.
+    pub(super) fn new(
+        network: &Network,
+        endpoints: Endpoints,
+        group: &GroupSpec,
+        route: Option<Route>,
+    ) -> Self {
         let is_in_progress = matches!(endpoints, Endpoints::Tcp(_));
         debug_assert_eq!(is_in_progress, group.tcp.is_some(), "a transport controls");
         Flow {
             endpoints,
-            forward_hops: group.path_of(route).len() as u8,
+            forward_hops: network.hops(&group.path_of(route)) as u8,
             ack_bytes: group.tcp.as_ref().map_or(0, TcpSpec::ack_bytes),
             wake_at: Time::NEVER,
             is_in_progress,

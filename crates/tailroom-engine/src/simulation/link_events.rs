@@ -4,7 +4,7 @@
 use super::Simulation;
 use super::flow::Flow;
 use super::pending::Pending;
-use super::routes::{Exit, Hop};
+use super::routes::{Door, Exit, Hop};
 use crate::flow::Endpoints;
 use crate::link::LinkOutcome;
 use crate::link::arrivals::{Content, EcnFeedback, Identity, Timestamps};
@@ -38,13 +38,13 @@ impl Simulation {
             // The packet will reach the ends of its flow in this event: fetch them meanwhile.
             std::hint::black_box(self.flows[packet.flow() as usize].forward_hops);
         }
+        if self.any_link.needs_care {
+            if hop.door == Door::FarEnd {
+                return Some(self.reach_far_end(packet, hop));
+            }
+            self.prepare_arrival(link, packet, position);
+        }
         self.admissions.on_arrival(link, &packet);
-        if self.any_link.logs_arrivals {
-            self.announce(link, packet, position);
-        }
-        if self.any_link.pauses {
-            self.count_blocked(link, packet.time());
-        }
         let ingress = self.ingress_of(packet);
         let outcome = if let Some(ingress) = ingress {
             self.arrive_from(ingress, &mut packet, hop)
@@ -69,6 +69,16 @@ impl Simulation {
             }
         }
         Some(Step { packet, outcome, exit: hop.exit, clocks_source: hop.clocks_source })
+    }
+
+    /// Does what is to be done before a packet arrives where links record their arrivals or pause.
+    fn prepare_arrival(&mut self, link: usize, packet: Transit, position: u8) {
+        if self.any_link.logs_arrivals {
+            self.announce(link, packet, position);
+        }
+        if self.any_link.pauses {
+            self.count_blocked(link, packet.time());
+        }
     }
 
     /// Tells a link that records its arrivals which packet reaches it; a packet that has left a sender
@@ -402,6 +412,10 @@ impl Simulation {
                 endpoints.deliver_ack(at, ack.ack(), &mut injector);
                 flow.arm(index, &mut pending.agenda)
             }
+            LinkOutcome::Delivered(at) if exit == Exit::FarEnd => {
+                self.leave_for_far_end(packet, at);
+                false
+            }
             // What the event cannot hold of a packet is in the stores by now. The age of an ACK is
             // never read.
             LinkOutcome::Delivered(at) => {
@@ -473,10 +487,13 @@ impl Simulation {
     }
 
     /// When the last link of its path sends the last bit of a packet that is being delivered: it is the
-    /// packet that the link has sent last, or will.
+    /// packet that the link has sent last, or will, unless the link reorders.
     fn last_departure(&self, packet: Transit) -> Time {
         let Stage::Arrival(position) = packet.stage() else { return Time::NEVER };
         let hop = self.routes.hop(packet.flow(), position);
+        if hop.door == Door::FarEnd {
+            return self.departure_to_far_end();
+        }
         self.links[hop.link as usize].busy_until()
     }
 

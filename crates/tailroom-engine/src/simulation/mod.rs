@@ -11,10 +11,12 @@ mod checkpoints;
 mod conservation;
 mod dynamic_flows;
 pub mod error;
+mod far_ends;
 mod fast_paths;
 mod flow;
 mod limits;
 mod link_events;
+mod out_of_order;
 mod pauses;
 mod pending;
 mod plain_events;
@@ -46,6 +48,7 @@ use blocked::Blocking;
 use checkpoints::LinkCheckpoints;
 use dynamic_flows::DynamicFlows;
 use error::RunError;
+use far_ends::FarEnds;
 use fast_paths::FastPaths;
 use flow::Flow;
 use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
@@ -108,6 +111,8 @@ struct AnyLink {
     /// It records its arrivals, or a flow the packets at its ends. No flow is then on its fast path: the
     /// receiver's state tells the whole sequence number of a packet.
     logs_arrivals: bool,
+    /// One of: it records its arrivals, it pauses, it reorders.
+    needs_care: bool,
 }
 
 /// Whether the run has code of the caller's, which may fail; that of the registries does not.
@@ -129,7 +134,7 @@ impl Simulation {
         let flows = (0..network.flows.len()).map(|index| {
             let group = network.flows[index].group;
             let endpoints = Endpoints::new(network, index, checkpoints);
-            Flow::new(endpoints, &network.groups[group], network.flows[index].route)
+            Flow::new(network, endpoints, &network.groups[group], network.flows[index].route)
         });
         let facts = network.link_facts();
         let links = network.links.iter().zip(&facts);
@@ -140,6 +145,10 @@ impl Simulation {
         let shares_line = network.links.iter().any(|link| link.line.is_some());
         let expels = pools.expel_any();
         let logs_ends = network.groups.iter().any(GroupSpec::logs_ends);
+        let logs_arrivals =
+            logs_ends || network.links.iter().any(|link| link.arrival_log.is_some());
+        let pauses = links.iter().any(Link::has_pause);
+        let far_ends = FarEnds::new(&network.links);
         let mut simulation = Simulation {
             pending: Pending::new(sizing::agenda(network).with_memory(network.memory_limit_bytes)),
             dynamic: DynamicFlows::new(network, &links),
@@ -164,10 +173,10 @@ impl Simulation {
                 shares_line,
                 expels,
                 gives_way: shares_line || expels,
-                pauses: links.iter().any(Link::has_pause),
+                pauses,
                 counts_in_switch: links.iter().any(Link::counts_in_switch),
-                logs_arrivals: logs_ends
-                    || network.links.iter().any(|link| link.arrival_log.is_some()),
+                logs_arrivals,
+                needs_care: logs_arrivals || pauses || far_ends.is_some(),
             },
             links,
             pools,
@@ -187,6 +196,7 @@ impl Simulation {
             fault: None,
             network: network.clone(),
         };
+        simulation.pending.far_ends = far_ends;
         if simulation.any_link.logs_arrivals {
             simulation.fast_paths.turn_off();
             simulation.pending.timestamps = Some(Box::default());
@@ -475,6 +485,7 @@ impl Simulation {
     pub fn finish(mut self) -> Result<Results, RunError> {
         let end = self.network.duration;
         self.run_until(end)?;
+        self.reach_far_ends();
         self.leave_fast_paths();
         self.run_flows_out(end);
         self.check_flows()?;

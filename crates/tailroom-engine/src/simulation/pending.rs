@@ -4,6 +4,7 @@
 //! the store in place of the sequence number.
 
 use super::agenda::Agenda;
+use super::far_ends::FarEnds;
 use super::timestamps::TimestampClocks;
 use crate::packet::transit::{MAX_SLOTS, Transit};
 use crate::packet::{Ack, Packet, StoredAck};
@@ -19,6 +20,8 @@ pub(super) struct Pending {
     pub(super) timestamps: Option<Box<TimestampClocks>>,
     /// Only together with timestamps.
     pub(super) endpoint_log: Option<Box<EndpointLog>>,
+    /// Only where links reorder.
+    pub(super) far_ends: Option<Box<FarEnds>>,
 }
 
 impl Pending {
@@ -30,6 +33,7 @@ impl Pending {
             kept_packets: KeptPackets::default(),
             timestamps: None,
             endpoint_log: None,
+            far_ends: None,
         }
     }
 
@@ -60,7 +64,8 @@ impl Pending {
         let acks = self.acks.stored.capacity() * size_of::<StoredAck>();
         let clocks = self.timestamps.as_ref().map_or(0, |clocks| clocks.memory_bytes());
         let log = self.endpoint_log.as_ref().map_or(0, |log| log.memory_bytes());
-        self.agenda.memory_bytes() + acks as u64 + clocks + log
+        let far_ends = self.far_ends.as_ref().map_or(0, |far_ends| far_ends.memory_bytes());
+        self.agenda.memory_bytes() + acks as u64 + clocks + log + far_ends
     }
 }
 

@@ -100,7 +100,7 @@ impl Simulation {
                 let link = &mut self.links[hop.link as usize];
                 let is_late = IS_GENERAL && event.time() >= until;
                 let is_plain =
-                    if HAS_POOLS { hop.door != Door::General } else { hop.door == Door::Plain };
+                    if HAS_POOLS { hop.door > Door::FarEnd } else { hop.door == Door::Plain };
                 if !is_plain || !link.is_open() || is_late {
                     break;
                 }

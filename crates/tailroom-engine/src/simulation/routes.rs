@@ -24,11 +24,13 @@ pub(super) struct Hop {
 }
 
 /// How a link takes the packets that arrive here.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
 pub(super) enum Door {
     /// By [`Link::arrive`](crate::link::Link::arrive).
     #[default]
     General,
+    /// Not at all: the packet has left the link, which reorders, and arrives at its far end.
+    FarEnd,
     /// By [`Link::pass`](crate::link::Link::pass).
     Plain,
     /// By [`Link::pass`](crate::link::Link::pass), if its pool has room.
@@ -45,6 +47,8 @@ pub(super) enum Exit {
     Receiver,
     /// The sender, for ACKs.
     Sender,
+    /// The far end of a link that reorders, and then the receiver or the sender.
+    FarEnd,
 }
 
 /// The routes of the groups, and the route of each flow.
@@ -61,10 +65,13 @@ pub(super) struct Routes {
     crossing: Vec<Vec<usize>>,
     /// By link, how it takes packets under congestion control.
     doors: Vec<Door>,
+    /// By link, whether packets leave it out of order.
+    reorders: Vec<bool>,
 }
 
-/// Links of the longest route between hosts.
+/// Links of the longest route between hosts, and the far end of one that reorders.
 const MOST_HOPS: usize = 4;
+const MOST_HOPS_REORDERED: usize = MOST_HOPS + 1;
 
 impl Routes {
     /// The routes of `network`, with its permanent flows. `is_plain` tells which links
@@ -85,6 +92,7 @@ impl Routes {
             add_waits: network.groups.iter().any(|group| group.only_queue().is_none()),
             crossing: network.crossing(),
             doors: doors.collect(),
+            reorders: network.links.iter().map(|link| link.reorder.is_some()).collect(),
         };
         for (index, group) in network.groups.iter().enumerate() {
             routes.starts.push(routes.hops.len() as u32);
@@ -120,7 +128,9 @@ impl Routes {
             let start = if is_between_hosts { self.hops.len() as u32 } else { self.starts[index] };
             self.of_flows.push(start);
             if is_between_hosts {
-                self.hops.extend([Hop::default(); MOST_HOPS]);
+                let reorders = self.reorders.contains(&true);
+                let most = if reorders { MOST_HOPS_REORDERED } else { MOST_HOPS };
+                self.hops.resize(self.hops.len() + most, Hop::default());
             }
         }
         if route.is_some() {
@@ -164,6 +174,14 @@ impl Routes {
         self.hop(packet.flow(), position).class
     }
 
+    /// The hop, and behind the last link of a path, if it reorders, the arrival at its far end.
+    fn with_far_end(&self, hop: Hop) -> impl Iterator<Item = Hop> + use<> {
+        let is_further = hop.exit != Exit::Link && self.reorders[hop.link as usize];
+        let far_end = Hop { door: Door::FarEnd, clocks_source: false, adds_wait: false, ..hop };
+        let exit = if is_further { Exit::FarEnd } else { hop.exit };
+        std::iter::once(Hop { exit, ..hop }).chain(is_further.then_some(far_end))
+    }
+
     /// The hops of a flow of the group at `index` that takes this path.
     fn hops_of<'a>(
         &'a self,
@@ -174,7 +192,7 @@ impl Routes {
         let adds_waits = group.only_queue().is_none();
         let (forward, whole) = (path.len(), path.len() + group.reverse_path.len());
         let links = path.iter().chain(&group.reverse_path);
-        links.zip(1..).map(move |(&link, passed)| Hop {
+        let hops = links.zip(1..).map(move |(&link, passed)| Hop {
             link: link as u32,
             class: self.crossing[link].partition_point(|&group| group < index) as u32,
             group: index as u32,
@@ -186,6 +204,7 @@ impl Routes {
             clocks_source: passed == 1 && group.tcp.is_none(),
             door: if group.tcp.is_some() { self.doors[link] } else { Door::General },
             adds_wait: adds_waits && passed <= forward,
-        })
+        });
+        hops.flat_map(|hop| self.with_far_end(hop))
     }
 }

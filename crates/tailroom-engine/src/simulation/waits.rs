@@ -24,7 +24,7 @@ impl Simulation {
         }
         let waited = link.last_wait();
         match (hop.exit, outcome) {
-            (Exit::Receiver, _) => {
+            (Exit::Receiver | Exit::FarEnd, _) => {
                 let before = self.pending.kept_packets.waited(packet);
                 let start = packet.time().saturating_add(waited);
                 self.groups[hop.group as usize].on_wait(start, before.saturating_add(waited));

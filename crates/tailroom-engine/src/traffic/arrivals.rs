@@ -57,7 +57,7 @@ impl ArrivalsConfig {
             (None, None, Some(period), None) => {
                 FlowArrivals::Periodic { period: period.time(), start, stop }
             }
-            (None, None, None, Some(times)) => given(times)?,
+            (None, None, None, Some(times)) => FlowArrivals::Given(given(times)?),
             (None, None, None, None) => {
                 let problem = "needs load, arrivals_per_second, period or arrivals";
                 return Err(BadParameter::new("", problem, "add one of them, as in `load = 0.5`"));
@@ -101,7 +101,11 @@ impl ArrivalsConfig {
     }
 }
 
-fn given(times: &[Duration]) -> Result<FlowArrivals, BadParameter> {
+/// The times that the key `arrivals` gives.
+///
+/// # Errors
+/// None, or times that do not ascend.
+pub(super) fn given(times: &[Duration]) -> Result<Vec<Time>, BadParameter> {
     for (index, pair) in times.windows(2).enumerate() {
         if pair[1].base_units() < pair[0].base_units() {
             let problem = format!("{} is before the previous arrival, {}", pair[1], pair[0]);
@@ -113,7 +117,7 @@ fn given(times: &[Duration]) -> Result<FlowArrivals, BadParameter> {
         let remedy = "write at least one, as in [\"1 s\"]";
         return Err(BadParameter::new("arrivals", "holds no arrival", remedy));
     }
-    Ok(FlowArrivals::Given(times.iter().map(|time| time.time()).collect()))
+    Ok(times.iter().map(|time| time.time()).collect())
 }
 
 /// When flows or sessions arrive.

@@ -1,13 +1,14 @@
-//! Objects for a connection that lasts: they arrive as a Poisson process, whatever has become of
-//! those before, and wait for their turn in one queue.
+//! Objects for a connection that lasts: they arrive as a Poisson process or at given times, whatever has
+//! become of those before, and wait for their turn in one queue.
 
+use super::arrivals::given;
 use super::context::GroupContext;
 use super::{OfferedData, Parameters, whole_bytes};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::distribution::config::ValueConfig;
 use crate::parameters::BadParameter;
-use crate::quantity::Size;
+use crate::quantity::{Duration, Size};
 use crate::random::{Stream, exponential, stream};
 use crate::units::{PICOSECONDS_PER_SECOND, Time};
 
@@ -20,9 +21,14 @@ pub struct ObjectsParams {
     /// what is sent are whole packets.
     #[schemars(example = serde_json::json!({ "kind": "pareto", "shape": 1.2, "mean": "12 kB" }))]
     pub size: ValueConfig<Size>,
-    /// Objects a second for each flow, on average.
+    /// Objects a second for each flow, on average: a Poisson process.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0.0), range(max = 1e9), example = 1.0)]
-    pub arrivals_per_second: f64,
+    pub arrivals_per_second: Option<f64>,
+    /// Objects arrive at these times instead, in ascending order. In between, the application may pause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1), example = serde_json::json!(["0 s", "5 s"]))]
+    pub arrivals: Option<Vec<Duration>>,
 }
 
 impl Parameters for ObjectsParams {
@@ -33,12 +39,32 @@ impl Parameters for ObjectsParams {
         let group = &context.group;
         let packets = size.mean_steps(group.payload_bytes());
         let object_bits = 8.0 * (f64::from(group.packet_bytes) * packets);
-        let per_second = self.arrivals_per_second;
-        Ok(ObjectsSpec { rate_bps: per_second * object_bits, size, per_second })
+        let times = self.arrivals.as_deref().map(given).transpose()?;
+        let per_second = match (self.arrivals_per_second, &times) {
+            (Some(per_second), None) => per_second,
+            (None, Some(times)) => mean_per_second(times),
+            (None, None) => {
+                let problem = "needs arrivals_per_second or arrivals";
+                let remedy = "add one of them, as in `arrivals_per_second = 1`";
+                return Err(BadParameter::new("", problem, remedy));
+            }
+            (Some(_), Some(_)) => {
+                let problem = "more than one key says when objects arrive";
+                let remedy = "keep one of arrivals_per_second and arrivals";
+                return Err(BadParameter::new("", problem, remedy));
+            }
+        };
+        Ok(ObjectsSpec { rate_bps: per_second * object_bits, size, per_second, times })
     }
 }
 
-/// Objects that arrive at a connection that lasts, as a Poisson process.
+/// The mean number of arrivals a second until the last one, or within the first second.
+fn mean_per_second(times: &[Time]) -> f64 {
+    let last_s = times.last().map_or(0.0, |last| last.seconds());
+    times.len() as f64 / last_s.max(1.0)
+}
+
+/// Objects that arrive at a connection that lasts.
 #[derive(Clone, Debug, PartialEq, Ranges)]
 #[non_exhaustive]
 pub struct ObjectsSpec {
@@ -49,12 +75,15 @@ pub struct ObjectsSpec {
     pub per_second: f64,
     /// What they come to on the wire on average, in bit/s.
     pub rate_bps: f64,
+    /// When they arrive, in ascending order; without it, as a Poisson process.
+    pub times: Option<Vec<Time>>,
 }
 
 impl ObjectsSpec {
-    /// Objects of these sizes, in bytes, which come to `rate_bps` on the wire.
+    /// Objects of these sizes, in bytes, which arrive as a Poisson process and come to `rate_bps` on the
+    /// wire.
     pub fn new(size: Distribution, per_second: f64, rate_bps: f64) -> Self {
-        ObjectsSpec { size, per_second, rate_bps }
+        ObjectsSpec { size, per_second, rate_bps, times: None }
     }
 }
 
@@ -73,6 +102,8 @@ pub struct Objects {
     stop: Time,
     /// When the next object arrives; [`Time::NEVER`] if none does.
     next: Time,
+    /// Number of objects with given times that have arrived or are next.
+    given: usize,
     gaps: Stream,
     sizes: Stream,
 }
@@ -92,6 +123,7 @@ impl Objects {
             payload_bytes: u64::from(payload_bytes),
             stop: stop.unwrap_or(Time::NEVER),
             next: start,
+            given: 0,
             gaps: stream(seed, "gaps of objects"),
             sizes: stream(seed, "sizes of objects"),
         };
@@ -117,10 +149,20 @@ impl Objects {
     }
 
     fn advance(&mut self) {
+        let next = match &self.spec.times {
+            Some(times) => {
+                self.given += 1;
+                times.get(self.given - 1).map_or(Time::NEVER, |time| self.next.max(*time))
+            }
+            None => self.next_by_chance(),
+        };
+        self.next = if next < self.stop { next } else { Time::NEVER };
+    }
+
+    fn next_by_chance(&mut self) -> Time {
         let gap = exponential(&mut self.gaps);
         let mean_gap_ps = PICOSECONDS_PER_SECOND as f64 / self.spec.per_second;
         let gap = Time::from_picoseconds(libm::round(gap * mean_gap_ps) as u64);
-        let next = self.next.saturating_add(gap);
-        self.next = if next < self.stop { next } else { Time::NEVER };
+        self.next.saturating_add(gap)
     }
 }

@@ -58,6 +58,7 @@ mod published_windows;
 mod queue_contract;
 mod queueing_delay;
 mod rate_based_controls;
+mod reordering;
 mod response_functions;
 mod result_tables;
 mod sawtooth;

@@ -93,6 +93,21 @@ fn objects_arrive_in_a_poisson_process() {
     assert!((variance - 50.0).abs() < 3.29 * 1.64, "{variance}");
 }
 
+/// Two objects of five packets at 1 s and one at 3 s reach the link 20 ms later; in between the
+/// application is silent. The offered load counts three in three seconds.
+#[test]
+fn objects_arrive_at_given_times() {
+    let source = "size = \"4800 B\", arrivals = [\"1 s\", \"1 s\", \"3 s\"]";
+    let results = run(10, source, "initial_window = 20");
+    let bursts = bursts(&results);
+    assert_eq!(bursts.iter().map(|burst| burst.1).collect::<Vec<_>>(), [10, 5]);
+    for (found, expected) in bursts.iter().zip([1.02, 3.02]) {
+        assert!((found.0 - expected).abs() < 1e-4, "{bursts:?}");
+    }
+    let load = link(&results.summary, "link").sharing.offered_load;
+    assert!((load - 8.0 * 5_000.0 / 1e9).abs() < 1e-12, "{load}");
+}
+
 /// 961 B need two packets of 960 B of payload. Rounding adds a mean of 0.5 packets for spread
 /// sizes.
 #[test]
@@ -207,12 +222,19 @@ fn objects_wait_while_the_window_is_full() {
 fn wrong_or_missing_keys_of_objects_are_refused() {
     let source = "line 13, flows.users.source";
     let pareto = "size = { kind = \"pareto\", shape = 1.0, mean = \"1 kB\" }";
-    let cases: [(&str, &str, String, &[&str]); 5] = [
+    let cases: [(&str, &str, String, &[&str]); 7] = [
+        ("size = \"1 kB\"", "", source.to_owned(), &["`arrivals_per_second = "]),
         (
-            "size = \"1 kB\"",
+            "size = \"1 kB\", arrivals_per_second = 1, arrivals = [\"1 s\"]",
             "",
-            format!("{source}.arrivals_per_second"),
-            &["`arrivals_per_second = "],
+            source.to_owned(),
+            &["arrivals_per_second", "arrivals"],
+        ),
+        (
+            "size = \"1 kB\", arrivals = [\"2 s\", \"1 s\"]",
+            "",
+            format!("{source}.arrivals[1]"),
+            &["in order of time"],
         ),
         (
             "size = \"1 kB\", arrivals_per_second = 0",

@@ -332,7 +332,7 @@ proptest! {
 #[test]
 fn random_networks_have_losses_timeouts_reductions_and_refusals() {
     let mut runner = TestRunner::deterministic();
-    let (mut refused, mut out_of_memory, mut over_threshold) = (0, 0, 0);
+    let (mut refused, mut out_of_memory, mut over_threshold, mut reordered) = (0, 0, 0, 0);
     let (mut drops, mut losses, mut fast_repairs, mut timeouts, mut complete) = (0, 0, 0, 0, 0);
     for _ in 0..300 {
         let tree =
@@ -341,6 +341,7 @@ fn random_networks_have_losses_timeouts_reductions_and_refusals() {
         for (_, link) in &summary.links.0 {
             drops += u64::from(link.drops_packets > 0);
             losses += u64::from(link.random_losses_packets > 0);
+            reordered += u64::from(link.reordered_packets.is_some_and(|packets| packets > 0));
             out_of_memory += u64::from(link.drops_pool_packets > 0);
             over_threshold += u64::from(link.drops_threshold_packets > 0);
         }
@@ -355,9 +356,12 @@ fn random_networks_have_losses_timeouts_reductions_and_refusals() {
     }
     assert!(refused >= 10, "{refused} flows refused");
     assert!(out_of_memory >= 3 && over_threshold >= 3, "{out_of_memory}, {over_threshold}");
-    for count in [drops, losses, fast_repairs, timeouts, complete] {
-        let counts = [drops, losses, fast_repairs, timeouts, complete];
-        assert!(count >= 10, "drops, losses, fast repairs, timeouts, completions: {counts:?}");
+    for count in [drops, losses, fast_repairs, timeouts, complete, reordered] {
+        let counts = [drops, losses, fast_repairs, timeouts, complete, reordered];
+        assert!(
+            count >= 10,
+            "drops, losses, fast repairs, timeouts, completions, reordered: {counts:?}"
+        );
     }
 }
 

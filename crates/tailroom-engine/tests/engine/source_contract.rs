@@ -22,7 +22,7 @@ const QUANTILE: f64 = 3.29;
 const ARRIVALS_PER_S: f64 = 2.0;
 
 /// The parameters of a kind by its schema: the example of the whole, or those of the keys that have
-/// no default; flows arrive as a Poisson process.
+/// no default; flows and objects arrive as a Poisson process.
 fn example(schema: &Value) -> Value {
     let required = schema["required"].as_array().expect("at least a kind");
     let keys = required.iter().filter_map(Value::as_str).map(|key| {
@@ -33,7 +33,7 @@ fn example(schema: &Value) -> Value {
     let mut parameters: Map<String, Value> = keys.collect();
     let whole = schema["examples"].get(0).and_then(Value::as_object);
     parameters.extend(whole.cloned().unwrap_or_default());
-    if schema["properties"].get("load").is_some() && !parameters.contains_key("load") {
+    if schema["properties"].get("arrivals").is_some() && !parameters.contains_key("load") {
         parameters.entry("arrivals_per_second").or_insert_with(|| ARRIVALS_PER_S.into());
     }
     parameters.into()

@@ -51,6 +51,17 @@ def probes(windows: Series, rtt_s: float) -> tuple[list[float], list[float]]:
     return up, down
 
 
+def refill(up: list[float], srtts: Series) -> list[float]:
+    """Returns when ProbeBW_REFILL begins: a round trip before ProbeBW_UP, and as late as that.
+
+    Args:
+        up: When ProbeBW_UP begins.
+        srtts: Smoothed RTTs.
+    """
+    times = [time for time, _ in srtts]
+    return [time - srtts[max(bisect(times, time) - 1, 0)][1] for time in up]
+
+
 def _probes(windows: Series, rtt_s: float) -> Iterator[tuple[float, bool]]:
     is_up, steady_from = False, 0
     for index, ((_, before), (time, now)) in enumerate(pairwise(windows), 1):

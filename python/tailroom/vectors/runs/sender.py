@@ -1,10 +1,12 @@
 """A sender on a path of its own, as a scenario.
 
-A link loses every n-th packet. Other packets that have passed before the flow begins shift the
-count, so that the link loses the packet that the script names, and no other in the run.
+A link loses every n-th packet, or holds it back. Other packets that have passed before the flow
+begins shift the count, so that the link acts on the packet that the script names, and on no other
+in the run.
 """
 
-from dataclasses import replace
+from bisect import bisect
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from operator import itemgetter
 from pathlib import Path
@@ -48,36 +50,77 @@ def results(
     Raises:
         VectorFileError: The event from which the script counts does not happen.
     """
-    if script.rate_changes_after:
-        script = _with_times(script, script.rate_changes_after, seed)
+    after = script.rate_changes_after or script.late_packets_after
+    before = None
+    if script.pause:
+        before = _seen_before(script, script.pause.after, seed)
+    elif after:
+        script = _with_event(script, _seen_before(script, after, seed))
     has_few = qlog is not None and _most_packets(script) <= MOST_TRACED_PACKETS
-    result = simulated(scenario(script, has_packets=has_packets or has_few), seed)
+    document = scenario(script, has_packets=has_packets or has_few, before=before)
+    result = simulated(document, seed)
     if qlog:
         series = result.table("flow_series")
         sender_trace.write_flow(series, result, result.scenario, qlog, "flow", origin_s=START_S)
-    return Results(samples=_samples(result), events=_events(result, script, has_packets))
+    events = _events(result, script, has_packets)
+    if script.pause and before:
+        # The pause hides from outside when the state began. Up to it both runs are the same.
+        events[script.pause.after.event] = before.times
+    return Results(samples=_samples(result), events=events)
 
 
-def _with_times(script: SenderScript, after: Occurrence, seed: int) -> SenderScript:
-    """The script with changes at the times that a run without them shows.
+@dataclass(frozen=True)
+class _Before:
+    """A run up to an event, which nothing follows from yet."""
 
-    Up to the first change both runs are the same.
+    times: list[float]
+    """Those of the event and the same before it."""
+    sent_packets: int
+
+
+def _seen_before(script: SenderScript, after: Occurrence, seed: int) -> _Before:
+    """What a run shows without what follows from an event.
+
+    Up to the event both runs are the same.
 
     Raises:
         VectorFileError: The event does not happen.
     """
-    event, number = after.event, after.number
-    plain = replace(script, rate_changes=(), rate_changes_after=None)
-    times = results(plain, seed, has_packets=True).events.get(event, [])
-    if len(times) < number:
-        raise VectorFileError(f"{len(times)} events `{event}` happen before the path changes")
-    first = times[number - 1]
-    changes = tuple((first + after_s, rate_bps) for after_s, rate_bps in script.rate_changes)
-    return replace(plain, rate_changes=changes)
+    plain = replace(
+        script,
+        rate_changes=() if script.rate_changes_after else script.rate_changes,
+        rate_changes_after=None,
+        late_packets=() if script.late_packets_after else script.late_packets,
+        late_packets_after=None,
+        pause=None,
+    )
+    events = results(plain, seed, has_packets=True).events
+    times = events.get(after.event, [])
+    if len(times) < after.number:
+        raise VectorFileError(f"{len(times)} events `{after.event}` happen, not {after.number}")
+    seen = times[: after.number]
+    return _Before(seen, bisect(events["sent"], seen[-1]))
 
 
-def scenario(script: SenderScript, *, has_packets: bool = False) -> dict[str, Any]:
-    """The scenario that means the script."""
+def _with_event(script: SenderScript, before: _Before) -> SenderScript:
+    """The script with times and numbers that count from the start."""
+    first = before.times[-1]
+    if script.rate_changes_after:
+        changes = tuple((first + after_s, rate_bps) for after_s, rate_bps in script.rate_changes)
+        script = replace(script, rate_changes=changes, rate_changes_after=None)
+    if script.late_packets_after:
+        late = tuple(
+            replace(packet, number=before.sent_packets + packet.number)
+            for packet in script.late_packets
+        )
+        script = replace(script, late_packets=late, late_packets_after=None)
+    return script
+
+
+def scenario(
+    script: SenderScript, *, has_packets: bool = False, before: _Before | None = None
+) -> dict[str, Any]:
+    """The scenario that means the script, given what happens before its pause."""
     end = START_S + script.duration_s
     path: dict[str, Any] = {"rate": script.rate_bps, "delay": 0.0, "queue": _unlimited()}
     if script.rtt_changes or script.rate_changes:
@@ -96,12 +139,20 @@ def scenario(script: SenderScript, *, has_packets: bool = False) -> dict[str, An
         every = number + _most_packets(script)
         links[name] = {**_wire(), "loss": {"kind": "periodic", "every": every}}
         flows[name] = _shift(name, every - (number - earlier))
+    # The last first: a packet that is late changes the order of those behind it, not before it.
+    for later, packet in enumerate(reversed(script.late_packets)):
+        name = f"late{len(script.late_packets) - later}"
+        every = packet.number + _most_packets(script)
+        hold = {"kind": "periodic", "every": every, "extra_delay": packet.late_s}
+        links[name] = {**_wire(), "reorder": hold}
+        lost = bisect(sorted(script.lost_packets), packet.number)
+        flows[name] = _shift(name, every - (packet.number - lost))
     if script.lost_every:
         links["losses"] = {**_wire(), "loss": {"kind": "periodic", "every": script.lost_every}}
     if script.marked_s:
         links["mark"] = {**_wire(), "rate": MARKING["rate"], "queue": _marks_all()}
         flows["mark"] = _marking(script.marked_s)
-    flows["flow"] = _flow(script, [*links])
+    flows["flow"] = _flow(script, [*links], before)
     return {
         "duration": end,
         "measure_from": START_S,
@@ -125,7 +176,7 @@ def _changing(script: SenderScript) -> dict[str, Any]:
     return {"delay": half, "changes": changes} if script.rtt_changes else {"changes": changes}
 
 
-def _flow(script: SenderScript, path: list[str]) -> dict[str, Any]:
+def _flow(script: SenderScript, path: list[str], before: _Before | None) -> dict[str, Any]:
     """The sender, without delayed ACKs and the random delays of hosts."""
     flow = {
         "path": path,
@@ -160,6 +211,14 @@ def _flow(script: SenderScript, path: list[str]) -> dict[str, Any]:
             "kind": "objects",
             "size": size,
             "arrivals_per_second": script.writes.per_s,
+        }
+    if script.pause and before:
+        # What has been sent by then is all that there is.
+        resumed_s = before.times[-1] + script.pause.length_s
+        flow["source"] = {
+            "kind": "objects",
+            "size": before.sent_packets * (script.packet_bytes - 40),
+            "arrivals": [START_S, START_S + resumed_s],
         }
     if script.transfer_packets:
         size = script.transfer_packets * (script.packet_bytes - 40)
@@ -257,7 +316,13 @@ def _bbr_states(
 ) -> dict[str, list[float]]:
     windows = _samples(result)["cwnd_packets"]
     up, down = bbr_states.probes(windows, script.rtt_s)
-    found = {"probe_rtt": bbr_states.probe_rtt(windows), "probe_up": up, "probe_down": down}
+    refill = bbr_states.refill(up, _samples(result)["srtt_s"])
+    found = {
+        "probe_rtt": bbr_states.probe_rtt(windows),
+        "probe_refill": refill,
+        "probe_up": up,
+        "probe_down": down,
+    }
     if "sent" in events:
         per_s = script.rate_bps / (8 * script.packet_bytes)
         found["drain"] = bbr_states.drain(events["sent"], per_s, script.rtt_s)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from tailroom.vectors.scripts import Occurrence, SenderScript
+from tailroom.vectors.scripts import LatePacket, Occurrence, SenderScript
 from tailroom.vectors.vector import Expectation, Vector
 
 RTT_S = 0.1
@@ -18,6 +18,7 @@ def vectors() -> Iterator[Vector]:
     yield _tail()
     yield _reordering_window()
     yield _three_later()
+    yield _growing_window()
 
 
 def _reduction(control: str, beta: float) -> Vector:
@@ -162,6 +163,46 @@ def _three_later() -> Vector:
         ),
         packets=10,
         lost=(5,),
+    )
+
+
+def _growing_window() -> Vector:
+    """The first late packet arrives behind one other, so that the sender sees the order change.
+
+    The others leave in rounds of slow start with many packets behind them. They are late by 0.6
+    RTTs: more than a quarter and a half, and less than three quarters.
+    """
+    packets, late_s = 2600, 0.6 * RTT_S
+    return Vector(
+        id="recovery.rack-growing-window",
+        title="Each round trip with a duplicate adds a quarter of an RTT to the reordering window",
+        source="RFC 8985 sec. 6.2, step 3 and 4",
+        url="https://www.rfc-editor.org/rfc/rfc8985",
+        script=SenderScript(
+            control="reno",
+            recovery="rack",
+            rtt_s=RTT_S,
+            initial_cwnd_packets=10,
+            transfer_packets=packets,
+            late_packets=(
+                LatePacket(9, 0.1 * RTT_S),
+                LatePacket(15, late_s),
+                LatePacket(230, late_s),
+                LatePacket(1800, late_s),
+            ),
+            detects_spurious_loss=True,
+            duration_s=8.0,
+        ),
+        expect=(
+            Expectation(
+                event="sent",
+                at=(0.0, 7.9),
+                value=(packets + 2, packets + 2),
+                why="RACK.reo_wnd = RACK.reo_wnd_mult * min_RTT / 4, and a DSACK adds 1 to "
+                "RACK.reo_wnd_mult. A packet that is late by 0.6 RTTs is sent again at 1 and at 2 "
+                "quarters, and not at 3; one that is late by 0.1 is not",
+            ),
+        ),
     )
 
 

@@ -25,9 +25,8 @@ pub(super) fn check_group(
     }
     check_path("path", &group.path, links)?;
     check_path("reverse_path", &group.reverse_path, links)?;
-    match group.hosts {
-        Some(_) => check_hosts(group, links)?,
-        None => check_hops(group.path.len() + group.reverse_path.len())?,
+    if group.hosts.is_some() {
+        check_hosts(group, links)?;
     }
     check_sizes(group.packet_size.into(), group.header_size.into())?;
     check_delay("send_jitter", group.send_jitter.unwrap_or(Time::ZERO))?;
@@ -65,7 +64,8 @@ pub(crate) fn check_new(
     Err(BadParameter::new(place, problem, "name each link once: a loop would never end"))
 }
 
-/// Refuses a path and a reverse path that have too many links together.
+/// Refuses a path and a reverse path that have too many hops together: links, and the far end of a last
+/// link that reorders.
 pub(crate) fn check_hops(hops: usize) -> Result<(), BadParameter> {
     if hops <= MAX_HOPS {
         return Ok(());

@@ -6,6 +6,7 @@ use crate::link::LinkSpec;
 use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::draws::Draws;
 use crate::link::jitter::{self, JitterSpec};
+use crate::link::reorder::ReorderSpec;
 use crate::link::serializer::Serializer;
 use crate::parameters::{BadParameter, Range, check, check_field};
 use crate::quantity::{BitRate, PositiveDuration};
@@ -28,6 +29,9 @@ pub(crate) fn check_link(link: &LinkSpec, duration: Time) -> Result<(), BadParam
     check_field("loss", &link.loss, &Range::ANY)?;
     check_field("line", &link.line, &Range::ANY)?;
     check_field("jitter", &link.jitter, &Range::ANY)?;
+    check_field("reorder", &link.reorder, &Range::ANY)?;
+    let extra_delay = link.reorder.map_or(Time::ZERO, ReorderSpec::extra_delay);
+    check_delay("reorder.extra_delay", extra_delay)?;
     check_field("arrival_log", &link.arrival_log, &Range::ANY)?;
     check_field("admission", &link.admission, &Range::ANY)?;
     check_rate_changes(link)?;

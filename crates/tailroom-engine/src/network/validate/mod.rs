@@ -38,6 +38,10 @@ impl Network {
         }
         for (index, group) in self.groups.iter().enumerate() {
             group::check_group(group, self.links.len(), self.duration).map_err(of_group(index))?;
+            let hops = self.hops(&group.path) + self.hops(&group.reverse_path);
+            if group.hosts.is_none() {
+                group::check_hops(hops).map_err(of_group(index))?;
+            }
         }
         let names = self.links.iter().map(|link| link.name.as_str());
         unique(names).map_err(|(index, bad)| of_link(index)(bad))?;

@@ -20,6 +20,7 @@ use crate::link::line::LineSpec;
 use crate::link::pause::PauseSpec;
 use crate::link::policer::PolicerSpec;
 use crate::link::rate_variation::RateVariationConfig;
+use crate::link::reorder::ReorderSpec;
 use crate::link::shaper::ShaperSpec;
 use crate::link::spec::FlowAdmissionSpec;
 use crate::link::wire_loss::LossSpec;
@@ -228,7 +229,7 @@ pub(in crate::scenario) struct LinkConfig {
     #[schemars(schema_with = "kind_or_name::schema::<LossSpec>")]
     pub(in crate::scenario) loss: LossSpec,
     /// Changes of rate or delay during the run, in order of time. Packets never overtake one
-    /// another, even if the delay decreases.
+    /// another, even if the delay decreases; for that, there is `reorder`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(in crate::scenario) changes: Vec<ChangeConfig>,
     /// Shaper: a token bucket for which packets wait in the queue. Off unless given.
@@ -267,6 +268,11 @@ pub(in crate::scenario) struct LinkConfig {
     /// given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) jitter: Option<JitterConfig>,
+    /// Reordering: hold some packets back after their transmission, so that those behind overtake
+    /// them. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "kind": "periodic", "every": 100, "extra_delay": "5 ms" }))]
+    pub(in crate::scenario) reorder: Option<ReorderSpec>,
     /// File of delivery opportunities in the format of Mahimahi: one timestamp in milliseconds per
     /// line, in order, each an opportunity for 1500 bytes; the file repeats after its last
     /// timestamp. tailroom reads the file as a fluid: in each millisecond the rate of the link is
@@ -319,6 +325,7 @@ impl LinkConfig {
             ingress: None,
             rate_variation: None,
             jitter: None,
+            reorder: None,
             trace: None,
             packet_log: 0,
             arrival_dispersion: None,

@@ -79,6 +79,7 @@ pub(in crate::scenario) fn resolve_link(
         rate_period: trace.map(|trace| trace.period),
         delay_changes,
         jitter,
+        reorder: link.reorder,
         shaper: link.shaper,
         policer: link.policer,
         line: link.line.clone(),

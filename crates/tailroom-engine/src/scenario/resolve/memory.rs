@@ -6,11 +6,13 @@
 
 use crate::congestion::CongestionConfig;
 use crate::link::LinkSpec;
+use crate::link::reorder::ReorderSpec;
 use crate::network::validate::memory_words;
 use crate::network::{GroupSpec, Network};
 use crate::quantity::Size;
 use crate::scenario::text::error::{Fault, Path};
 use crate::tcp::sender::rate_sample::RECORD_BYTES;
+use crate::units::Time;
 
 // Bytes of each kind of state, rounded up; MARGIN covers the spare capacity of containers.
 const PACKET: f64 = 32.0;
@@ -78,13 +80,15 @@ fn packets_bytes(network: &Network) -> f64 {
                 None => f64::from(*flows) * largest_window(group),
             })
             .sum();
-        let pipe = highest_rate(link) / 8.0 * longest_rtt.seconds() / f64::from(smallest);
+        let held = link.reorder.map_or(Time::ZERO, ReorderSpec::extra_delay);
+        let on_the_way = longest_rtt.saturating_add(held);
+        let pipe = highest_rate(link) / 8.0 * on_the_way.seconds() / f64::from(smallest);
         (2.0 * (pipe + part * buffer_packets(link, smallest))).min(windows)
     });
     let has_records =
         |group: &GroupSpec| group.tcp.as_ref().is_some_and(|tcp| tcp.congestion.is_rate_based());
     let record = if network.groups.iter().any(has_records) { RECORD_BYTES as f64 } else { 0.0 };
-    let is_kept = network.groups.iter().any(|group| group.path.len() > 1);
+    let is_kept = network.groups.iter().any(|group| network.hops(&group.path) > 1);
     let kept = if is_kept { KEPT_PACKET } else { 0.0 };
     (PACKET + kept + record) * packets.sum::<f64>()
 }

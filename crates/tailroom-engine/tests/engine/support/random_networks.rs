@@ -17,6 +17,7 @@ use tailroom_engine::link::jitter::JitterSpec;
 use tailroom_engine::link::line::LineSpec;
 use tailroom_engine::link::pause::PauseSpec;
 use tailroom_engine::link::policer::PolicerSpec;
+use tailroom_engine::link::reorder::ReorderSpec;
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::link::shaper::{Cells, ShaperSpec};
 use tailroom_engine::link::spec::{DelayChange, FlowAdmissionSpec};
@@ -130,6 +131,17 @@ fn jitter() -> impl Strategy<Value = JitterSpec> {
     })
 }
 
+/// Whole milliseconds and the time of a packet meet other events.
+fn reorder() -> impl Strategy<Value = ReorderSpec> {
+    let extra_delay = select(vec![1_000_000_000, 12_000_000_000, 1_500_000_000, 77])
+        .prop_map(PositiveDuration::new);
+    let bernoulli = (select(vec![0.01, 0.3, 0.9]), extra_delay.clone())
+        .prop_map(|(probability, extra_delay)| ReorderSpec::Bernoulli { probability, extra_delay });
+    let periodic = (select(vec![2, 7, 50]), extra_delay)
+        .prop_map(|(every, extra_delay)| ReorderSpec::Periodic { every, extra_delay });
+    prop_oneof![bernoulli, periodic]
+}
+
 /// A shaper at a third of the rate of a link to all of it, and a policer; packets have at most
 /// 1500 B.
 fn token_buckets() -> impl Strategy<Value = (Option<ShaperOfLink>, Option<PolicerSpec>)> {
@@ -187,7 +199,7 @@ fn random_link() -> impl Strategy<Value = LinkSpec> {
             }
         )
     });
-    let others = (dispersion, option::weighted(0.3, admission));
+    let others = (dispersion, option::weighted(0.3, admission), option::weighted(0.2, reorder()));
     (rate, time(20), queue(), loss(), changes, others).prop_map(
         |(rate_bps, delay, queue, loss, changes, others)| {
             with!(
@@ -205,6 +217,7 @@ fn random_link() -> impl Strategy<Value = LinkSpec> {
                     rate_period: changes.0.1,
                     delay_changes: changes.1,
                     jitter: changes.2,
+                    reorder: others.2,
                     packet_log: 20_000,
                     arrival_dispersion: others.0,
                     arrival_log: Some(ArrivalLogSpec::new(
@@ -335,9 +348,14 @@ fn objects() -> impl Strategy<Value = SourceSpec> {
     let size = (mean, any::<bool>()).prop_map(|(mean, is_fixed)| {
         if is_fixed { Distribution::Fixed(mean) } else { Distribution::pareto(1.2, mean) }
     });
-    (size, select(vec![1.0, 5.0, 50.0])).prop_map(|(size, per_second)| {
+    let times = prop::collection::vec(time(1_900), 1..9).prop_map(|mut times| {
+        times.sort_unstable();
+        times
+    });
+    let arrivals = (select(vec![1.0, 5.0, 50.0]), option::weighted(0.3, times));
+    (size, arrivals).prop_map(|(size, (per_second, times))| {
         let rate_bps = per_second * 8.0 * size.mean();
-        ObjectsSpec::new(size, per_second, rate_bps).into()
+        with!(ObjectsSpec::new(size, per_second, rate_bps), ObjectsSpec { times }).into()
     })
 }
 

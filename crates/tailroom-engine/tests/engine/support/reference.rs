@@ -211,6 +211,13 @@ impl<'a> Reference<'a> {
 
     fn handle(&mut self, now: Time, flow: usize, happening: Happening) {
         match happening {
+            Happening::ReachFarEnd(packet, departure) => {
+                self.reach_far_end(now, flow, packet, departure);
+            }
+            Happening::AckAtFarEnd(ack, stamp) => {
+                let at = self.flows[flow].private_path().reach_sender(now);
+                self.heap.push(at, flow, Happening::ReachSender(ack, stamp));
+            }
             Happening::ReachReceiver(packet) => self.reach_receiver(now, flow, packet),
             Happening::ReceiverTimer => self.fire_receiver_timer(now, flow),
             Happening::ReachSender(ack, stamp) => {
@@ -395,16 +402,31 @@ impl<'a> Reference<'a> {
                 let has_left = self.links[path[hop]].busy_until() <= self.checkpoints.duration;
                 let is_marked = packet.ecn == Ecn::Ce && is_measured && has_left;
                 self.accounts[flow].marked_measured += u64::from(is_marked);
-                let at = self.flows[flow].private_path().reach_receiver(at);
-                self.heap.push(at, flow, Happening::ReachReceiver(packet));
-                self.note_duplicate(flow, &packet);
+                let departure = self.links[path[hop]].busy_until();
+                self.heap.push(at, flow, Happening::ReachFarEnd(packet, departure));
             }
         }
     }
 
-    /// Counts a packet that leaves the last link of its path if the link has sent the same one before:
-    /// nothing overtakes on the way to the receiver, and nothing is lost there.
-    fn note_duplicate(&mut self, flow: usize, packet: &Packet) {
+    fn reach_far_end(&mut self, now: Time, flow: usize, packet: Packet, departure: Time) {
+        self.note_duplicate(flow, &packet, departure);
+        let at = self.flows[flow].private_path().reach_receiver(now);
+        self.heap.push(at, flow, Happening::ReachReceiver(packet));
+    }
+
+    /// Counts the packets that have left the last links of their paths in the run and are on the way at
+    /// its end.
+    fn note_duplicates_on_the_way(&mut self) {
+        while let Some((_, flow, happening)) = self.heap.take_before(Time::NEVER) {
+            if let Happening::ReachFarEnd(packet, departure) = happening {
+                self.note_duplicate(flow, &packet, departure);
+            }
+        }
+    }
+
+    /// Counts a packet at the far end of the last link of its path, which it left at `departure`, if the
+    /// same one was there before: nothing overtakes from there to the receiver, and nothing is lost.
+    fn note_duplicate(&mut self, flow: usize, packet: &Packet, departure: Time) {
         let group = self.groups[flow];
         let is_acknowledged = matches!(self.flows[flow], Flow::Tcp(_));
         // A packet without data opens the connection and has a number of the data.
@@ -412,8 +434,6 @@ impl<'a> Reference<'a> {
         if !is_acknowledged || self.sent_on.insert((flow, packet.sequence, has_data)) {
             return;
         }
-        let last = *self.paths[flow].last().expect("a path has a link");
-        let departure = self.links[last].busy_until();
         if departure > self.checkpoints.measure_from && departure <= self.checkpoints.duration {
             self.accounts[flow].duplicates_measured += 1;
             self.one_way[group].on_duplicate(packet.bytes);
@@ -430,7 +450,6 @@ impl<'a> Reference<'a> {
         let group = &self.network.groups[self.groups[flow]];
         let path = &group.reverse_path[..=hop];
         note_lossless_drop(&mut self.lossless_drops, self.network, path, outcome);
-        let Flow::Tcp(tcp) = &self.flows[flow] else { unreachable!("only TCP sends ACKs") };
         match outcome {
             LinkOutcome::Dropped(_)
             | LinkOutcome::Lost
@@ -440,11 +459,7 @@ impl<'a> Reference<'a> {
                 self.heap.push(at, flow, Happening::AckAtLink(hop + 1, ack, stamp));
             }
             LinkOutcome::Delivered(at) => {
-                self.heap.push(
-                    tcp.private_path.reach_sender(at),
-                    flow,
-                    Happening::ReachSender(ack, stamp),
-                );
+                self.heap.push(at, flow, Happening::AckAtFarEnd(ack, stamp));
             }
         }
     }
@@ -592,6 +607,7 @@ impl<'a> Reference<'a> {
 
     fn finish(mut self) -> Results {
         let end = self.network.duration;
+        self.note_duplicates_on_the_way();
         self.record_links_until(end);
         self.count_blocked_until(end);
         self.ask_links(end);

@@ -1,4 +1,4 @@
-"""BBR, version 3: the test cases of the draft, as far as a path and an application can make them.
+"""BBR, version 3: the test cases of the draft.
 
 `startup` has those on STARTUP and DRAIN, `probing` those on probes for bandwidth, `probe_rtt` those
 on probes for the RTT, `paths` those on what a path does to its packets and ACKs.

@@ -2,8 +2,10 @@
 
 from collections.abc import Iterator
 
-from tailroom.vectors.scripts import Occurrence, Writes
+from tailroom.vectors.scripts import LatePacket, Occurrence, Pause, Writes
 from tailroom.vectors.sets.bbr3.case import (
+    ACCURACY,
+    CWND_GAIN,
     DOWN_GAIN,
     PROBE_WAIT_S,
     UP_GAIN,
@@ -21,11 +23,14 @@ PER_S = 2500
 BDP = PER_S * RTT_S
 LEAST_RTT_S = RTT_S + 1 / PER_S
 UP, DOWN = Occurrence("probe_up"), Occurrence("probe_down")
+REFILL = Occurrence("probe_refill")
 
 
 def vectors() -> Iterator[Vector]:
-    """The first probe, before ProbeRTT; a slower path; losses."""
+    """The first probe, before ProbeRTT; pauses, losses and late packets in it; a slower path."""
     yield _plateau()
+    yield _pause_in_refill()
+    yield _spurious_recovery()
     yield _down()
     yield _down_by_time()
     yield _loss_when_limited()
@@ -58,6 +63,91 @@ def _plateau() -> Vector:
             value=(1, 1),
             why="full_bw_count reaches 3 after 3 round trips, or a fourth if the first sets the "
             "baseline, of 1 to 2.25 RTTs each: cwnd_gain = 2.25 bounds the queue",
+        ),
+    )
+
+
+def _pause_in_refill() -> Vector:
+    """The RTT falls by 1 % at 1.5 s, so that ProbeRTT is not due before 6.5 s."""
+    return vector(
+        "refill-pause",
+        "A pause in PROBE_REFILL lowers no estimate, and PROBE_UP follows",
+        "Handling Application-Limited Sending During PROBE_REFILL",
+        script(
+            RTT_S,
+            PER_S,
+            5.9,
+            rtt_changes=((1.5, 0.99 * RTT_S),),
+            pause=Pause(REFILL, LEAST_RTT_S),
+        ),
+        Expectation(
+            event="probe_up",
+            at=(0.5 * RTT_S, 3 * RTT_S),
+            after=REFILL,
+            value=(1, 1),
+            why="the round trip of REFILL ends with the ACK of a packet that is sent in it: of one "
+            "before the pause, after an RTT, or of the first behind it, after two",
+        ),
+        sent(
+            (0.095, 0.155),
+            paced(UP_GAIN, PER_S),
+            "max_bw is what it was before the application-limited samples: PROBE_UP paces at 1.25 "
+            "times of it, less 1 %. It begins within 2.2 RTTs, and ends 3 round trips without "
+            "growth after the first samples that the application does not limit, at 5 RTTs",
+            after=REFILL,
+        ),
+        sent(
+            (1.0, 1.4),
+            paced(1.0, PER_S),
+            "PROBE_UP and PROBE_DOWN take 0.9 s at most, and CRUISE paces at max_bw, less 1 %",
+            after=REFILL,
+        ),
+    )
+
+
+def _spurious_recovery() -> Vector:
+    """Six packets of the first 20 ms of PROBE_UP are late by 1.5 RTTs.
+
+    Packets behind them show a loss after an RTT. The packets sent again arrive after 1.5 RTTs, and
+    the late ones, now duplicates, after 2, within 0.13 s.
+    """
+    late = tuple(LatePacket(number, 1.5 * RTT_S) for number in range(4, 64, 10))
+    return vector(
+        "up-spurious-recovery",
+        "A recovery that was spurious leads back to PROBE_UP",
+        "Handling Spurious Fast Recovery",
+        script(
+            RTT_S,
+            PER_S,
+            5.0,
+            recovery="rack",
+            late_packets=late,
+            late_packets_after=UP,
+            detects_spurious_loss=True,
+        ),
+        Expectation(
+            event="probe_down",
+            at=(0.03, 0.1),
+            after=UP,
+            value=(1, 1),
+            why="three of 125 packets of a round trip are more than LossThresh = 2 %; the third is "
+            "missed after 0.05 s. A plateau ends PROBE_UP after 2.5 RTTs = 0.1 s at the earliest",
+        ),
+        sent(
+            (0.2, 0.27),
+            paced(UP_GAIN, PER_S),
+            "HandleSpuriousLossDetection() begins PROBE_REFILL again when the last duplicate is "
+            "reported, at 0.13 s; PROBE_UP follows after a round trip of 1.25 RTTs at most, and "
+            "lasts 3 round trips: 1.25 times the bandwidth, less 1 %",
+            after=UP,
+        ),
+        Expectation(
+            quantity="cwnd_packets",
+            at=(0.2, 0.27),
+            after=UP,
+            value=(CWND_GAIN * (1 - ACCURACY) * BDP, 1e9),
+            why="inflight_longterm and inflight_shortterm have no limit, as before: cwnd is 2 to "
+            "2.25 times the BDP again, and not the 125 packets in flight at the loss",
         ),
     )
 

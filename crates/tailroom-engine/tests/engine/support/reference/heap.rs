@@ -1,6 +1,6 @@
 //! The events of the reference loop and their order, by a plain binary heap.
 //!
-//! Events of one instant come in the order of [`Rank`]: what is private to a flow before arrivals
+//! Events of one instant come in the order of [`Rank`]: what leaves the shared links, what is private to a flow before arrivals
 //! at shared links, a packet before the receiver's timer, an ACK before the sender's; flows begin when
 //! all completions of the instant are known, on which some follow; then, at shared links, by the turn
 //! of the flow at that instant; then by flow, by hop, and by insertion.
@@ -31,6 +31,10 @@ impl Stamp {
 /// What happens, and what is needed for it.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Happening {
+    /// A data packet reaches the far end of the last link of its path, which it left at this time.
+    ReachFarEnd(Packet, Time),
+    /// An ACK reaches the far end of the last link of its path.
+    AckAtFarEnd(StoredAck, Stamp),
     /// A data packet reaches the receiver.
     ReachReceiver(Packet),
     /// A delayed ACK may be due.
@@ -59,6 +63,7 @@ pub(super) enum Happening {
 /// Order of happenings of one instant; derived from the order of the variants.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
+    FarEnd,
     Receiver,
     ReceiverTimer,
     Sender,
@@ -73,6 +78,7 @@ enum Rank {
 impl Happening {
     fn rank(&self) -> Rank {
         match self {
+            Happening::ReachFarEnd(..) | Happening::AckAtFarEnd(..) => Rank::FarEnd,
             Happening::ReachReceiver(_) => Rank::Receiver,
             Happening::ReceiverTimer => Rank::ReceiverTimer,
             Happening::ReachSender(..) => Rank::Sender,
