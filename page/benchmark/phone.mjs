@@ -31,7 +31,7 @@ await page.locator("#live canvas").first().waitFor();
 console.log(`first picture: ${since()}`);
 await runEnded(page);
 console.log(`whole run: ${since()}`);
-await page.getByText(/^Means of 3 runs/).waitFor({ timeout: 120_000 });
+await page.getByText(/^Simulated: means of 3 runs/).waitFor({ timeout: 120_000 });
 console.log(`means of three runs: ${since()}`);
 await page.waitForTimeout(15_000);
 console.log(`layout shift: ${(await page.evaluate(() => window.shift)).toFixed(3)}`);

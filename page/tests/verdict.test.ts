@@ -87,13 +87,13 @@ test("half and twice of a buffer are told with what they change, and doubts are 
 test("how sure a verdict is follows from its runs", () => {
   const at = (limit: number): string =>
     surenessText(estimateAt(POINTS, limit, "utilization"), estimateAt(POINTS, limit, WAIT));
-  expect(at(100)).toContain("Means of 3 runs");
+  expect(at(100)).toContain("Simulated: means of 3 runs");
   // Student: 4.302653 times 1e-4 over the root of 3 is 0.025 points, of 60 ms 0.015 ms.
   expect(at(100).replaceAll("\u202f", " ")).toContain("97.98 % to 98.02 %, wait 60 ms.");
   expect(at(70)).toContain("between the buffers that were tried");
   const [one] = runs(0.9, 0.1, [0]);
   const single = new Map([[7, new Map(one ? [one] : [])]]);
-  expect(surenessText(estimateAt(single, 7, "utilization"), null)).toContain("One run");
+  expect(surenessText(estimateAt(single, 7, "utilization"), null)).toContain("one run");
 });
 
 test("of other disciplines the one with the shortest wait is named, if it is surely shorter", () => {

@@ -120,7 +120,7 @@ export class Controls {
     if (pool && hasAlpha) {
       fields.push(numberField("Alpha of the pool", [...pool, "policy", "alpha"], this.#edit));
     }
-    const title = words === link ? `Link ${link}` : words.replace(/^e/, "E");
+    const title = words === link ? `Link “${link}”` : words.replace(/^e/, "E");
     if (links.length < 2) return this.#part(title, fields);
     const options = links.map((name) =>
       make("option", { value: name, selected: name === link }, name),
@@ -153,7 +153,7 @@ export class Controls {
         checkField("Paced", [...at, "pacing"], this.#edit),
       );
     }
-    return this.#part(`Flows ${group}`, fields);
+    return this.#part(`Flows “${group}”`, fields);
   }
 }
 

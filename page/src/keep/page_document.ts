@@ -29,7 +29,7 @@ export function documentOf(page: {
     name: PRESETS.find(({ text }) => text === state.text)?.name ?? "scenario",
     parts: [
       {
-        title: `Buffer of ${link.name}`,
+        title: `Buffer of “${link.name}”`,
         texts: [
           limitTexts(link, limitPackets(link)).join(", "),
           verdict,

@@ -95,7 +95,8 @@ export class BufferSlider {
     this.#note.textContent = noteText(link, place, text);
     this.#note.hidden = this.#note.textContent === "";
     const limit = limitPackets(link);
-    this.#title.textContent = `Buffer of ${place.words}`;
+    const name = place.words === link.name ? `“${link.name}”` : place.words;
+    this.#title.textContent = `Buffer of ${name}`;
     if (
       document.activeElement !== this.#input ||
       limitAt(Number(this.#input.value), this.#range()) !== Math.round(limit)

@@ -4,8 +4,9 @@ import type { Column, Series } from "../engine/engine";
 import type { Axis, Line, Mark, Picture, Shade } from "../pictures/picture";
 import { limitPackets, type Bottleneck } from "../rules/bottleneck";
 import { wholePackets } from "../rules/buffer_units";
-import { isLimitedByPool, type Place } from "../scenario/place";
+import { isLimitedByPool, queueKey, type Place } from "../scenario/place";
 import { bytes, duration, percent, plain } from "../scenario/quantities";
+import { parseToml, valueAt } from "../scenario/text";
 
 /** Readers cannot tell more lines apart. */
 const MOST_LINES = 10;
@@ -58,14 +59,21 @@ export function beforeStatistics(span: Span): Shade[] {
 /** What a queue cannot exceed: its own limit, or the memory of its pool. */
 export interface Limit {
   packets: number;
-  name: string;
+  /** The name of a limit of so many packets. */
+  words: (packets: number) => string;
 }
 
 /** The limit of a link in a scenario's text. */
 export function limitOf(link: Bottleneck, place: Place, text: string): Limit {
   const packets = wholePackets(limitPackets(link));
-  const memory = `memory of the pool: ${bytes(limitPackets(link) * link.packet_bytes)}`;
-  return { packets, name: isLimitedByPool(text, place) ? memory : "limit" };
+  const size = (count: number): string => bytes(count * link.packet_bytes);
+  const given = valueAt(parseToml(text), queueKey(place, "limit"));
+  // More packets than the slider says fit into a limit in bytes, if some are small.
+  const isInPackets = typeof given !== "string" || /packets?$|bdp$/.test(given);
+  const words = (count: number): string => (isInPackets ? "limit" : `limit: ${size(count)}`);
+  if (!isLimitedByPool(text, place)) return { packets, words };
+  const memory = `memory of the pool: ${size(limitPackets(link))}`;
+  return { packets, words: (count) => (count === packets ? memory : words(count)) };
 }
 
 /** The number of waiting packets at a link over time, under its limit. */
@@ -74,11 +82,11 @@ export function queuePicture(series: Series, link: string, limit: Limit, span: S
   const rows = rowsOf(series.link_series.link, at);
   const queue = pick(series.link_series.queue_packets, rows);
   const marks: Mark[] = Number.isFinite(limit.packets)
-    ? [{ axis: "y", at: limit.packets, label: limit.name, kind: "limit" }]
+    ? [{ axis: "y", at: limit.packets, label: limit.words(limit.packets), kind: "limit" }]
     : [];
   return {
     name: "queue",
-    title: `Queue at ${link}`,
+    title: `Queue at “${link}”`,
     x: timeAxis(span),
     y: { label: "waiting packets", log: false, min: 0 },
     xs: times(series.link_series.time_s, rows),

@@ -50,7 +50,7 @@ export class LiveView {
   readonly #onLink: (link: string) => void;
   readonly #state = make("p", { class: "quiet" });
   #link: Bottleneck | null = null;
-  #limit: Limit = { packets: Number.NaN, name: "" };
+  #limit: Limit = { packets: Number.NaN, words: () => "" };
   #seed = 1n;
   #span: Span = { measuredFromS: 0, durationS: 1 };
   #series: Series | null = null;
@@ -92,7 +92,7 @@ export class LiveView {
 
   /** Sets the limit of a buffer that is being moved, for the pictures that follow. */
   limit(packets: number): void {
-    this.#limit = { packets, name: "limit" };
+    this.#limit = { ...this.#limit, packets };
   }
 
   /** The groups of flows: head and rows. */
@@ -138,9 +138,11 @@ export class LiveView {
     this.#summary = summary;
     this.#series = series;
     const speed = summary.packet_hops / Math.max(1, wallMs) / 1000;
+    const from = this.#span.measuredFromS;
     this.#state.textContent =
       `${plain(this.#span.durationS)} s simulated in ${duration(wallMs / 1000)}, ` +
-      `${plain(speed)} million packets per second, seed ${this.#seed}; the numbers are of this one run`;
+      `${plain(speed)} million packets per second, seed ${this.#seed}; the numbers are of this one run` +
+      `${from > 0 ? ` from ${plain(from)} s on` : ""}, over all packets`;
     this.#numbers.classList.remove("past");
     this.#warnings.classList.remove("past");
     this.#groups.classList.remove("past");

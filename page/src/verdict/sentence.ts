@@ -71,13 +71,13 @@ export function surenessText(utilization: Estimate | null, wait: Estimate | null
   if (list.some((one) => one.isBetween)) {
     return "Estimates between the buffers that were tried; runs of this buffer follow.";
   }
-  if (count < 2) return "One run of this buffer so far.";
+  if (count < 2) return "Simulated: one run of this buffer so far.";
   const [u, w] = [
     utilization && rangeText(utilization, 1, percent),
     wait && rangeText(wait, Infinity, duration),
   ];
   const ranges = [u && `utilization ${u}`, w && `wait ${w}`].filter(Boolean).join(", ");
-  return `Means of ${count} runs with different seeds. 95 % intervals: ${ranges}.`;
+  return `Simulated: means of ${count} runs with different seeds. 95 % intervals: ${ranges}.`;
 }
 
 function rangeText(one: Estimate, most: number, shown: (value: number) => string): string {

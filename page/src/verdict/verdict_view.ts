@@ -134,7 +134,7 @@ export class VerdictView {
       this.#of,
       make("div", { class: "command" }, this.#command, copy),
       make("details", {}, make("summary", {}, "In the words of other tools"), this.#others),
-      make("details", {}, make("summary", {}, "How waits and grades are measured"), MEASURED),
+      make("details", {}, make("summary", {}, "How waits and grades are defined"), MEASURED),
     );
   }
 
@@ -294,7 +294,7 @@ function bufferOf(text: string, { link }: VerdictShown): number {
 
 function sureness([utilization, wait]: (Estimate | null)[], run: Measured | null): string {
   const text = surenessText(utilization ?? null, wait ?? null);
-  return text || (run ? "One run of this buffer so far." : "Simulating.");
+  return text || (run ? "Simulated: one run of this buffer so far." : "Simulating.");
 }
 
 /** The whole packets of a link's limit. */

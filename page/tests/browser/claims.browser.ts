@@ -454,7 +454,7 @@ rtt = { uniform = ["180 us", "220 us"] }
 /** The link that the page asks about. */
 async function linkAsked(): Promise<string> {
   const title = await page.locator("#live figcaption").first().textContent();
-  return title?.replace("Queue at ", "") ?? "";
+  return /“(.*)”/.exec(title ?? "")?.[1] ?? "";
 }
 
 test("thresholds and alphas of the frontier are those that the command line would vary", async () => {
@@ -519,7 +519,7 @@ async function rememberGroups(): Promise<void> {
   await page.addInitScript(() => {
     new MutationObserver(() => {
       const verdict = document.querySelector("#verdict-text");
-      if (!verdict?.textContent.includes("One run of this buffer so far.")) return;
+      if (!verdict?.textContent.includes("one run of this buffer so far.")) return;
       const seen = [...verdict.querySelectorAll(".grades li:not(.quiet)")].map(
         (one) => one.textContent,
       );
@@ -544,7 +544,7 @@ test.each(["home-router", "first", "incast"])(
       .poll(() => page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen))
       .toEqual(Object.entries(summary.groups).map(entryOf));
     const title = await page.locator("#live figcaption").first().textContent();
-    const link = title?.replace("Queue at ", "") ?? "";
+    const link = /“(.*)”/.exec(title ?? "")?.[1] ?? "";
     expect(Object.keys(summary.links)).toContain(link);
     const limit = /\d+/.exec(await page.getByLabel("Buffer", { exact: true }).inputValue())?.[0];
     const [first, ...others] = linesElsewhere(text, link, Number(limit));

@@ -64,7 +64,7 @@ async function visitVerdict(address: string): Promise<Page> {
   await context.addInitScript(() => {
     new MutationObserver(() => {
       const verdict = document.querySelector("#verdict-text");
-      if (!verdict?.textContent.includes("One run of this buffer so far.")) return;
+      if (!verdict?.textContent.includes("one run of this buffer so far.")) return;
       const seen = [...verdict.querySelectorAll("input")].map(({ value }) => value);
       Object.assign(globalThis, { seen });
     }).observe(document, { childList: true, subtree: true, characterData: true });
@@ -171,10 +171,10 @@ rtt = "40 ms"
 source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
 `,
     );
-    const web = page.getByRole("group", { name: "Flows web" });
+    const web = page.getByRole("group", { name: "Flows “web”" });
     await expect.poll(() => web.getByLabel("Load, of the rate").count()).toBe(1);
     expect(await web.getByLabel("Flows", { exact: true }).count()).toBe(0);
-    const reno = page.getByRole("group", { name: "Flows reno" });
+    const reno = page.getByRole("group", { name: "Flows “reno”" });
     expect(await reno.getByLabel("Flows", { exact: true }).inputValue()).toBe("2");
   });
 
@@ -183,8 +183,8 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     await write(page, TWO_RENO);
     await expectSame(page, TWO_RENO);
     const area = page.locator("#text");
-    const link = page.getByRole("group", { name: "Link bottleneck" });
-    const flows = page.getByRole("group", { name: "Flows reno" });
+    const link = page.getByRole("group", { name: "Link “bottleneck”" });
+    const flows = page.getByRole("group", { name: "Flows “reno”" });
     const run = page.getByRole("group", { name: "Run" });
     const changes: [() => Promise<unknown>, string][] = [
       [() => fill(link.getByLabel("Rate"), "20 Mbit/s"), 'rate = "20 Mbit/s"'],
@@ -325,7 +325,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     expect(await undo.isDisabled()).toBe(true);
     await write(page, TWO_RENO);
     await expect.poll(() => undo.isEnabled()).toBe(true);
-    const limit = page.getByRole("group", { name: "Link bottleneck" }).getByLabel("Limit");
+    const limit = page.getByRole("group", { name: "Link “bottleneck”" }).getByLabel("Limit");
     await fill(limit, "30 packets");
     const own = TWO_RENO.replace("20 packets", "30 packets");
     await undo.click();
@@ -548,7 +548,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
       .getByText(/^16\spackets · 25\skB · 20\sms · /)
       .waitFor();
     await page.getByText("Keep this setting").click();
-    const link = page.getByRole("group", { name: "Link bottleneck" });
+    const link = page.getByRole("group", { name: "Link “bottleneck”" });
     await link.getByLabel("Queue").selectOption("fq_codel");
     const limits = page
       .locator("#kept tr")

@@ -61,7 +61,7 @@ function numberText(name: string): string {
 test("the verdict on the home router has the means of the engine in node", async () => {
   const { count, values } = await firefox.until<{ count: number; values: string[] }>(`(() => {
     const text = document.querySelector("#verdict-text").textContent;
-    const [, count] = /Means of (\\d+) runs/.exec(text) ?? [];
+    const [, count] = /means of (\\d+) runs/.exec(text) ?? [];
     const inputs = [...document.querySelectorAll("#verdict-text .sentence input")];
     return count ? { count: Number(count), values: inputs.map(({ value }) => value) } : null;
   })()`);
