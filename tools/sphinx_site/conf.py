@@ -112,7 +112,7 @@ def adapt(app: Any, document: nodes.document) -> None:
             _add_caption(document, paragraph)
     here = (app.srcdir / app.env.docname).parent
     if (app.srcdir / EXPLORER).is_dir():
-        sys.path.insert(0, str(HERE))
+        sys.path.insert(0, str(REPOSITORY / "tools"))
         from explorer_links import add_links  # noqa: PLC0415 - found on the line above
 
         add_links(document, here, "../" * app.env.docname.count("/") + "explore/index.html")

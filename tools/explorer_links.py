@@ -4,7 +4,6 @@ They are on the site, which has the explorer; it opens with the scenario itself.
 """
 
 import shlex
-import sys
 import tomllib
 from itertools import pairwise
 from pathlib import Path
@@ -14,14 +13,12 @@ import tomli_w
 from docutils import nodes
 from sphinx.addnodes import download_reference
 
+from explorer_address import address
 from tailroom.errors import TailroomError
 from tailroom.scenario.dumbbell import dumbbell
 from tailroom.scenario.scenario import Scenario
 from tailroom.scenario.shipped_scenarios import shipped_scenario
 from tailroom.studies.size_study.targets import parse_target
-
-sys.path.insert(0, str(Path(__file__).parents[1]))
-from explorer_address import address
 
 COMMANDS = ("run", "size", "model", "compare", "sweep", "explore")
 """Commands whose first argument is a scenario."""
