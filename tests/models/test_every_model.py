@@ -2,7 +2,7 @@
 
 import json
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from functools import cache
 from itertools import pairwise
@@ -148,9 +148,15 @@ def in_range(said: Any, at: Bottleneck) -> Iterator[str]:
         if not said.required_for:
             yield "a required limit without what it is for"
     for name, value in said.details.items():
-        # Only a rate of growth has a sign.
-        if not (value >= 0 or name.endswith("_per_s")):
+        # Only a rate of growth has a sign, and the phase margin of a loop that is unstable.
+        if not (value >= 0 or name.endswith("_per_s") or is_unstable(name, said.details)):
             yield f"{name} {value}"
+
+
+def is_unstable(name: str, details: Mapping[str, float]) -> bool:
+    """Whether a negative phase margin goes with deviations that grow and a gain that has to shrink."""
+    is_margin = name == "phase_margin_degrees"
+    return is_margin and details["dominant_root_per_s"] > 0 and details["gain_margin_ratio"] < 1
 
 
 TARGETS = st.builds(Requirement, st.floats(0.01, 0.999), logarithmic(1e-9, 0.9))
@@ -173,6 +179,19 @@ def test_the_slow_model_predicts_in_range_or_says_why_not(
     at: Bottleneck, target: Requirement
 ) -> None:
     check_answer(SLOW, at, target)
+
+
+def test_an_unstable_loop_has_margins_that_say_so() -> None:
+    """A flow with an RTT of a second on eight packets per second: the phase is 31 degrees late."""
+    alone = flows(rtt_s=1.0, congestion="aimd")
+    at = replace(
+        link(alone, limit=10**6, discipline="red"),
+        rate_bps=64e3,
+        parameters=components("queue")["red"],
+    )
+    details = MODELS[SLOW].predict(at, Requirement(0.5, 0.5)).details
+    assert is_unstable("phase_margin_degrees", details)
+    assert details["phase_margin_degrees"] == pytest.approx(-30.5, abs=0.1)
 
 
 def check_answer(name: str, at: Bottleneck, target: Requirement) -> None:

@@ -18,7 +18,7 @@ HOSTS = 32
 ANSWER_BYTES = 64_000
 QUERY_LOAD, WEB_LOAD = 0.1, 0.4
 """Shares of what the links to all hosts carry."""
-SEEDS = 2
+SEEDS = 3
 RATES_GBPS = (10, 25, 100, 400)
 FAN_INS = (8, 24)
 MEMORIES_MB = (4, 16, 64)
@@ -39,15 +39,19 @@ def rows_of(rows: Sequence[Row], leaf: tuple[int, int, str]) -> list[Row]:
 
 
 def best(rows: Sequence[Row], memory_mb: int) -> str:
-    """The smallest slowdown with a memory, and the alpha of it, unless all are equal."""
-    slowdowns = {
-        row["alpha"]: float(row["slowdown_p99"])
-        for row in rows
-        if row["memory_mb"] == str(memory_mb)
+    """The smallest slowdown with a memory, and every alpha whose interval reaches that of it."""
+    of_memory = [row for row in rows if row["memory_mb"] == str(memory_mb)]
+    intervals = {
+        row["alpha"]: (float(row["slowdown_p99"]), float(row["half_width"])) for row in of_memory
     }
-    alpha = min(slowdowns, key=lambda alpha: slowdowns[alpha])
-    is_same = len(set(slowdowns.values())) == 1
-    return f"{slowdowns[alpha]:.3g} ({'any' if is_same else f'{float(alpha):g}'})"
+    mean, half_width = min(intervals.values())
+    alphas = [
+        f"{float(alpha):g}"
+        for alpha, (other, its_half_width) in intervals.items()
+        if other - its_half_width <= mean + half_width
+    ]
+    words = "any" if len(alphas) == len(intervals) else " or ".join(alphas)
+    return f"{mean:.3g} ± {half_width:.2g} ({words})"
 
 
 def page(rows: Sequence[Row]) -> Iterator[str]:
@@ -60,9 +64,10 @@ def page(rows: Sequence[Row]) -> Iterator[str]:
         f"flows, at {100 * WEB_LOAD:g} % of its link, and queries, at {100 * QUERY_LOAD:g} %: "
         f"{FAN_INS[0]} or {FAN_INS[1]} hosts answer with {ANSWER_BYTES // 1000} kB each. The table "
         "has the time within which 99 of 100 queries are answered, over the time in which the "
-        "client's port alone would pass the answers, and in brackets the best alpha of 0.5, 2 "
-        "and 8: how much of the free memory a port may hold "
-        "([dynamic thresholds](../guide/shared-memory.md)). Under CUBIC and DCTCP, packets "
+        "client's port alone would pass the answers, with its 95 % interval, and in brackets which "
+        "alpha of 0.5, 2 and 8 gives it: how much of the free memory a port may hold "
+        "([dynamic thresholds](../guide/shared-memory.md)). Several are named where their "
+        "intervals meet. Under CUBIC and DCTCP, packets "
         "without memory are dropped, and a host waits at least 5 ms for its timer. DCQCN has "
         "[pauses](../guide/lossless.md), and alpha is that of the ingress. "
         "Queries that are not answered by the end of a run do not count, up to a quarter of them "
@@ -98,10 +103,12 @@ def draw(rows: Sequence[Row]) -> Figure:
         alphas = dict.fromkeys(row["alpha"] for row in of_leaf)
         for alpha, line in zip(alphas, style.marked_line_styles(), strict=False):
             points = [row for row in of_leaf if row["alpha"] == alpha]
-            memories, slowdowns = (
-                [float(row[key]) for row in points] for key in ("memory_mb", "slowdown_p99")
+            memories, slowdowns, half_widths = (
+                [float(row[key]) for row in points]
+                for key in ("memory_mb", "slowdown_p99", "half_width")
             )
-            axes.plot(memories, slowdowns, label=f"alpha {float(alpha):g}", **line)
+            label = f"alpha {float(alpha):g}"
+            axes.errorbar(memories, slowdowns, half_widths, label=label, capsize=2, **line)
         axes.set(title=words, xlabel="shared memory (MB)", xscale="log", yscale="log")
         axes.set_xticks(MEMORIES_MB, [str(memory) for memory in MEMORIES_MB])
         axes.minorticks_off()

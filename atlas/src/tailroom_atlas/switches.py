@@ -3,7 +3,7 @@
 python -m tailroom_atlas.switches --store DIR [--docs DIR]
 
 Simulates what is not in the store, and writes docs/atlas/switch.csv, the page and its picture. All
-runs take three quarters of an hour on one core.
+runs take two hours on one core.
 """
 
 import argparse
@@ -124,6 +124,7 @@ class Leaf:
                 "memory_mb": memory,
                 "alpha": value,
                 "slowdown_p99": f"{completion.mean / self.alone_s:.4g}",
+                "half_width": f"{completion.half_width / self.alone_s:.3g}",
                 "loss_fraction": f"{loss.mean:.3g}",
                 "engine": swept.runs["engine_build"][0].as_py(),
             }

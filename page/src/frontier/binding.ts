@@ -1,4 +1,4 @@
-/** What decides on the queue of a link besides its limit: a marking threshold, a target delay, or the
+/** What decides on the queue of a link apart from its limit: a marking threshold, a target delay, or the
  * alpha of the pool in which the queue is. */
 
 import type { Bottleneck } from "../rules/bottleneck";
