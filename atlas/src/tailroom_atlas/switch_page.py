@@ -51,7 +51,7 @@ def best(rows: Sequence[Row], memory_mb: int) -> str:
         if other - its_half_width <= mean + half_width
     ]
     words = "any" if len(alphas) == len(intervals) else " or ".join(alphas)
-    return f"{mean:.3g} ± {half_width:.2g} ({words})"
+    return f"{mean:.3g} ± {half_width:.3g} ({words})"
 
 
 def page(rows: Sequence[Row]) -> Iterator[str]:
