@@ -154,7 +154,7 @@ def in_range(said: Any, at: Bottleneck) -> Iterator[str]:
 
 
 def is_unstable(name: str, details: Mapping[str, float]) -> bool:
-    """Whether this is the phase margin of a loop whose deviations grow and whose gain is too high."""
+    """Whether this is the phase margin of an unstable loop, whose gain must shrink."""
     is_margin = name == "phase_margin_degrees"
     return is_margin and details["dominant_root_per_s"] > 0 and details["gain_margin_ratio"] < 1
 
