@@ -50,8 +50,7 @@ await page.getByRole("group", { name: /^Link/ }).getByLabel("Queue").selectOptio
 await page.waitForTimeout(2 * SECOND);
 await done();
 await page.waitForTimeout(10 * SECOND);
-const heading = page.getByRole("heading", { name: "What each buffer costs" });
-await heading.evaluate((one) => one.scrollIntoView({ block: "start" }));
+await page.locator("#trade-off").evaluate((one) => one.scrollIntoView({ block: "start" }));
 await page.screenshot({ path: join(IMAGES, "explore-trade-off.png") });
 await browser.close();
 command.kill("SIGINT");
