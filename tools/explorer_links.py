@@ -15,6 +15,7 @@ from sphinx.addnodes import download_reference
 
 from explorer_address import address
 from tailroom.errors import TailroomError
+from tailroom.scenario.axis import bare_value
 from tailroom.scenario.dumbbell import dumbbell
 from tailroom.scenario.scenario import Scenario
 from tailroom.scenario.shipped_scenarios import shipped_scenario
@@ -109,16 +110,8 @@ def _with(text: str | None, settings: list[str]) -> str | None:
             table = table.get(name) if isinstance(table, dict) else None
         if not isinstance(table, dict):
             return None
-        table[last] = _value(value)
+        table[last] = bare_value(value)
     return tomli_w.dumps(document)
-
-
-def _value(text: str) -> object:
-    """A value of `--set`: of TOML, or a text without quotation marks."""
-    try:
-        return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
-        return text
 
 
 def _is_simulated(text: str) -> bool:

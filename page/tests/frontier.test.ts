@@ -14,7 +14,6 @@ import {
 import type { Bottleneck } from "../src/rules/bottleneck";
 import { wordsOn } from "../src/scenario/discipline_words";
 import { placeOf, queueKey } from "../src/scenario/place";
-import { PRESETS } from "../src/scenario/presets";
 import { linkOf } from "../src/scenario/reading";
 import { parseToml, setKey, type Table } from "../src/scenario/text";
 import { largestLimit } from "../src/see/buffer_slider";
@@ -26,33 +25,10 @@ import { COARSE, MOST_SEEDS, spread } from "../src/study/plan";
 import type { Measured, Point } from "../src/study/point";
 import { POOL } from "./browser/scenarios";
 import { wasm } from "./engine_here";
+import { POINTS, presetText, runs, SURE, WAIT } from "./points_here";
 
 const FILES = new wasm.Files("{}");
-const WAIT = "voice.queue_delay_s_p99";
 const TARGET: Axis = { kind: "codel", key: "target", unit: "us" };
-
-/** Runs whose values lie around a mean; the spread of the wait is relative. */
-function runs(utilization: number, wait: number, spreads: number[]): Point {
-  return new Map(
-    spreads.map((by, seed): [number, Measured] => [
-      seed,
-      { utilization: utilization + by, [WAIT]: wait * (1 + by) },
-    ]),
-  );
-}
-
-const SURE = [-0.0001, 0, 0.0001];
-const POINTS = new Map([
-  [50, runs(0.94, 0.03, SURE)],
-  [100, runs(0.98, 0.06, SURE)],
-  [200, runs(0.9801, 0.12, SURE)],
-]);
-
-function presetText(name: string): string {
-  const preset = PRESETS.find((one) => one.name === name);
-  if (!preset) throw new Error(`no preset ${name}`);
-  return preset.text;
-}
 
 interface Read {
   text: string;

@@ -1,43 +1,19 @@
 import { expect, test } from "vitest";
 import type { ModelInput, Summary } from "../src/engine/engine";
 import type { DisciplineCurve } from "../src/frontier/disciplines";
-import { PRESETS } from "../src/scenario/presets";
 import type { Reading } from "../src/scenario/reading";
 import { parseToml } from "../src/scenario/text";
 import { estimateAt, limitWhere } from "../src/study/curve";
 import { COARSE, plan, spread } from "../src/study/plan";
-import { GROUP, measure, metricOf, type Measured, type Point } from "../src/study/point";
+import { GROUP, measure, metricOf } from "../src/study/point";
 import { gradeOf } from "../src/verdict/grade";
 import { othersOf, othersText } from "../src/verdict/instead";
 import { alternativesText, surenessText } from "../src/verdict/sentence";
 import { groupNames, whoOf } from "../src/verdict/who";
 import { wasm } from "./engine_here";
+import { POINTS, presetText, runs, SURE, WAIT } from "./points_here";
 
 const FILES = new wasm.Files("{}");
-const WAIT = "voice.queue_delay_s_p99";
-
-function presetText(name: string): string {
-  const preset = PRESETS.find((one) => one.name === name);
-  if (!preset) throw new Error(`no preset ${name}`);
-  return preset.text;
-}
-
-/** Runs whose values lie symmetrically around a mean. */
-function runs(utilization: number, wait: number, spreads: number[]): Point {
-  return new Map(
-    spreads.map((by, seed): [number, Measured] => [
-      seed,
-      { utilization: utilization + by, [WAIT]: wait * (1 + by) },
-    ]),
-  );
-}
-
-const SURE = [-0.0001, 0, 0.0001];
-const POINTS = new Map([
-  [50, runs(0.94, 0.03, SURE)],
-  [100, runs(0.98, 0.06, SURE)],
-  [200, runs(0.9801, 0.12, SURE)],
-]);
 
 test.each([
   // https://www.dslreports.com/faq/17930
