@@ -192,3 +192,22 @@ def test_in_a_pool_alpha_decides_first() -> None:
     scenario = Scenario.from_toml(text)
     keys = binding_keys(scenario, models.read_bottleneck(scenario))
     assert keys == ["pools.asic.policy.alpha", "links.port.queue.threshold"]
+
+
+def test_a_hosts_own_queue_is_named_where_flows_wait_there() -> None:
+    """Long flows of a web search cluster hold short ones up in the FIFO of their host."""
+    fifo = {"kind": "drop_tail", "limit": "10000 packets"}
+    short = {"duration": "0.06 s", "measure_from": "0.02 s", "switches.tor.hosts": 8}
+    found = tr.size(
+        "leaf",
+        "out.all_sizes.slowdown_p99 <= 10",
+        vary="switches.tor.queue.limit",
+        set={**short, "switches.tor.nic_queue": fifo},
+        max_seeds=4,
+        precision=0.5,
+    )
+    [door] = found.doors
+    assert (door.kind, door.place) == ("other_queue", "switches.tor.nic_queue")
+    assert door.given == "switches.tor.nic_queue=fq_codel"
+    assert "a host's own queue" in door.text
+    assert door.values["queue_delay_s_mean"] > 0.001

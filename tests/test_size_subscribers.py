@@ -29,16 +29,16 @@ def test_subscribers_resolve_to_flows_behind_their_lines() -> None:
     flows = asked_scenario(None, numbers, None).resolved["flows"]["flows"]
     assert (flows["count"], flows["access_rate"]) == (20, "300 Mbit/s")
     assert numbers.assumed == (
-        "20 of 400 subscribers active, the mean at a share of 0.05 (12 to 29 at 95% of all "
-        "instants), each with one long flow",
+        "assumed: 20 of 400 subscribers active, the mean at a share of 0.05 (12 to 29 at 95% of "
+        "all instants), each with one long flow",
     )
 
 
 def test_flows_without_access_links_say_what_each_may_send() -> None:
     [assumed] = Numbers(rate="10G", rtt="20 ms", flows=200).assumed
     assert assumed == (
-        "200 long flows at once, each of which may send at the rate of the link; access_rate gives "
-        "the rate of access links, subscribers counts lines instead of flows"
+        "assumed: 200 long flows at once, each of which may send at the rate of the link; else "
+        "give access_rate, or subscribers"
     )
     assert Numbers(rate="10G", rtt="20 ms").assumed == ()
     assert Numbers(rate="10G", rtt="20 ms", flows=200, access_rate="1G").assumed == ()

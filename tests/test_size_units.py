@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -88,7 +89,7 @@ def _short(source: Scenario) -> dict[str, object]:
 
 def _measured(source: Scenario, settings: dict[str, object]) -> dict[str, Any]:
     """What a run measures, without the limit itself."""
-    summary = tr.run(source, set=settings).summary
+    summary: dict[str, Any] = dict(tr.run(source, set=settings).summary)
     for link in summary["links"].values():
         for name in SHOWN_LIMITS:
             link.pop(name)
@@ -167,7 +168,9 @@ def test_the_answer_in_bytes_meets_the_target_when_it_is_set(in_bytes: tr.Size) 
     run = tr.run(
         Scenario.from_toml(MIXED % "64 kB"), set={"links.up.queue.limit": in_bytes.value}, seed=99
     )
-    assert run.summary["groups"]["voice"]["queue_delay_s_p99"] <= 0.150
+    delay_s = run.summary["groups"]["voice"]["queue_delay_s_p99"]
+    assert delay_s is not None
+    assert delay_s <= 0.150
 
 
 def test_json_and_other_tools_of_an_answer_in_bytes_have_bytes(in_bytes: tr.Size) -> None:
@@ -182,7 +185,7 @@ def test_json_and_other_tools_of_an_answer_in_bytes_have_bytes(in_bytes: tr.Size
 
 
 def test_an_answer_in_packets_is_no_bfifo_where_packets_differ(
-    tailroom: Tailroom, tmp_path
+    tailroom: Tailroom, tmp_path: Path
 ) -> None:
     path = tmp_path / "mixed.toml"
     path.write_text(MIXED % "9 packets")

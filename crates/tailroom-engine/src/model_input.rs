@@ -253,9 +253,7 @@ fn shares(network: &Network) -> Vec<f64> {
         }
     }
     let links = network.links.iter().zip(flows);
-    links
-        .map(|(link, flows)| bits_per_second(link.carried_rate()) / flows.max(1) as f64)
-        .collect()
+    links.map(|(link, flows)| bits_per_second(link.carried_rate()) / flows.max(1) as f64).collect()
 }
 
 fn group(network: &Network, index: usize, shares: &[f64]) -> GroupInput {

@@ -30,7 +30,8 @@ class Active:
     def usual(self) -> tuple[int, int]:
         """The numbers between which that of the active ones is at 95 % of all instants."""
         tail = (1 - COVERED) / 2
-        below, ends = 0.0, []
+        below = 0.0
+        ends: list[int] = []
         for count in range(self.subscribers + 1):
             below += self._probability(count)
             if len(ends) < 1 and below > tail:

@@ -48,7 +48,8 @@ def amounts_words(varied: Varied, link: Bottleneck, steps: int) -> tuple[str, st
         steps: The limit in steps.
     """
     about = approximate(varied, link)
-    same, other = [], []
+    same: list[str] = []
+    other: list[str] = []
     for name, value in amounts(varied, link, steps).items():
         words = _words(name, value)
         if words and words != varied.text(steps):

@@ -31,7 +31,7 @@ from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.regression import Crossing
 from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
-from tailroom.studies.size_study.varied_key import Varied
+from tailroom.studies.size_study.varied_key import SOME_LIMIT, Varied
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -46,8 +46,6 @@ _NAMES_OF_LIMITS = {
     "too_small": "too_small_packets",
     "value": "limit_packets",
 }
-SOME_LIMIT = Varied("")
-"""The limit of a queue, whatever its link."""
 FAIRNESS = "flows.jain_index"
 """Metric that an answer shows if there are several flows."""
 UNDEFINED = "undefined_metric"

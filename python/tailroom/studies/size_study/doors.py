@@ -148,7 +148,8 @@ def _too_little_traffic(link: Bottleneck, tried: Sequence[Tried]) -> Iterator[Do
     for target in wanted:
         if able >= target.bound:
             continue
-        groups = dict.fromkeys(one.group for one in (*link.classes, *link.streams, *link.dynamic))
+        sources = (link.classes, link.streams, link.dynamic)
+        groups = dict.fromkeys(one.group for group in sources for one in group)
         text = (
             f"links.{link.name}: its flows can send at most {able:.3g} of its rate (access_rate, "
             f"max_window, offered load of {', '.join(groups)}), so that no buffer gives {target}"

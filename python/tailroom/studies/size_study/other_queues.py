@@ -109,8 +109,8 @@ def _is_varied(name: str, link: Bottleneck, varied: Varied) -> bool:
     kind, table, *rest = varied.key.split(".")
     if kind == "links":
         return name == link.name
-    is_of_host = _is_of_host(name, table)
-    return name.startswith(f"{table}-") and is_of_host == rest[:1] == ["nic_queue"]
+    is_for_hosts = rest[:1] == ["nic_queue"]
+    return name.startswith(f"{table}-") and _is_of_host(name, table) is is_for_hosts
 
 
 def _is_of_host(name: str, table: str) -> bool:

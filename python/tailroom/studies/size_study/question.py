@@ -53,13 +53,13 @@ class Numbers:
         """
         access, counted = arguments.named("access_rate"), arguments.named("subscribers")
         if self.subscribers is not None:
-            each = "" if self.access_rate else f"; {access} gives the rate of their lines"
-            return (f"{read_active(self.subscribers, self.active)}{each}",)
+            each = "" if self.access_rate else f"; give the rate of their lines: {access}"
+            return (f"assumed: {read_active(self.subscribers, self.active)}{each}",)
         if self.rate is None or self.flows in (None, 1, "1") or self.access_rate is not None:
             return ()
         return (
-            f"{_flow_words(self.flows)} at once, each of which may send at the rate of the link; "
-            f"{access} gives the rate of access links, {counted} counts lines instead of flows",
+            f"assumed: {_flow_words(self.flows)} at once, each of which may send at the rate of "
+            f"the link; else give {access}, or {counted}",
         )
 
 

@@ -15,7 +15,7 @@ from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.statistics.intervals import CONFIDENCE, Interval
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.targets import Target
-from tailroom.studies.size_study.varied_key import Varied
+from tailroom.studies.size_study.varied_key import SOME_LIMIT, Varied
 
 GRID_POINTS = 7
 """Number of buffers in a wide initial bracket, evenly spaced on a logarithmic scale."""
@@ -120,7 +120,7 @@ class Feasible:
 
 
 def feasible_limits(
-    target: Target, tried: Sequence[Tried], varied: Varied, link: Bottleneck
+    target: Target, tried: Sequence[Tried], link: Bottleneck | None, varied: Varied = SOME_LIMIT
 ) -> Feasible:
     """The range of limits that meet a target.
 
@@ -130,15 +130,15 @@ def feasible_limits(
     Args:
         target: The target.
         tried: Tested buffers in ascending order of the limit, at least one.
+        link: The link; `None` if another key than its limit was varied.
         varied: What was varied.
-        link: The link.
     """
     met = [buffer.limit for buffer in tried if buffer.meets(target)]
     if not met:
         return Feasible(target, inf, inf, is_one_interval=True)
     low, high = min(met), max(met)
     within = [buffer for buffer in tried if low <= buffer.limit <= high]
-    certain = _certain_limit(target, varied, link)
+    certain = _certain_limit(target, varied, link) if link else 0
     is_open = high == tried[-1].limit and high > certain
     return Feasible(
         target,
@@ -170,8 +170,7 @@ def _certain_limit(target: Target, varied: Varied, link: Bottleneck) -> int:
     owner, _, metric = target.metric.rpartition(".")
     is_of_link = owner.rpartition(".")[2] in ("", link.name) and not owner.startswith("groups")
     is_delay = is_of_link and metric.startswith("queue_delay_s_") and not target.at_least
-    is_known = is_delay and varied.is_limit and link.discipline == "drop_tail"
-    if not is_known or link.changes:
+    if not is_delay or link.discipline != "drop_tail" or link.changes:
         return 0
     bound_bytes = target.bound * link.rate_bps / 8
     if varied.counts_packets:

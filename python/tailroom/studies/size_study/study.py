@@ -675,7 +675,12 @@ class _Work:
             tried=tried,
             undefined=undefined,
             feasible=tuple(
-                feasible_limits(target, tried, question.varied, question.link)
+                feasible_limits(
+                    target,
+                    tried,
+                    question.link if question.varied.is_limit else None,
+                    question.varied,
+                )
                 for target in targets
                 if tried
             ),

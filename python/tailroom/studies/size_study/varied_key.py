@@ -235,6 +235,10 @@ class Varied:
         return (1.0, name) if self.is_whole else (scale, f"{name}{unit}")
 
 
+SOME_LIMIT = Varied("")
+"""The limit of a queue in packets, whatever its link."""
+
+
 def is_alpha_of_pool(source: Scenario, key: str) -> bool:
     """Returns whether a key is the alpha of a pool, of its ports, or of a link in it.
 
