@@ -206,8 +206,8 @@ def test_a_hosts_own_queue_is_named_where_flows_wait_there() -> None:
         max_seeds=4,
         precision=0.5,
     )
-    [door] = found.doors
-    assert (door.kind, door.place) == ("other_queue", "switches.tor.nic_queue")
+    [door] = [one for one in found.doors if one.kind == "other_queue"]
+    assert door.place == "switches.tor.nic_queue"
     assert door.given == "switches.tor.nic_queue=fq_codel"
     assert "a host's own queue" in door.text
     assert door.values["queue_delay_s_mean"] > 0.001

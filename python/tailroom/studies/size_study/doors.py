@@ -13,7 +13,7 @@ from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import metric_names
-from tailroom.studies.size_study.other_queues import OtherQueue
+from tailroom.studies.size_study.other_queues import OtherQueue, queue_place
 from tailroom.studies.size_study.search import Tried
 from tailroom.studies.size_study.targets import Target
 from tailroom.studies.size_study.varied_key import Varied
@@ -64,7 +64,8 @@ def known_doors(
         tried: The tested values in ascending order, each with runs.
         is_met: Whether a tested value meets the targets.
     """
-    if varied.is_limit and tried:
+    place = queue_place(source, link.name)
+    if tried and place and varied.key == f"{place[0]}.limit":
         yield from _limit_not_reached(source, link, varied, tried, is_met=is_met)
     if not is_met:
         yield from _too_little_traffic(link, tried)
@@ -74,23 +75,26 @@ def _limit_not_reached(
     source: Scenario, link: Bottleneck, varied: Varied, tried: Sequence[Tried], *, is_met: bool
 ) -> Iterator[Door]:
     """The limits from which on no packet finds the queue full, and what decides instead."""
-    free = [one for one in tried if not _reaches(one, link.name)]
+    queue = varied.key.removesuffix(".limit")
+    ports = [name for name in _links(tried[0]) if (queue_place(source, name) or ("",))[0] == queue]
+    free = [one for one in tried if not _reaches(one, ports)]
     keys = binding_keys(source, link)
     if not free or (is_met and not keys):
         return
     lengths = [
-        row.get(f"links.{link.name}.queue_packets_max") or 0.0
+        row.get(f"links.{name}.queue_packets_max") or 0.0
+        for name in ports
         for one in free
         for row in one.point.finished
     ]
     longest = max(lengths)
     text = (
-        f"links.{link.name}.queue: the limit is never reached from {varied.text(free[0].limit)} on "
+        f"{queue}: the limit is never reached from {varied.text(free[0].limit)} on "
         f"(the longest queue had {longest:,.0f} packets), so that a larger one changes nothing"
     )
     values = {"packets": longest}
     if not keys:
-        yield Door("limit_not_reached", f"links.{link.name}.queue.limit", text, values=values)
+        yield Door("limit_not_reached", varied.key, text, values=values)
     for key in keys:
         name = key.rpartition(".")[2]
         yield Door(
@@ -112,29 +116,42 @@ def binding_keys(source: Scenario, link: Bottleneck) -> list[str]:
         source: The scenario.
         link: The link.
     """
+    place = queue_place(source, link.name)
+    if place is None:
+        return []
     resolved: Any = source.resolved
-    table = resolved.get("links", {}).get(link.name, {})
+    kind, name = place[0].split(".")[:2]
+    table = resolved[kind][name]
     keys = []
     if (pool := table.get("pool")) is not None:
-        policy = resolved["pools"][pool]["policy"]
-        if "alpha" in table:
-            keys.append(f"links.{link.name}.alpha")
-        elif isinstance(policy, Mapping) and "alpha" in policy:
-            keys.append(f"pools.{pool}.policy.alpha")
-    queue = table.get("queue", {})
+        # A switch has its pool in its own table.
+        own = (resolved["pools"][pool], f"pools.{pool}") if kind == "links" else None
+        shared, of_pool = own or (pool, f"{kind}.{name}.pool")
+        if kind == "links" and "alpha" in table:
+            keys.append(f"links.{name}.alpha")
+        elif isinstance(shared["policy"], Mapping) and "alpha" in shared["policy"]:
+            keys.append(f"{of_pool}.policy.alpha")
     groups = resolved.get("flows", {}).values()
-    has_l4s = any(
-        link.name in group.get("path", ()) and group.get("ecn") == "l4s" for group in groups
-    )
-    names = [name for name in link.binding if name in queue]
-    return keys + [
-        f"links.{link.name}.queue.{name}" for name in names if has_l4s or name != "l4s_threshold"
+    has_l4s = any(group.get("ecn") == "l4s" for group in groups)
+    binding = [one for one in link.binding if one in table.get("queue", {})]
+    return keys + [f"{place[0]}.{one}" for one in binding if has_l4s or one != "l4s_threshold"]
+
+
+def _links(one: Tried) -> list[str]:
+    """The links of the runs."""
+    known = metric_names(one.point.finished[0])
+    ends = ".queue_packets_max"
+    return [
+        name.removeprefix("links.").removesuffix(ends)
+        for name in known
+        if name.startswith("links.") and name.endswith(ends)
     ]
 
 
-def _reaches(one: Tried, link: str) -> bool:
-    """Whether a packet of the runs found the queue full, or its share of a pool."""
-    return any(row.get(f"links.{link}.{name}") for row in one.point.finished for name in _REACHED)
+def _reaches(one: Tried, links: Sequence[str]) -> bool:
+    """Whether a packet of the runs found a queue full, or its share of a pool."""
+    names = [f"links.{link}.{name}" for link in links for name in _REACHED]
+    return any(row.get(name) for row in one.point.finished for name in names)
 
 
 def _too_little_traffic(link: Bottleneck, tried: Sequence[Tried]) -> Iterator[Door]:

@@ -129,7 +129,7 @@ def _is_slower(source: Scenario, link: Bottleneck, other: OtherQueue) -> bool:
 
 def _read(source: Scenario, name: str, rows: Sequence[Mapping[str, Any]]) -> OtherQueue | None:
     """The numbers of a queue in the mean of the runs; `None` if its key is not known."""
-    place = _place(source, name)
+    place = queue_place(source, name)
     if place is None:
         return None
     key, discipline = place
@@ -140,8 +140,13 @@ def _read(source: Scenario, name: str, rows: Sequence[Mapping[str, Any]]) -> Oth
     return OtherQueue("other_queue", name, key, discipline, wait_s, loss, utilization)
 
 
-def _place(source: Scenario, name: str) -> tuple[str, str] | None:
-    """The key of a link's discipline, and its kind."""
+def queue_place(source: Scenario, name: str) -> tuple[str, str] | None:
+    """Returns the key of a link's discipline, and its kind; `None` if the link is unknown.
+
+    Args:
+        source: The scenario.
+        name: Name of the link.
+    """
     tables: Any = source.resolved
     if name in tables.get("links", {}):
         return f"links.{name}.queue", tables["links"][name]["queue"]["kind"]
