@@ -90,6 +90,15 @@ def test_a_target_is_a_text_or_a_target(small: Path, wrong: Any) -> None:
         tr.size(small, wrong)
 
 
+@pytest.mark.parametrize("function", ["size", "frontier"])
+def test_targets_has_one_name_in_python_and_in_commands(tailroom: Tailroom, function: str) -> None:
+    call: Any = getattr(tr, function)
+    with pytest.raises(tr.ArgumentError, match=r"^targets: is called target; write target="):
+        call("first", targets="utilization >= 90%")
+    assert "target" in inspect.signature(call).parameters
+    assert "--target" in tailroom("size", "first", "--targets", "utilization >= 90%").errors
+
+
 def test_what_is_not_known_is_refused_with_the_librarys_errors(small: Path) -> None:
     result = tr.run(small)
     series = tr.run(small, series_samples=10)

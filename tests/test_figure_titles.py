@@ -71,7 +71,16 @@ def test_a_figure_of_size_says_how_many_runs_the_buffers_have(results: dict[str,
     "command",
     [
         ("run", "first", "--set", "duration=21 s", "--out", "OUT"),
-        ("run", "first", "--set", "duration=21 s", "--vary", f"{LIMIT}=5 packets,9 packets", "--out", "OUT"),
+        (
+            "run",
+            "first",
+            "--set",
+            "duration=21 s",
+            "--vary",
+            f"{LIMIT}=5 packets,9 packets",
+            "--out",
+            "OUT",
+        ),
         ("model", "first", "--over", f"{LIMIT}=5 packets,9 packets", "--out", "OUT.svg"),
     ],
 )
@@ -81,11 +90,14 @@ def test_commands_that_draw_leave_titles_out(
     monkeypatch: pytest.MonkeyPatch,
     command: tuple[str, ...],
 ) -> None:
-    titles: list[bool] = []
+    titles: list[str] = []
     drawn = Figure.suptitle
-    monkeypatch.setattr(
-        Figure, "suptitle", lambda *given, **named: titles.append(True) or drawn(*given, **named)
-    )
+
+    def suptitle(figure: Figure, t: str, **options: Any) -> Text:
+        titles.append(t)
+        return drawn(figure, t, **options)
+
+    monkeypatch.setattr(Figure, "suptitle", suptitle)
     for number, more in enumerate(([], ["--no-title"])):
         where = [part.replace("OUT", str(tmp_path / f"out{number}")) for part in command]
         ended = tailroom(*where, *more)
