@@ -103,7 +103,7 @@ def files_at(tmp_path: Path) -> Path:
 
 def result(utilization: float) -> SimpleNamespace:
     return SimpleNamespace(
-        summary={"timing": time.perf_counter(), "links": {"b": {"utilization": utilization}}},
+        summary={"links": {"b": {"utilization": utilization}}},
         link_series=None,
         flow_series=None,
     )

@@ -12,7 +12,7 @@ from rich.table import Table
 from tailroom.cli import completion, failures, report
 from tailroom.cli.answer import write_and_print
 from tailroom.cli.blocks import Column, print_block, tables_needed
-from tailroom.cli.metric_cells import WIDEST, cell, in_lines
+from tailroom.cli.metric_cells import cell
 from tailroom.cli.options import Json, PictureFile, ScenarioFile
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.sentences import say
@@ -26,6 +26,8 @@ from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.storage.output import output_file
 from tailroom.studies.prediction import Answer, Curves, Predictions, predict, predict_over
 
+WIDEST = 14
+"""Largest width of the name of a model above a column, in characters."""
 PREDICTED = ("utilization", "loss_fraction", "queue_delay_s_mean")
 """Metrics that models predict."""
 CURVES = ("utilization", "loss_fraction", "queue_delay_s_mean")
@@ -229,8 +231,18 @@ def _with_a_row_per_value(
     curves: Curves, rows: dict[str, list[str]]
 ) -> tuple[list[Column], list[Column]]:
     heading = key_words(curves.axis.key).replace(" of ", "\nof ")
-    columns = [Column(in_lines(name, WIDEST), cells) for name, cells in rows.items()]
+    columns = [Column(_in_lines(name), cells) for name, cells in rows.items()]
     return [Column(heading, _values(curves))], columns
+
+
+def _in_lines(name: str) -> str:
+    """The name of a model, broken between its words into lines of at most `WIDEST` characters."""
+    lines = [""]
+    for word in name.replace("_", "_\0").split("\0"):
+        if lines[-1] and len(lines[-1]) + len(word) > WIDEST:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(lines)
 
 
 def _with_a_row_per_model(

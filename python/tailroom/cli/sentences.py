@@ -3,6 +3,8 @@
 from rich.console import Console
 from rich.text import Text
 
+from tailroom.cli.unbroken_text import UnbrokenText
+
 HANG = 4
 """Indentation of the second and further lines, in characters."""
 
@@ -17,12 +19,11 @@ def say(console: Console, markup: str, *, is_one_line: bool = True) -> None:
             there too.
     """
     if not console.is_terminal:
-        console.print(markup, soft_wrap=is_one_line)
+        console.print(UnbrokenText.of(markup), soft_wrap=is_one_line)
         return
-    text = Text.from_markup(markup)
-    while text.plain.startswith("\n"):
+    while markup.startswith("\n"):
         console.print()
-        text = text[1:]
-    first, *further = text.wrap(console, console.width - HANG)
+        markup = markup[1:]
+    first, *further = UnbrokenText.of(markup).wrap(console, console.width - HANG)
     for line in (first, *(Text.assemble(" " * HANG, line) for line in further)):
         console.print(line)

@@ -1,8 +1,22 @@
-"""Units of metrics: the quantity, and how values are written and drawn."""
+"""Units of metrics: the quantity, and how values are written and drawn.
 
+The rule for every number that a command prints, except in JSON, CSV and lines to be pasted:
+
+* A measured or computed value has at most `DIGITS` significant digits and no exponent. Zeros that
+  only fill up are left out of counts (13 of 13.0), and kept where a column has a fixed number of
+  decimals (1.50 ms).
+* Thousands are separated by commas (16,290 packets). From a million on, a count is in millions or
+  billions (265.4 million packets); rates and sizes take SI prefixes (9.23 Mbit/s, 14.2 MB); times
+  are in us below 0.1 ms, and in s from 10 s on.
+* A small value keeps two significant digits, whatever the decimals of its column (0.0012%).
+* A setting is exact: the packets, bytes and times of a limit are what a configuration takes.
+* Half-widths of intervals have two digits, in the unit of their mean.
+"""
+
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import floor, log10
+from math import floor, isfinite, log10
 from typing import Literal
 
 Quantity = Literal["fraction", "packets", "duration", "rate", "size", "number"]
@@ -10,8 +24,20 @@ Quantity = Literal["fraction", "packets", "duration", "rate", "size", "number"]
 
 RATES = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 """Units of rates in bit/s, from the largest to the smallest."""
+SIZES = ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB"), (1.0, "B"))
+"""Units of sizes in bytes, from the largest to the smallest."""
+COUNTS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
+"""Words for large counts, from the largest to the smallest."""
+DIGITS = 4
+"""Largest number of significant digits of a value."""
+FEWEST_DIGITS = 2
+"""Significant digits that a value has at least, unless its further digits are zeros."""
 MOST_DECIMALS = 10
 """Largest number of decimals; what is smaller is the rounding error of a mean."""
+
+_SCALES = {"%": 100.0, "s": 1.0, "ms": 1e3, "us": 1e6}
+_SCALES |= {unit: 1 / size for size, unit in (*RATES, *SIZES, *COUNTS)}
+"""Factors that convert a value to the unit or word that follows a written number."""
 
 
 @dataclass(frozen=True)
@@ -29,12 +55,8 @@ class Unit:
     """Unit on the axes of pictures; empty for a number without a unit."""
     scale: float
     """Factor that converts a value to the unit of the axes."""
-    brief: Callable[[float], str]
-    """Writes a value for the table of one run, with the unit."""
     text: Callable[[float], str]
-    """Writes a value for the comparison of several runs, with the unit."""
-    half_width: Callable[[float, str], str]
-    """Writes the half-width of a confidence interval; also takes the mean as written by `text`."""
+    """Writes a value with its unit."""
 
     @property
     def on_axis(self) -> str:
@@ -42,124 +64,156 @@ class Unit:
         return f" ({self.axis})" if self.axis else ""
 
 
+def half_width(width: float, mean: str) -> str:
+    """Writes the half-width of an interval in the unit of its mean, with two digits.
+
+    Args:
+        width: The half-width, 0 or more, in the unit of the metric.
+        mean: The mean as `Unit.text` writes it. A half-width that is smaller than a tenth of its
+            last decimal is written as `<` that tenth.
+    """
+    found = re.fullmatch(r"-?[\d,]+(?:\.(\d+))?( ?)(.*)", mean)
+    decimals, blank, unit = found.groups(default="") if found else ("", "", "")
+    scaled = width * _SCALES.get(unit, 1.0)
+    finest = 10.0 ** -(len(decimals) + 1)
+    number_text = f"<{finest:.{len(decimals) + 1}f}" if 0 < scaled < finest else two_digits(scaled)
+    return f"{number_text}{blank}{unit}"
+
+
+def significant(value: float, digits: int = DIGITS, decimals: int | None = None) -> str:
+    """Writes a number without an exponent, with at most `digits` significant digits.
+
+    Args:
+        value: The number; infinity and NaN are written as Python does.
+        digits: Largest number of significant digits.
+        decimals: Largest number of decimals (default: as many as the digits need). A value that
+            would keep fewer than `FEWEST_DIGITS` significant digits has more decimals.
+    """
+    if not isfinite(value):
+        return str(value)
+    if not value:
+        return "0"
+    rounded = float(f"{value:.{digits - 1}e}")
+    before = floor(log10(abs(rounded))) + 1
+    places = max(digits - before, 0)
+    if decimals is not None:
+        places = min(places, max(decimals, FEWEST_DIGITS - before))
+    text = f"{rounded:,.{min(places, MOST_DECIMALS)}f}"
+    return text if text.strip("-0.") else "0"
+
+
 def percent(value: float) -> str:
-    """Writes a fraction as a percentage."""
-    return f"{value:.2%}"
+    """Writes a fraction as a percentage with up to two decimals."""
+    return f"{significant(100 * value, decimals=2)}%"
 
 
 def fraction(value: float) -> str:
     """Writes a fraction as a percentage with three digits, so that small ones keep their digits."""
-    return f"{_significant(100 * value, 3)}%"
+    return f"{significant(100 * value, 3)}%"
 
 
 def packets(value: float) -> str:
-    """Writes a mean number of packets or flows."""
-    return f"{value:,.1f}"
+    """Writes a mean number of packets or flows with up to one decimal."""
+    return number(value) if abs(value) >= COUNTS[-1][0] else significant(value, decimals=1)
 
 
 def packet_limit(value: float) -> str:
-    """Writes a limit; one that is configured in bytes may be a fraction of packets."""
-    if value == round(value):
-        return f"{value:,.0f} packets"
-    return f"{value:,.2f} packets"
+    """Writes a limit: exact in whole packets; one that is configured in bytes may be a fraction."""
+    whole = round(value) if isfinite(value) else value
+    return f"{whole:,} packets" if value == whole else f"{significant(value)} packets"
 
 
 def count(value: float) -> str:
     """Writes a whole number."""
-    return f"{value:,.0f}"
+    return number(round(value) if isfinite(value) else value)
 
 
 def number(value: float) -> str:
-    """Writes a number with up to six digits."""
-    return f"{value:,.6g}"
+    """Writes a number; zeros at the end are left out."""
+    # What four digits round up to a million is in millions, too.
+    rounded = float(f"{value:.{DIGITS - 1}e}")
+    for size, word in COUNTS:
+        if abs(rounded) >= size and isfinite(value):
+            return f"{_trimmed(significant(value / size))} {word}"
+    return _trimmed(significant(value))
 
 
 def index(value: float) -> str:
-    """Writes an index or a load with three decimals."""
-    return f"{value:.3f}"
+    """Writes an index or a load with up to three decimals."""
+    return significant(value, decimals=3)
 
 
 def factor(value: float) -> str:
-    """Writes a factor with two decimals."""
-    return f"{value:.2f}"
+    """Writes a factor with up to two decimals."""
+    return significant(value, decimals=2)
 
 
 def rate(value_bps: float) -> str:
-    """Writes a rate in bit/s, kbit/s, Mbit/s or Gbit/s."""
-    for size, unit in RATES[:-1]:
-        if value_bps >= size:
-            return f"{value_bps / size:,.2f} {unit}"
-    return f"{value_bps:.0f} bit/s"
+    """Writes a rate in bit/s, kbit/s, Mbit/s or Gbit/s, with up to two decimals."""
+    return _prefixed(value_bps, RATES, decimals=2)
+
+
+def size(value_bytes: float) -> str:
+    """Writes a size in bytes, kB, MB, GB or TB."""
+    return _prefixed(value_bytes, SIZES)
 
 
 def delay(value_s: float) -> str:
-    """Writes seconds as milliseconds with one decimal; below 0.1 ms as microseconds."""
-    if 0 < value_s < 1e-4:
-        return f"{1e6 * value_s:.1f} us"
-    return f"{1e3 * value_s:,.1f} ms" if value_s < 1 else f"{1e3 * value_s:,.0f} ms"
-
-
-def milliseconds(value_s: float) -> str:
-    """Writes seconds as milliseconds with up to three decimals, for the delays of fast links."""
-    ms = 1e3 * value_s
+    """Writes a time: in ms with up to three decimals, in us below 0.1 ms, in s from 10 s on."""
+    ms = abs(1e3 * value_s)
     if ms == 0:
         return "0 ms"
-    digits = 3 if abs(ms) < 1 else 2 if abs(ms) < 10 else 1 if abs(ms) < 1000 else 0
-    return f"{ms:,.{digits}f} ms"
+    if ms < 0.09995:
+        return f"{significant(1e6 * value_s, decimals=1)} us"
+    if ms >= 9_999.5:
+        return f"{significant(value_s, decimals=2)} s"
+    decimals = 3 if ms < 0.9995 else 2 if ms < 9.995 else 1
+    return f"{significant(1e3 * value_s, decimals=decimals)} ms"
 
 
-def _significant(value: float, digits: int) -> str:
-    """Writes a number with so many significant digits and without an exponent."""
-    if not value:
-        return "0"
-    rounded = float(f"{value:.{digits}g}")
-    decimals = digits - 1 - floor(log10(abs(rounded)))
-    text = f"{rounded:,.{min(max(decimals, 0), MOST_DECIMALS)}f}"
-    return text if text.strip("-0.") else "0"
+def exact_delay(value_s: float) -> str:
+    """Writes a time that a setting comes to, such as the time of a limit: zeros are left out."""
+    number_text, _, unit = delay(value_s).partition(" ")
+    return f"{_trimmed(number_text)} {unit}"
 
 
 def two_digits(width: float) -> str:
     """Writes a half-width: two significant digits, no zeros at the end, no exponent."""
-    text = _significant(width, 2)
+    return _trimmed(significant(width, 2))
+
+
+def _prefixed(
+    value: float, units: tuple[tuple[float, str], ...], decimals: int | None = None
+) -> str:
+    """Writes a value in the largest unit of which it is at least one, once it is rounded."""
+    rounded = abs(float(f"{value:.{DIGITS - 1}e}"))
+    for one, unit in units[:-1]:
+        if rounded >= one:
+            text = significant(value / one, decimals=decimals)
+            return f"{text if decimals else _trimmed(text)} {unit}"
+    return f"{_trimmed(significant(value))} {units[-1][1]}"
+
+
+def _trimmed(text: str) -> str:
+    """Leaves out the zeros at the end of decimals."""
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def _plain_width(width: float, _mean: str) -> str:
-    return two_digits(width)
-
-
-def _percent_width(width: float, _mean: str) -> str:
-    return f"{two_digits(100 * width)}%"
-
-
-def _rate_width(width: float, mean: str) -> str:
-    """Writes a half-width in the unit of its mean."""
-    unit = mean.partition(" ")[2]
-    sizes = {name: size for size, name in RATES}
-    return f"{two_digits(width / sizes[unit])} {unit}"
-
-
-def _milliseconds_width(width: float, _mean: str) -> str:
-    return f"{two_digits(1e3 * width)} ms"
-
-
-SHARE = Unit("fraction", "", "fraction", "%", 100.0, percent, percent, _percent_width)
+SHARE = Unit("fraction", "", "fraction", "%", 100.0, percent)
 """A fraction that may be near 1, in a metric whose name does not end in `fraction`."""
-TIME_FRACTION = Unit(
-    "fraction", "fraction", "fraction", "%", 100.0, percent, percent, _percent_width
-)
+TIME_FRACTION = Unit("fraction", "fraction", "fraction", "%", 100.0, percent)
 """A fraction of the time."""
-FRACTION = Unit("fraction", "fraction", "fraction", "%", 100.0, fraction, fraction, _percent_width)
+FRACTION = Unit("fraction", "fraction", "fraction", "%", 100.0, fraction)
 """A fraction that is usually small."""
-INDEX = Unit("index", "index", "fraction", "Jain's index", 1.0, index, index, _plain_width)
-SECONDS = Unit("s", "s", "duration", "ms", 1e3, delay, milliseconds, _milliseconds_width)
-MILLISECONDS = Unit("ms", "ms", "number", "ms", 1.0, factor, number, _plain_width)
-BITS_PER_S = Unit("bit/s", "bps", "rate", "Mbit/s", 1e-6, rate, rate, _rate_width)
-BYTES = Unit("bytes", "bytes", "size", "bytes", 1.0, count, number, _plain_width)
-PACKETS = Unit("packets", "packets", "packets", "packets", 1.0, packets, packets, _plain_width)
-BDP = Unit("bdp", "bdp", "number", "bdp", 1.0, index, number, _plain_width)
-COUNT = Unit("number", "", "number", "", 1.0, count, number, _plain_width)
-MEAN_COUNT = Unit("number", "", "number", "", 1.0, packets, number, _plain_width)
+INDEX = Unit("index", "index", "fraction", "Jain's index", 1.0, index)
+SECONDS = Unit("s", "s", "duration", "ms", 1e3, delay)
+MILLISECONDS = Unit("ms", "ms", "number", "ms", 1.0, factor)
+BITS_PER_S = Unit("bit/s", "bps", "rate", "Mbit/s", 1e-6, rate)
+BYTES = Unit("bytes", "bytes", "size", "bytes", 1.0, size)
+PACKETS = Unit("packets", "packets", "packets", "packets", 1.0, packets)
+BDP = Unit("bdp", "bdp", "number", "bdp", 1.0, index)
+COUNT = Unit("number", "", "number", "", 1.0, number)
+MEAN_COUNT = Unit("number", "", "number", "", 1.0, packets)
 """A mean of counts, which need not be a whole number."""
-LOAD = Unit("number", "", "number", "", 1.0, index, number, _plain_width)
-FACTOR = Unit("number", "", "number", "", 1.0, factor, number, _plain_width)
+LOAD = Unit("number", "", "number", "", 1.0, index)
+FACTOR = Unit("number", "", "number", "", 1.0, factor)

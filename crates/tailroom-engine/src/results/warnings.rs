@@ -90,14 +90,32 @@ fn few_reductions(run: &FinishedRun<'_>) -> Vec<Warning> {
         };
         (mean < REDUCTIONS_FOR_STEADY_STATE && !may_be_steady).then(|| {
             let place = format!("flows.{}", group.name);
+            let remedy = duration_for_steady_state(run, mean);
             let text = format!(
                 "{place}: {mean:.1} window reductions per flow in the measured window; with fewer than \
-                 10 its figures are not a steady state: lengthen duration"
+                 10 its figures are not a steady state: lengthen duration{remedy}"
             );
             Warning::new(WarningKind::FewReductions, place, &[("reductions_per_flow", mean)], text)
         })
     });
     groups.collect()
+}
+
+/// The end of the run, rounded up to two digits, at which its flows would have enough reductions at
+/// their rate so far, as in ` to about 130 s`; empty without a reduction, which tells no rate.
+fn duration_for_steady_state(run: &FinishedRun<'_>, reductions: f64) -> String {
+    if reductions == 0.0 {
+        return String::new();
+    }
+    let (from, to) = (run.network.measure_from, run.network.duration);
+    let measured = to.since(from).seconds() * REDUCTIONS_FOR_STEADY_STATE / reductions;
+    let needed = from.saturating_add(Time::from_seconds(measured)).picoseconds();
+    let mut digit = 1;
+    while needed / digit >= 100 {
+        digit *= 10;
+    }
+    let rounded = needed.div_ceil(digit).saturating_mul(digit);
+    format!(" to about {}", Duration::new(rounded))
 }
 
 /// Flows with more reductions than the probes keep.
