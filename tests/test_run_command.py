@@ -145,6 +145,22 @@ def test_json_is_the_same_each_time(tailroom: Tailroom, small: Path, tmp_path: P
     assert printed_json(tailroom, small, "--set", "series.interval=7 ms") != first
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "--vary", "links.bottleneck.queue=codel,pie", "--seeds", 2),
+        ("size", "--target", "utilization >= 80%", "--max-seeds", 4),
+        ("model",),
+    ],
+)
+def test_json_of_several_runs_is_the_same_each_time(
+    tailroom: Tailroom, small: Path, command: tuple[object, ...]
+) -> None:
+    first, again = (tailroom(command[0], small, *command[1:], "--json") for _ in range(2))
+    assert first.output
+    assert first.output == again.output
+
+
 def test_recording_changes_no_measurement(tailroom: Tailroom, small: Path) -> None:
     plain = summary_of(tailroom, small)
     recorded = summary_of(

@@ -24,7 +24,9 @@ OF_GROUPS = (
 notices."""
 
 
-def show(compared: Choices, console: Console, *, is_short: bool, by_owner: bool) -> None:
+def show(
+    compared: Choices, console: Console, *, is_short: bool = False, by_owner: bool = False
+) -> None:
     """Prints the titles, the tables, and each warning once.
 
     Args:
@@ -97,7 +99,8 @@ def grouped(names: Sequence[Sequence[str]]) -> str:
     if not any(by_first):
         return ", ".join(filter(None, by_first.get((), [])))
     return "; ".join(
-        " with ".join([*first, " or ".join(filter(None, last))]) for first, last in by_first.items()
+        " with ".join(filter(None, [*first, " or ".join(filter(None, last))]))
+        for first, last in by_first.items()
     )
 
 

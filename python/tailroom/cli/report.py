@@ -60,7 +60,8 @@ def show(result: Result, console: Console, *, explain: bool = False) -> None:
         highlight=False,
     )
     most = MOST_ROWS_EXPLAINED if explain else MOST_ROWS
-    links = _first(result.links, most, _by_loss_and_delay)
+    busy = {name: link for name, link in result.links.items() if link["arrivals_packets"]}
+    links = _first(result.links if len(result.links) <= most else busy, most, _by_loss_and_delay)
     part = _part(links, result.links, "loss and queueing delay")
     console.print(_table(f"Links{part}", "link", _of_links(result, explain=explain), links))
     if explain and any(link["discipline_state"] for link in links.values()):
@@ -152,7 +153,7 @@ def _table(title: str, first: str, columns: Iterable[Shown], rows: Named) -> Tab
 
 
 def _is_known(cell: str | Parts) -> bool:
-    return any(part != "-" for part in (cell.values if isinstance(cell, Parts) else (cell,)))
+    return any(part not in ("", "-") for part in (cell.values if isinstance(cell, Parts) else (cell,)))
 
 
 def _first(rows: Named, most: int, interest: Callable[[Any], Any]) -> Named:

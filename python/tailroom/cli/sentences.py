@@ -18,12 +18,13 @@ def say(console: Console, markup: str, *, is_one_line: bool = True) -> None:
         is_one_line: In a file or a pipe it stays one line, which can be searched; else it is broken
             there too.
     """
-    if not console.is_terminal:
-        console.print(UnbrokenText.of(markup), soft_wrap=is_one_line)
+    if not console.is_terminal and is_one_line:
+        console.print(markup, soft_wrap=True)
         return
     while markup.startswith("\n"):
         console.print()
         markup = markup[1:]
-    first, *further = UnbrokenText.of(markup).wrap(console, console.width - HANG)
-    for line in (first, *(Text.assemble(" " * HANG, line) for line in further)):
+    hang = HANG if console.is_terminal else 0
+    first, *further = UnbrokenText.of(markup).wrap(console, console.width - hang)
+    for line in (first, *(Text.assemble(" " * hang, line) for line in further)):
         console.print(line)

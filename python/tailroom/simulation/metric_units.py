@@ -98,7 +98,9 @@ def significant(value: float, digits: int = DIGITS, decimals: int | None = None)
     places = max(digits - before, 0)
     if decimals is not None:
         places = min(places, max(decimals, FEWEST_DIGITS - before))
-    text = f"{rounded:,.{min(places, MOST_DECIMALS)}f}"
+    # Rounded once: of 13.0499, the first of two roundings would give 13.05, the second 13.1.
+    exact = rounded if before > digits else value
+    text = f"{exact:,.{min(places, MOST_DECIMALS)}f}"
     return text if text.strip("-0.") else "0"
 
 

@@ -33,7 +33,7 @@ PERCENTILES = (50, 95, 99)
 QUANTITIES: dict[str, tuple[str, Callable[[float], str]]] = {
     "throughput_bps": ("throughput (payload)", metric_units.rate),
     **{
-        f"rtt_s_p{percent}": (f"RTT p{percent}", metric_units.milliseconds)
+        f"rtt_s_p{percent}": (f"RTT p{percent}", metric_units.delay)
         for percent in PERCENTILES
     },
     "retransmitted_fraction": ("retransmitted", metric_units.fraction),
