@@ -39,7 +39,9 @@ def test_list_without_a_kind_has_a_line_per_name(tailroom: Tailroom) -> None:
     assert ended.status == 0
     kinds = json.loads(_engine.components())
     named = [component["kind"] for components in kinds.values() for component in components]
-    named += [path.relative_to(REPOSITORY / "scenarios").with_suffix("").as_posix() for path in SCENARIOS]
+    named += [
+        path.relative_to(REPOSITORY / "scenarios").with_suffix("").as_posix() for path in SCENARIOS
+    ]
     rows = [line.split(maxsplit=1) for line in ended.output.splitlines() if line.startswith("  ")]
     assert sorted(name for name, _ in rows) == sorted(named)
     titles = dict(rows)

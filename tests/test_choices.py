@@ -289,7 +289,10 @@ def test_a_store_keeps_the_runs_of_choices(tailroom: Tailroom, small: Path, tmp_
             [("drop_tail", "drop_tail"), ("drop_tail", "fq_codel"), ("fq_codel", "drop_tail")],
             "drop_tail with drop_tail or fq_codel; fq_codel with drop_tail",
         ),
-        ([("a", "x", "1"), ("a", "x", "2"), ("a", "y", "1")], "a with x with 1 or 2; a with y with 1"),
+        (
+            [("a", "x", "1"), ("a", "x", "2"), ("a", "y", "1")],
+            "a with x with 1 or 2; a with y with 1",
+        ),
         ([("first.toml", ""), ("second.toml", "codel")], "first.toml; second.toml with codel"),
     ],
 )

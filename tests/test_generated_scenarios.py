@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import time
 import tomllib
 from collections.abc import Callable, Iterator
 from copy import deepcopy

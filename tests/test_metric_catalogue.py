@@ -22,8 +22,9 @@ from tailroom.simulation.metric_catalogue import (
     metric_of,
     pattern_of,
 )
-from tailroom.simulation.metric_units import Unit, half_width
+from tailroom.simulation.metric_units import Unit
 from tailroom.simulation.metrics import expected_names
+from tailroom.written_numbers import half_width
 
 STRUCTS = {
     "LinkSummary": catalogue.LINK,

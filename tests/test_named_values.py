@@ -60,6 +60,7 @@ def test_a_wrong_key_of_a_result_names_the_nearest(two_links: tr.Result) -> None
         (two_links.summary, "link", "links"),
         (two_links.timing, "wall", "wall_s"),
     ):
+        assert values is not None
         with pytest.raises(KeyError, match=rf"{wrong}: .* did you mean .*\b{right}\b"):
             values[wrong]  # type: ignore[literal-required]
     with pytest.raises(KeyError, match="choose one of core, edge"):

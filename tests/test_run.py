@@ -92,7 +92,7 @@ def test_progress_is_told_and_may_stop_the_run(small: Path) -> None:
 
 def test_runs_side_by_side_do_not_touch_each_other(small: Path) -> None:
     alone = [tr.run(small, seed=seed).summary for seed in (1, 2)]
-    together: dict[int, dict[str, Any]] = {}
+    together: dict[int, Any] = {}
 
     def work(seed: int) -> None:
         together[seed] = tr.run(small, seed=seed).summary

@@ -242,9 +242,7 @@ def test_a_query_reads_the_files_of_runs_only_for_their_texts(
         ("jain_index", '"flows.jain_index"'),
     ],
 )
-def test_a_column_that_sql_lacks_names_the_whole_name(
-    place: Path, column: str, meant: str
-) -> None:
+def test_a_column_that_sql_lacks_names_the_whole_name(place: Path, column: str, meant: str) -> None:
     pytest.importorskip("duckdb", reason="needs the extra: tailroom[sql]")
     with pytest.raises(tr.QueryError) as refused:
         query(tr.Store(place), f"SELECT {column} FROM runs")

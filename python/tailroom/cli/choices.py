@@ -44,7 +44,9 @@ def show(
     for owner, some in blocks.items():
         # Scenarios may differ in links and groups.
         rows = [
-            choice for choice in compared.choices if any(metric in choice.metrics for metric in some)
+            choice
+            for choice in compared.choices
+            if any(metric in choice.metrics for metric in some)
         ]
         names = [
             Column(head, [row.words[place] for row in rows])

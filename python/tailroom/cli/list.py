@@ -56,8 +56,7 @@ def list_components(
 def _print_names(console: Console, components: dict[str, list[dict[str, Any]]]) -> None:
     """Prints a line per component and scenario: the name, and what it is."""
     titles = {
-        kind: {one["kind"]: _title(one["doc"]) for one in some}
-        for kind, some in components.items()
+        kind: {one["kind"]: _title(one["doc"]) for one in some} for kind, some in components.items()
     }
     titles[SCENARIO_KIND] = {name: _title_of(path) for name, path in shipped_scenarios().items()}
     for kind, some in titles.items():

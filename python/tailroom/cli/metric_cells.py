@@ -6,7 +6,7 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from tailroom.simulation.metric_catalogue import metric_of
-from tailroom.simulation.metric_units import half_width
+from tailroom.written_numbers import half_width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ def headings_in_one_table(metrics: Sequence[str], known: Sequence[str]) -> list[
     kinds = [kind for kind, _ in owners]
 
     def of_one(metric: str) -> str:
-        kind, name = metric.split(".")[0], owner_of(metric)[1]
+        kind, name = metric.split(".", maxsplit=1)[0], owner_of(metric)[1]
         if metric.count(".") < 2 or kinds.count(kind) <= 1:
             return heading(name)
         return f"{heading(name)}\nof {metric.split('.')[1]}"

@@ -9,6 +9,7 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from tailroom import written_numbers
 from tailroom.cli import completion, failures, report
 from tailroom.cli.answer import write_and_print
 from tailroom.cli.blocks import Column, print_block, tables_needed
@@ -21,7 +22,6 @@ from tailroom.cli.table import Parts
 from tailroom.cli.terminal_text import escape
 from tailroom.models import Bottleneck, Prediction, Requirement
 from tailroom.scenario.axis import key_words, parse_axis, value_words
-from tailroom.simulation import metric_units
 from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.storage.output import output_file
 from tailroom.studies.prediction import Answer, Curves, Predictions, predict, predict_over
@@ -108,8 +108,12 @@ def show(predictions: Predictions, console: Console) -> None:
     applying = [answer for answer in predictions.answers if answer.prediction]
     console.print(
         f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, {link.discipline}, "
-        f"limit {metric_units.packet_limit(link.limit_packets)}"
-        + (f" = {link.limit_packets / link.bdp_packets:.3f} bdp" if link.bdp_packets else "")
+        f"limit {written_numbers.packet_limit(link.limit_packets)}"
+        + (
+            f" = {written_numbers.index(link.limit_packets / link.bdp_packets)} bdp"
+            if link.bdp_packets
+            else ""
+        )
     )
     console.print(_table(applying, link))
     wanted = [
@@ -125,7 +129,9 @@ def show(predictions: Predictions, console: Console) -> None:
     if len(predictions.answers) == 1:
         details = [answer.prediction.details for answer in applying if answer.prediction]
         numbers = [
-            (f"{name} = {value:.6g}", "") for detail in details for name, value in detail.items()
+            (f"{name} = {written_numbers.number(value)}", "")
+            for detail in details
+            for name, value in detail.items()
         ]
         _list("More numbers", numbers, console)
     else:
@@ -179,7 +185,7 @@ def _needed(prediction: Prediction, link: Bottleneck) -> str | Parts:
     if not link.bdp_packets:
         return f"{whole:,}"
     bdp = packets / link.bdp_packets
-    return Parts(f"{whole:,}", f"{bdp:.3f} bdp" if bdp < 10 else f"{bdp:.1f} bdp", between=" = ")
+    return Parts(f"{whole:,}", f"{written_numbers.index(bdp)} bdp", between=" = ")
 
 
 def show_failing(answers: list[Answer], console: Console) -> None:

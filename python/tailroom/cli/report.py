@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from tailroom import written_numbers
 from tailroom.cli.metric_cells import heading
 from tailroom.cli.options import UNITS_S
 from tailroom.cli.sentences import say
 from tailroom.cli.table import NumberTable, Parts
 from tailroom.cli.terminal_text import escape
-from tailroom.simulation import metric_units
 from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.result import Result
 
@@ -101,7 +101,7 @@ def _show_groups(all_groups: Named, console: Console, most: int, *, explain: boo
         groups = _first(concerned, most, lambda group: group["loss_fraction"] or 0.0)
         part = _part(groups, concerned, "loss; --json has all")
         if columns is SIZES:
-            title += _handshakes(groups)
+            part = f"{_handshakes(groups)}{part}"
             if explain:
                 console.print(_by_size(f"{title}{part}", groups))
                 continue
@@ -153,7 +153,9 @@ def _table(title: str, first: str, columns: Iterable[Shown], rows: Named) -> Tab
 
 
 def _is_known(cell: str | Parts) -> bool:
-    return any(part not in ("", "-") for part in (cell.values if isinstance(cell, Parts) else (cell,)))
+    return any(
+        part not in ("", "-") for part in (cell.values if isinstance(cell, Parts) else (cell,))
+    )
 
 
 def _first(rows: Named, most: int, interest: Callable[[Any], Any]) -> Named:
@@ -230,7 +232,7 @@ def _pool(name: str, pool: Mapping[str, Any], result: Result, most: int) -> Tabl
     }
     ports = _first(holding, most, lambda part: part["memory_bytes_mean"] or 0.0)
     table = table_of(
-        f"Shared memory of {escape(name)}, {metric_units.size(pool['size_bytes'])}"
+        f"Shared memory of {escape(name)}, {written_numbers.size(pool['size_bytes'])}"
         f"{_part(ports, pool['links'], 'memory')}",
         "link",
         heading("memory_bytes_mean", "memory_bytes_p99", "memory_bytes_max"),
@@ -265,7 +267,7 @@ def _by_size(title: str, groups: Named) -> Table:
         first_cell = escape(name)
         for sizes in group["size_classes"]:
             cells = (column.cell(sizes) for column in SIZES)
-            table.add_row(first_cell, metric_units.size(sizes["from_bytes"]), *cells)
+            table.add_row(first_cell, written_numbers.size(sizes["from_bytes"]), *cells)
             first_cell = ""
     return table
 
@@ -287,9 +289,11 @@ def _handshakes(groups: Mapping[str, Any]) -> str:
 
 def _speed(timing: "Timing", simulated_s: float) -> str:
     wall_s = timing["wall_s"]
-    line = f"{count(timing['packet_hops'])} packet-hops in {metric_units.significant(wall_s, 3)} s"
+    line = (
+        f"{count(timing['packet_hops'])} packet-hops in {written_numbers.significant(wall_s, 3)} s"
+    )
     if timing["ns_per_packet_hop"] is not None:
-        line += f", {metric_units.significant(timing['ns_per_packet_hop'], 3)} ns per packet-hop"
+        line += f", {written_numbers.significant(timing['ns_per_packet_hop'], 3)} ns per packet-hop"
     return f"{line}, {count(simulated_s / wall_s)} times real time"
 
 
@@ -305,17 +309,17 @@ def shown(metric: str, value: float | None) -> str:
 
 def count(value: float | None) -> str:
     """Writes a whole number."""
-    return "-" if value is None else metric_units.count(value)
+    return "-" if value is None else written_numbers.count(value)
 
 
 def packets(value: float | None) -> str:
     """Writes a number of packets, which may be a fraction."""
-    return "-" if value is None else metric_units.packets(value)
+    return "-" if value is None else written_numbers.packets(value)
 
 
 def rate(value_bps: float) -> str:
     """Writes a rate, in bit/s, with an SI prefix."""
-    return metric_units.rate(value_bps)
+    return written_numbers.rate(value_bps)
 
 
 def loss_and_marks(link: Mapping[str, Any]) -> str:
@@ -346,12 +350,12 @@ def _every_unit(link: Mapping[str, Any]) -> Parts:
 def _amounts(link: Mapping[str, Any]) -> list[str]:
     """A limit in packets, bytes, as time, and in bdp if the link has one."""
     amounts = [
-        metric_units.packet_limit(link["limit_packets"]),
+        written_numbers.packet_limit(link["limit_packets"]),
         f"{link['limit_bytes']:,.0f} B",
-        metric_units.exact_delay(link["limit_ms"] / 1e3),
+        written_numbers.exact_delay(link["limit_ms"] / 1e3),
     ]
     if link["limit_bdp"] is not None:
-        amounts.append(f"{metric_units.index(link['limit_bdp'])} bdp")
+        amounts.append(f"{written_numbers.index(link['limit_bdp'])} bdp")
     return amounts
 
 

@@ -134,8 +134,15 @@ def run(  # noqa: PLR0913 - each is one option
         "applies to several runs; leave it out, or add --vary, --seeds or another FILE",
     )
     options.pop("seeds", None)
-    how = {"json": json, "out": out, "phase_check": phase_check, "explain": explain}
-    _run_one(scenarios[0], options, wanted, **how)
+    _run_one(
+        scenarios[0],
+        options,
+        wanted,
+        json=json,
+        out=out,
+        phase_check=phase_check,
+        explain=explain,
+    )
     if not json:
         for file in filter(None, (pcap, packets, qlog)):
             print(f"Packets are in {file}")
@@ -162,7 +169,9 @@ def _run_choices(
                 print(json_text(compared.as_dict(every_metric=every_metric)), end="")
             else:
                 is_short = not (explain or "metrics" in options)
-                choices.show(compared, Console(highlight=False), is_short=is_short, by_owner=explain)
+                choices.show(
+                    compared, Console(highlight=False), is_short=is_short, by_owner=explain
+                )
 
         write_and_print(output, lambda directory: write(compared, directory), show)
     if out and not json:

@@ -106,7 +106,8 @@ def _show_names(metrics: Sequence[str], console: Console) -> None:
     """Prints the names of the printed metrics, by which queries, targets and --metric find them."""
     owners = {owner for metric in metrics if (owner := metric.split(".")[1]) and "links." in metric}
     names = dict.fromkeys(
-        metric if len(owners) <= 1 or not metric.startswith("links.")
+        metric
+        if len(owners) <= 1 or not metric.startswith("links.")
         else f"links.NAME.{owner_of(metric)[1]}"
         for metric in metrics
     )

@@ -120,7 +120,10 @@ class NumberTable(Table):
     def _broken(self, console: Console, options: ConsoleOptions, index: int) -> int:
         """The width of a column whose cells have a line per value."""
         wide = options.update_width(10_000)
-        cells = [self._heading(index), *map(_text, self.columns[index].cells)]
+        cells: list[str | Text] = [
+            self._heading(index),
+            *map(_text, self.columns[index].cells),
+        ]
         return max(Measurement.get(console, wide, cell).maximum for cell in cells)
 
     def _heading(self, index: int) -> str:

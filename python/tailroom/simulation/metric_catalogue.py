@@ -104,9 +104,7 @@ _PROBABILITY = Metric("probability", LOAD, None, 1.0)
 
 LINK = {
     "capacity_bps": Metric("capacity", BITS_PER_S),
-    "utilization": Metric(
-        "utilization", SHARE, "higher", 1.0, is_logarithmic=False
-    ),
+    "utilization": Metric("utilization", SHARE, "higher", 1.0, is_logarithmic=False),
     "utilization_without_duplicates": Metric(
         "utilization without duplicates", SHARE, "higher", 1.0, is_logarithmic=False
     ),
@@ -219,8 +217,10 @@ _OF_FLOWS = {
 
 FLOW = {
     **_OF_FLOWS,
-    "packets_between_reductions_mean": Metric("packets between reductions", PACKETS, statistic="mean"),
-    "seconds_between_reductions_mean": Metric("time between reductions", SECONDS, statistic="mean"),
+    **_statistics(
+        "packets_between_reductions", Metric("packets between reductions", PACKETS), "mean"
+    ),
+    **_statistics("seconds_between_reductions", Metric("time between reductions", SECONDS), "mean"),
 }
 """Metrics of one permanent flow; `tailroom run --json` has them, but the rows of a sweep do not."""
 
@@ -288,9 +288,7 @@ CATALOGUE: dict[str, Metric] = {
         "flows.": {"goodput_bps": _GOODPUT, "jain_index": _JAIN},
         "": {
             "convergence_time_s": Metric("convergence time", SECONDS, "lower"),
-            "pool_loss_fraction_max": replace(
-                _LOSS, quantity="largest loss of a pool"
-            ),
+            "pool_loss_fraction_max": replace(_LOSS, quantity="largest loss of a pool"),
         },
     }.items()
     for name, metric in metrics.items()

@@ -110,12 +110,16 @@ fn duration_for_steady_state(run: &FinishedRun<'_>, reductions: f64) -> String {
     let (from, to) = (run.network.measure_from, run.network.duration);
     let measured = to.since(from).seconds() * REDUCTIONS_FOR_STEADY_STATE / reductions;
     let needed = from.saturating_add(Time::from_seconds(measured)).picoseconds();
-    let mut digit = 1;
-    while needed / digit >= 100 {
-        digit *= 10;
+    format!(" to about {}", Duration::new(rounded_up(needed, 2)))
+}
+
+/// A number rounded up to its first digits.
+fn rounded_up(number: u64, digits: u32) -> u64 {
+    let mut last = 1;
+    while number / last >= 10_u64.pow(digits) {
+        last *= 10;
     }
-    let rounded = needed.div_ceil(digit).saturating_mul(digit);
-    format!(" to about {}", Duration::new(rounded))
+    number.div_ceil(last).saturating_mul(last)
 }
 
 /// Flows with more reductions than the probes keep.
@@ -258,7 +262,7 @@ fn open_sender_side(run: &FinishedRun<'_>) -> Vec<Warning> {
         "{place}: data and ACKs of both directions share links, so that results depend on where the private \
          propagation (up to {} of the RTT) lies: half of it was put on the sender's side of the shared \
          links. Write sender_side: 0.5 keeps this, 1 puts all of it there, as many ns-2 scripts do",
-        PositiveDuration::new(longest)
+        PositiveDuration::new(rounded_up(longest, 4))
     );
     vec![Warning::new(WarningKind::OpenSenderSide, place, &[], text)]
 }
