@@ -99,6 +99,21 @@ def test_metrics_with_the_same_last_part_have_one_unit_range_and_direction() -> 
             )
 
 
+def test_no_two_metrics_of_one_owner_have_the_same_heading() -> None:
+    """So that every table may head its columns with words, and none needs the name of the key."""
+    by_owner: dict[str, dict[str, list[str]]] = {}
+    for name, metric in CATALOGUE.items():
+        owner, _, last = name.rpartition(".")
+        by_owner.setdefault(owner, {}).setdefault(metric.heading, []).append(last)
+    for owner, headings in by_owner.items():
+        for heading, names in headings.items():
+            # Values in bytes have their unit, others are numbers of packets.
+            rest = [name for name in names if "_bytes" not in name]
+            assert len(rest) <= 1, (owner, heading, names)
+            assert "_" not in heading
+            assert max(map(len, heading.split("\n"))) <= 15
+
+
 def test_fractions_and_indexes_end_at_1_and_nothing_else_does() -> None:
     for name, metric in CATALOGUE.items():
         # A share is of the slowest link of a path, and a flow may send more than that.
