@@ -104,7 +104,7 @@ def test_flows_behind_access_links_that_cannot_fill_a_link_say_so() -> None:
         rtt="20 ms",
         flows=10,
         access_rate="5 Mbit/s",
-        targets="utilization >= 90%",
+        target="utilization >= 90%",
         duration="5 s",
         max_seeds=4,
     )

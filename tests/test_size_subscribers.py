@@ -57,7 +57,7 @@ def test_flows_without_access_links_say_what_each_may_send() -> None:
 )
 def test_wrong_subscribers_are_refused(given: dict[str, object], message: str) -> None:
     with pytest.raises(ScenarioError, match=message):
-        tr.size(rate="1G", rtt="20 ms", targets="utilization >= 90%", **given)  # type: ignore[arg-type]
+        tr.size(rate="1G", rtt="20 ms", target="utilization >= 90%", **given)  # type: ignore[arg-type]
 
 
 def test_the_command_line_states_the_assumption(tailroom: Tailroom) -> None:

@@ -11,8 +11,9 @@ from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
 from tailroom.scenario.scenario import Scenario
-from tailroom.simulation.metric_units import RATES, Quantity
+from tailroom.simulation.metric_units import Quantity
 from tailroom.studies.size_study.pools import place_of_pool
+from tailroom.written_numbers import RATES
 
 Counted = Quantity | Literal["bdp"]
 """Kind of quantity, or a multiple of the bandwidth-delay product."""
