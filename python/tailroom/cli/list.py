@@ -18,6 +18,8 @@ from tailroom.scenario.named_values import nearest
 from tailroom.scenario.shipped_scenarios import shipped_scenarios
 
 SCENARIO_KIND = "scenarios"
+NAMED_LISTS = ("metrics", "models")
+"""Kinds that are no components of scenarios."""
 
 
 def list_components(
@@ -25,7 +27,7 @@ def list_components(
         str | None,
         typer.Argument(
             help="Kind of component: congestion, queue, source, slow_start, loss, host or "
-            "scenarios (default: all).",
+            "scenarios (default: all); or metrics or models.",
             autocompletion=completion.component_kinds,
         ),
     ] = None,
@@ -34,9 +36,16 @@ def list_components(
     with failures.reported():
         console = Console(highlight=False)
         components = json.loads(_engine.components())
+        if kind in NAMED_LISTS:
+            from tailroom.cli.named_lists import LISTS  # noqa: PLC0415 - it loads NumPy
+
+            LISTS[kind](console)
+            return
         kinds = [*components, SCENARIO_KIND]
         if kind is not None and kind not in kinds:
-            raise failures.InputError(f"list {shown(kind)}: is unknown; {nearest(kind, kinds)}")
+            raise failures.InputError(
+                f"list {shown(kind)}: is unknown; {nearest(kind, [*kinds, *NAMED_LISTS])}"
+            )
         for chosen in [kind] if kind else kinds:
             if chosen == SCENARIO_KIND:
                 _print_scenarios(console)

@@ -15,6 +15,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::parameters::{BadParameter, Ranges, check};
+use crate::spelling;
 use crate::units::{Rate, Time};
 use decimal::Decimal;
 
@@ -238,17 +239,40 @@ pub(crate) fn split<'a>(
     }
     let is_rate = units.iter().any(|(name, _)| *name == "bit/s");
     let ambiguous = AMBIGUOUS.iter().find(|(name, ..)| is_rate && *name == unit);
-    Err(match ambiguous {
-        Some((_, bytes, bits)) => BadQuantity {
-            problem: format!("\"{unit}\" is ambiguous: to tc it means {bytes} per second"),
-            remedy: format!(
-                "write \"{number} {bits}\" for bits per second, or 8 times the number for bytes per \
-                 second; the units are {}",
-                unit_names(units)
-            ),
-        },
-        None => bad(format!("\"{unit}\" is not a known unit")),
-    })
+    if let Some((_, bytes, bits)) = ambiguous {
+        let problem = format!("\"{unit}\" is ambiguous: to tc it means {bytes} per second");
+        let remedy = format!(
+            "write \"{number} {bits}\" for bits per second, or 8 times the number for bytes per \
+             second; the units are {}",
+            unit_names(units)
+        );
+        return Err(BadQuantity { problem, remedy });
+    }
+    let meant = is_rate.then(|| of_another_rate(unit)).flatten().or_else(|| {
+        let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+        let name = *spelling::known(unit, &names).first()?;
+        Some(format!("did you mean \"{number} {name}\"?"))
+    });
+    let problem = format!("\"{unit}\" is not a known unit");
+    let all = accepted();
+    let remedy = meant.map_or(all, |meant| format!("{meant} The units are {}", unit_names(units)));
+    Err(BadQuantity { problem, remedy })
+}
+
+/// The remedy for what is written where a rate in bit/s stands: bytes per second, or the rates of two
+/// directions.
+fn of_another_rate(unit: &str) -> Option<String> {
+    let other = unit.strip_prefix('/');
+    if other.is_some_and(|other| Decimal::read(other.trim()).is_some()) {
+        return Some(
+            "write the rate of one direction, as in \"300 Mbit/s\"; the other direction is a link \
+             of its own."
+                .to_owned(),
+        );
+    }
+    let prefix = unit.strip_suffix("B/s").or_else(|| unit.strip_suffix("Bps"))?;
+    let bits = ["", "k", "M", "G", "T"].into_iter().find(|one| one.eq_ignore_ascii_case(prefix))?;
+    Some(format!("for bytes per second write 8 times the number in {bits}bit/s."))
 }
 
 /// A kind of quantity: a [`Dimension`] with a name in the schema, with or without zero.
