@@ -11,7 +11,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from tailroom.cli import INTERRUPTED
-from tailroom.cli.unknown_options import explain
+from tailroom.cli.argument_errors import explain
 from tailroom.cli.value_names import name_values
 
 
@@ -110,6 +110,7 @@ def _show_remedies(command: Any) -> None:
             # Only an argument that is missing has no message of its own.
             if example and not error.message:
                 error.message = f"For example: {example}"
+            explain(error, command, written)
             raise
         except Exception as error:
             explain(error, command, written)

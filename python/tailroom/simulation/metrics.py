@@ -207,7 +207,7 @@ def _why_missing(name: str, known: list[str]) -> str:
     end = f"{inner}.{metric}".lstrip(".")
     having = [full for full in owned if full.split(".", 2)[2] == end]
     if inner and having:
-        return f"{problem}; did you mean {_listed(name, having, known)}?"
+        return f"{problem}; did you mean {few(name, [full.partition('.')[2] for full in having])}?"
     owners = list(dict.fromkeys(full.split(".")[1] for full in having or owned))
     return f"{problem}; choose one of {few(stated, near(stated, owners) or owners)}"
 

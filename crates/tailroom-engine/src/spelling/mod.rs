@@ -12,13 +12,17 @@ pub const MOST_LISTED: usize = 6;
 #[cfg(feature = "scenario")]
 const NEAR: f64 = 0.8;
 
+/// What a rival of the most similar name may lack in similarity.
+#[cfg(feature = "scenario")]
+const RIVAL: f64 = 0.05;
+
 /// Statistics at the end of a metric's name, those that people ask for first.
 #[cfg(feature = "scenario")]
 const STATISTICS: [&str; 3] = ["_p99", "_mean", "_max"];
 
-/// A name without what does not matter: case, and hyphens or spaces for underscores.
+/// A name without what does not matter: case, hyphens, underscores and blanks.
 fn plain(name: &str) -> String {
-    name.trim().trim_start_matches('-').to_lowercase().replace(['-', ' '], "_")
+    name.to_lowercase().replace(['-', '_', ' '], "")
 }
 
 /// Returns the candidates that a word means: one that differs in case or hyphens alone, or those of
@@ -52,7 +56,8 @@ pub fn meant<'a>(name: &str, candidates: &[&'a str]) -> Vec<&'a str> {
         return begun;
     }
     let ranked = by_similarity(&word, candidates);
-    let alike = ranked.iter().take_while(|(similarity, _)| *similarity >= NEAR);
+    let best = ranked.first().map_or(0.0, |(similarity, _)| *similarity);
+    let alike = ranked.iter().take_while(|(similarity, _)| *similarity >= NEAR.max(best - RIVAL));
     let alike: Vec<&str> = alike.map(|(_, candidate)| *candidate).collect();
     if alike.is_empty() { matching(candidates, |one| one.contains(&word)) } else { alike }
 }
@@ -82,9 +87,8 @@ fn matching<'a>(candidates: &[&'a str], is_meant: impl Fn(&str) -> bool) -> Vec<
 /// The candidates with their similarity to a word, the most similar first; equals keep their order.
 #[cfg(feature = "scenario")]
 fn by_similarity<'a>(word: &str, candidates: &[&'a str]) -> Vec<(f64, &'a str)> {
-    let similarity = |candidate: &&'a str| {
-        (strsim::jaro_winkler(word, &plain(candidate)), *candidate)
-    };
+    let similarity =
+        |candidate: &&'a str| (strsim::jaro_winkler(word, &plain(candidate)), *candidate);
     let mut ranked: Vec<(f64, &str)> = candidates.iter().map(similarity).collect();
     ranked.sort_by(|one, other| other.0.total_cmp(&one.0));
     ranked
@@ -108,6 +112,7 @@ mod tests {
         assert_eq!(meant("DCTCP", &CONTROLS), ["dctcp"]);
         assert_eq!(meant("FQ-CoDel", &["codel", "fq_codel"]), ["fq_codel"]);
         assert_eq!(meant("--DRY-run", &["dry_run"]), ["dry_run"]);
+        assert_eq!(meant("DropTail", &["drop_head", "drop_tail"]), ["drop_tail"]);
     }
 
     #[test]

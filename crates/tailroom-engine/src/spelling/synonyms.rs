@@ -1,28 +1,28 @@
 //! The words that people type for the names of this project.
 
-/// Words in lower case, and the names that they may mean, the most likely first. Names of a scenario,
+/// Words in lower case without hyphens and underscores, and the names that they may mean, the most likely first. Names of a scenario,
 /// of metrics, of units and of options are in one table: what is no candidate where a word is typed
 /// does not count there.
 const SYNONYMS: &[(&str, &[&str])] = &[
     // Metrics, keys and options.
     ("bandwidth", &["rate", "rate_bps", "capacity_bps"]),
     ("buffer", &["limit", "queue"]),
-    ("buffer_size", &["limit", "size"]),
+    ("buffersize", &["limit", "size"]),
     ("delay", &["queue_delay_s_p99", "queue_delay_s_mean", "rtt"]),
-    ("drop_rate", &["loss_fraction"]),
+    ("droprate", &["loss_fraction"]),
     ("fairness", &["jain_index"]),
     ("fct", &["completion_time_s_p99", "completion_time_s_mean"]),
     ("jct", &["completion_time_s_p99", "completion_time_s_mean"]),
     ("lag", &["queue_delay_s_p99", "queue_delay_s_mean"]),
     ("latency", &["queue_delay_s_p99", "queue_delay_s_mean", "delay", "rtt"]),
-    ("loss_rate", &["loss_fraction"]),
-    ("packet_loss", &["loss_fraction"]),
+    ("lossrate", &["loss_fraction"]),
+    ("packetloss", &["loss_fraction"]),
     ("ping", &["rtt", "rtt_s_mean"]),
     ("sojourn", &["queue_delay_s_p99", "queue_delay_s_mean"]),
     ("speed", &["rate"]),
     ("aqm", &["queue"]),
     ("cc", &["congestion"]),
-    ("congestion_control", &["congestion"]),
+    ("congestioncontrol", &["congestion"]),
     ("discipline", &["queue"]),
     ("qdisc", &["queue"]),
     ("tcp", &["congestion"]),
@@ -42,19 +42,25 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("bbrv1", &["bbr1"]),
     ("bbrv2", &["bbr3"]),
     ("bbrv3", &["bbr3"]),
-    ("new_reno", &["reno"]),
+    ("hstcp", &["highspeed"]),
     ("newreno", &["reno"]),
-    ("droptail", &["drop_tail"]),
+    ("hystart", &["hystart_plus_plus"]),
     ("fifo", &["drop_tail"]),
     ("pfifo", &["drop_tail"]),
     ("bfifo", &["drop_tail"]),
     ("dualq", &["dual_pi2"]),
-    ("dualpi2", &["dual_pi2"]),
-    ("fqcodel", &["fq_codel"]),
     ("cake", &["fq_codel"]),
+    ("drr", &["fair"]),
+    ("fq", &["fair", "fq_codel"]),
+    ("sfq", &["fair", "fq_codel"]),
+    ("threshold", &["step_mark"]),
     ("dt", &["dynamic_threshold"]),
     ("ftp", &["bulk"]),
     ("greedy", &["bulk"]),
+    ("http", &["web", "objects"]),
+    ("udp", &["cbr"]),
+    ("video", &["streaming"]),
+    ("voip", &["cbr"]),
     // Units; those that differ in case alone need no line.
     ("k", &["kbit/s", "kB"]),
     ("m", &["Mbit/s", "MB"]),
@@ -114,10 +120,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_word_stands_once_and_in_lower_case() {
+    fn a_word_stands_once_and_as_names_are_compared() {
         let words: HashSet<&str> = SYNONYMS.iter().map(|(word, _)| *word).collect();
         assert_eq!(words.len(), SYNONYMS.len());
-        assert!(words.iter().all(|word| *word == word.to_lowercase()));
+        assert!(words.iter().all(|word| *word == super::super::plain(word)));
     }
 
     #[test]

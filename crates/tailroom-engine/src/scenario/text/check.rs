@@ -7,12 +7,12 @@
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
-use super::error::{Fault, MOST_FAULTS, Path, few, nearest, suggestion};
+use super::error::{Fault, MOST_FAULTS, Path, few, nearest, suggestion, suggestion_of_kinds};
 use crate::kind_or_name;
 use crate::kind_or_name::alternatives::{alternatives, follow, kind_of};
-use crate::spelling;
 use crate::parameters::Range;
 use crate::quantity;
+use crate::spelling;
 
 /// Largest number of characters of a text, such as the title: programs in Python read a scenario
 /// several times, and need a second for a text of a megabyte.
@@ -264,7 +264,7 @@ impl<'a> Checker<'a> {
             (None, Value::String(name)) => self.faults.push(Fault::new(
                 &path.key("kind"),
                 format!("\"{name}\" is not a kind known here"),
-                of_kinds(name, &kinds().collect::<Vec<_>>(), path),
+                suggestion_of_kinds(name, &kinds().collect::<Vec<_>>(), code_at(path)),
             )),
             (None, other) => {
                 self.faults.push(mismatch(other, &expectation("string"), &path.key("kind")));
@@ -277,7 +277,11 @@ impl<'a> Checker<'a> {
         let Some(kind) = kinds.iter().find(|kind| kind_of(kind) == Some(name)) else {
             let problem = format!("\"{name}\" is not a kind known here");
             let kinds: Vec<&str> = kinds.iter().filter_map(kind_of).collect();
-            return Err(Fault::new(path, problem, of_kinds(name, &kinds, path)));
+            return Err(Fault::new(
+                path,
+                problem,
+                suggestion_of_kinds(name, &kinds, code_at(path)),
+            ));
         };
         let required: Vec<&str> = kind_or_name::required(kind).collect();
         if required.is_empty() {
@@ -359,21 +363,13 @@ fn tagged_expectation(options: &[Json]) -> String {
     format!("{{ kind = \"{first}\" }}, with one of the kinds {}", few(first, &kinds))
 }
 
-/// The remedy for a name that is no kind; where code of the caller's may be named, how to name it.
-fn of_kinds(name: &str, kinds: &[&str], path: &Path) -> String {
-    let remedy = suggestion(name, kinds.iter().copied());
-    let code = match path.last_key() {
-        Some("congestion") => "control",
-        Some("queue" | "nic_queue") => "discipline",
-        Some("source") => "source",
-        _ => return remedy,
-    };
-    match name.rsplit_once('.') {
-        Some((module, class)) if !module.is_empty() && !class.is_empty() => {
-            format!("for a {code} of your own write \"{module}:{class}\"")
-        }
-        _ if nearest(name, kinds.iter().copied()).is_some() => remedy,
-        _ => format!("{remedy}, or \"module:Class\" for a {code} of your own"),
+/// What a key may name that is code of the caller's, as in `"module:Class"`.
+fn code_at(path: &Path) -> Option<&'static str> {
+    match path.last_key() {
+        Some("congestion") => Some("control"),
+        Some("queue" | "nic_queue") => Some("discipline"),
+        Some("source") => Some("source"),
+        _ => None,
     }
 }
 

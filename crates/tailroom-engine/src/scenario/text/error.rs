@@ -249,3 +249,29 @@ pub(in crate::scenario) fn few(name: &str, candidates: &[&str]) -> String {
     let others = if others > 0 { format!(" and {others} more") } else { String::new() };
     format!("{}{others}", listed.join(", "))
 }
+
+/// As [`suggestion`], for the name of a kind; `code` is what the caller may supply under such a name.
+pub(in crate::scenario) fn suggestion_of_kinds(
+    name: &str,
+    kinds: &[&str],
+    code: Option<&str>,
+) -> String {
+    let remedy = suggestion(name, kinds.iter().copied());
+    let Some(code) = code else { return remedy };
+    match name.rsplit_once('.') {
+        Some((module, class)) if !module.is_empty() && !class.is_empty() => {
+            format!("for a {code} of your own write \"{module}:{class}\"")
+        }
+        _ if name.contains(':') || nearest(name, kinds.iter().copied()).is_some() => remedy,
+        _ => {
+            let registry = match code {
+                "control" => "congestion",
+                "discipline" => "queue",
+                other => other,
+            };
+            format!(
+                "{remedy} (`tailroom list {registry}`), or \"module:Class\" for a {code} of your own"
+            )
+        }
+    }
+}

@@ -1,6 +1,7 @@
-"""What to write instead of an option that a command does not have."""
+"""Remedies for arguments that the library of the command line refuses."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -11,7 +12,7 @@ SETTING = ("--set", "--vary", "--grid")
 
 
 def explain(error: Any, command: Any, given: Sequence[str]) -> None:
-    """Replaces the message about an unknown option by one with the remedy.
+    """Replaces the message about an unknown option or a wrong whole number by one with the remedy.
 
     Args:
         error: The error of the library; other errors stay as they are.
@@ -19,6 +20,9 @@ def explain(error: Any, command: Any, given: Sequence[str]) -> None:
         given: Its arguments.
     """
     wrong = getattr(error, "option_name", None)
+    parameter = getattr(error, "param", None)
+    if parameter and "integer" in str(error.message):
+        error.message = _not_whole(parameter.opts[0], _value_of(parameter.opts[0], given))
     if type(error).__name__ != "NoSuchOption" or not wrong:
         return
     options = [name for one in command.params for name in one.opts if name.startswith("--")]
@@ -28,6 +32,14 @@ def explain(error: Any, command: Any, given: Sequence[str]) -> None:
     if remedy:
         error.message = f"No such option: {wrong}; {remedy}"
         error.possibilities = None
+
+
+def _not_whole(option: str, value: str) -> str:
+    """Says that a value is not a whole number, and what a range of seeds is."""
+    last = re.fullmatch(r"\d+\s*(?:-|\.\.+|to)\s*(\d+)", value.strip('"'))
+    if option == "--seeds" and last:
+        return f"{value} is a range; give the number of seeds, which follow one another: {last[1]}"
+    return f"{value or 'the value'} is not a whole number"
 
 
 def remedy_for(wrong: str, options: Iterable[str], value: str = "") -> str:
@@ -44,12 +56,12 @@ def remedy_for(wrong: str, options: Iterable[str], value: str = "") -> str:
     word = wrong.lstrip("-").replace("-", "_")
     setting = next((option for option in SETTING if option in by_word.values()), None)
     keys = _keys() if setting else {}
-    # A key of the scenario comes before an option that merely resembles it: --queue, not --quick.
-    meant = _engine.meant(word, list(by_word))
-    known = _engine.meant(word, [*by_word, *keys])
-    if known and known[0] in keys and known[0] not in by_word:
-        return f"write {setting} {keys[known[0]]}={value or 'VALUE'}, a key of the scenario"
-    return f"did you mean {' or '.join(by_word[one] for one in meant[:2])}?" if meant else ""
+    # The name of a key comes before an option that merely resembles it: --queue, not --quick.
+    meant = [] if word in keys else _engine.meant(word, list(by_word))
+    if meant:
+        return f"did you mean {' or '.join(by_word[one] for one in meant[:2])}?"
+    key = next(iter(_engine.meant(word, list(keys))), None)
+    return f"write {setting} {keys[key]}={value or 'VALUE'}, a key of the scenario" if key else ""
 
 
 def _keys() -> dict[str, str]:
