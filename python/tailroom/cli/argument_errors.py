@@ -21,7 +21,7 @@ def explain(error: Any, command: Any, given: Sequence[str]) -> None:
     """
     wrong = getattr(error, "option_name", None)
     parameter = getattr(error, "param", None)
-    if parameter and "integer" in str(error.message):
+    if parameter and "integer" in str(getattr(error, "message", "")):
         error.message = _not_whole(parameter.opts[0], _value_of(parameter.opts[0], given))
     if type(error).__name__ != "NoSuchOption" or not wrong:
         return

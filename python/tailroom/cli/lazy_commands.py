@@ -11,7 +11,6 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
 from tailroom.cli import INTERRUPTED
-from tailroom.cli.argument_errors import explain
 from tailroom.cli.value_names import name_values
 
 
@@ -106,13 +105,12 @@ def _show_remedies(command: Any) -> None:
         written = list(given)  # the library removes what it has read
         try:
             return read(context, given)
-        except typer.BadParameter as error:
-            # Only an argument that is missing has no message of its own.
-            if example and not error.message:
-                error.message = f"For example: {example}"
-            explain(error, command, written)
-            raise
         except Exception as error:
+            # Only an argument that is missing has no message of its own.
+            if isinstance(error, typer.BadParameter) and example and not error.message:
+                error.message = f"For example: {example}"
+            from tailroom.cli.argument_errors import explain  # noqa: PLC0415 - for errors only
+
             explain(error, command, written)
             raise
 

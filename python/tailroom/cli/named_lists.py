@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping
 
 from rich import box
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 from rich.text import Text
 
 from tailroom.models import MODELS
@@ -29,7 +29,7 @@ def print_metrics(console: Console) -> None:
     """Prints every metric with its unit and its meaning, by what it belongs to."""
     for start, words in PLACES.items():
         console.print(Text(f"Metrics {words}", style="bold"))
-        table = Table("metric", "unit", "meaning", box=box.SIMPLE_HEAD)
+        table = _table("metric", "unit", "meaning")
         for full, metric in CATALOGUE.items():
             name = full.rpartition(".")[2]
             if full == f"{start}{name}":
@@ -40,10 +40,15 @@ def print_metrics(console: Console) -> None:
 
 def print_models(console: Console) -> None:
     """Prints every model with its method and its source."""
-    table = Table("model", "method", "source", box=box.SIMPLE_HEAD)
+    table = _table("model", "method", "source")
     for model in MODELS.values():
         table.add_row(model.name, Text(model.title), Text(model.source))
     console.print(table)
+
+
+def _table(name: str, *further: str) -> Table:
+    """A table whose names stay whole, so that they can be copied."""
+    return Table(Column(name, no_wrap=True), *further, box=box.SIMPLE_HEAD)
 
 
 LISTS: Mapping[str, Callable[[Console], None]] = {

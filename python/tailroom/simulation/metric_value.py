@@ -9,8 +9,16 @@ from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.metric_units import Quantity
 
 _NUMBER = re.compile(r"([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*)")
-_EXAMPLE_UNITS: dict[Quantity, str] = {"duration": "ms", "rate": "Mbit/s", "size": "kB"}
-"""The unit of an example, per quantity with several units: who writes 5 seldom means 5 s."""
+_WITH_UNITS = ("duration", "rate", "size")
+"""Quantities with several units: who writes 5 seldom means 5 s."""
+_EXAMPLES: dict[Quantity, str] = {
+    "duration": "5 ms",
+    "rate": "2 Mbit/s",
+    "size": "64 kB",
+    "fraction": "98%",
+    "packets": "20 packets",
+    "number": "20",
+}
 
 
 def read_value(metric: str, text: str) -> float:
@@ -31,15 +39,16 @@ def read_value(metric: str, text: str) -> float:
         ValueError: The text is no finite number, or its unit is missing or does not suit the
             metric. The message has the problem and the remedy.
     """
+    unit = metric_of(metric).unit.counts
     match = _NUMBER.fullmatch(text.strip())
     if not match or not isfinite(number := float(match[1])):
-        raise ValueError(f'"{text}" is not a finite number; write a number with its unit')
-    unit, given = metric_of(metric).unit.counts, match[2]
+        raise ValueError(f'"{text}" is not a finite number; write for example "{_EXAMPLES[unit]}"')
+    given = match[2]
     if number < 0 or (given == unit == "packets"):
         return number
-    if unit in _EXAMPLE_UNITS:
+    if unit in _WITH_UNITS:
         if not given:
-            example = f"{match[1]} {_EXAMPLE_UNITS[unit]}"
+            example = f"{match[1]} {_EXAMPLES[unit].partition(' ')[2]}"
             raise ValueError(f'"{text}" has no unit; write it with its unit, as in "{example}"')
         try:
             return _engine.quantity(unit, text)

@@ -22,6 +22,10 @@ LARGEST_POOL_LOSS = "pool_loss_fraction_max"
 
 MOST_NEAR = 4
 """Maximum number of similar names in an error message."""
+MOST_LISTED = 6
+"""Maximum number of names in an error message if no name is similar."""
+USUAL = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99", "goodput_bps")
+"""Metrics that people ask for most, which are named where no name is similar."""
 
 NO_NUMBERS = ("congestion", "all_sizes", "coflows")
 """Keys whose values are not numbers: a text and tables, which may be null."""
@@ -240,8 +244,9 @@ def _nearest(metric: str, among: list[str], known: list[str]) -> str:
     ]
     if similar:
         return f"did you mean {' or '.join(list(dict.fromkeys(similar))[:MOST_NEAR])}?"
-    names = few(metric, list(dict.fromkeys(short_name(full, known) for full in among)))
-    return f"choose one of {names} (`tailroom list metrics` shows all)"
+    usual = [short_name(full, known) for full in among if full.rpartition(".")[2] in USUAL]
+    names = list(dict.fromkeys(usual or (short_name(full, known) for full in among)))
+    return f"choose one of {', '.join(names[:MOST_LISTED])} (`tailroom list metrics` shows all)"
 
 
 def _listed(name: str, metrics: list[str], known: list[str]) -> str:
