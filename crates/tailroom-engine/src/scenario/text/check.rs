@@ -253,7 +253,7 @@ impl<'a> Checker<'a> {
         };
         let Some(kind) = table.get("kind") else {
             let kinds: Vec<&str> = kinds().collect();
-            let choices = few(kinds[0], &kinds);
+            let choices = few("", &kinds);
             let remedy = format!("add `kind = \"{}\"`, with one of the kinds {choices}", kinds[0]);
             self.faults.push(Fault::new(&path.key("kind"), "is missing", remedy));
             return;
@@ -360,7 +360,7 @@ fn is_of_type(schema: &Json, name: &str) -> bool {
 fn tagged_expectation(options: &[Json]) -> String {
     let kinds: Vec<&str> = options.iter().filter_map(kind_of).collect();
     let first = kinds.first().copied().unwrap_or_default();
-    format!("{{ kind = \"{first}\" }}, with one of the kinds {}", few(first, &kinds))
+    format!("{{ kind = \"{first}\" }}, with one of the kinds {}", few("", &kinds))
 }
 
 /// What a key may name that is code of the caller's, as in `"module:Class"`.
