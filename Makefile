@@ -115,8 +115,8 @@ test-kernel: package
 RESOLUTIONS ?= lowest-direct highest
 EXTRAS := cluster env frames plots sql tables
 VERSIONS_PYTEST := pytest pytest-xdist hypothesis
-VERSIONS_TESTS := $(addprefix tests/test_,any_result.py arguments.py cluster.py command_options.py completion.py \
-	env.py figure_titles.py frames.py parallel_env.py run_command.py sweep_table.py)
+VERSIONS_TESTS := $(addprefix tests/test_,any_result.py cluster.py command_options.py completion.py env.py \
+	figure_titles.py frames.py parallel_env.py run_command.py store.py)
 
 versions: package
 	@for which in $(RESOLUTIONS); do \
