@@ -111,7 +111,8 @@ test-kernel: package
 	$(BIN)/pytest -m "" tests/kernel
 
 # The dependencies and extras that the package declares, in their lowest and their newest versions. `make
-# test` has those of uv.lock. The engine is that of `.venv`; environments are made in out/versions.
+# test` has those of uv.lock. The engine is that of `.venv`; environments are made in out/versions. The papers
+# are not installed there, so that no shell completes their names.
 RESOLUTIONS ?= lowest-direct highest
 EXTRAS := cluster env frames plots sql tables
 VERSIONS_PYTEST := pytest pytest-xdist hypothesis
@@ -125,9 +126,10 @@ versions: package
 		$(UV) pip install --quiet --python out/versions/$$which --resolution $$which \
 			--requirement pyproject.toml $(addprefix --extra ,$(EXTRAS)) && \
 		$(UV) pip install --quiet --python out/versions/$$which $(VERSIONS_PYTEST) && \
-		PYTHONPATH=python:papers/src:atlas/src out/versions/$$which/bin/python -m pytest \
+		PYTHONPATH=$(CURDIR)/python:$(CURDIR)/papers/src:$(CURDIR)/atlas/src out/versions/$$which/bin/python -m pytest \
 			-W ignore::DeprecationWarning -W ignore::FutureWarning \
-			--numprocesses auto --dist loadfile $(VERSIONS_TESTS) || exit 1; \
+			--numprocesses auto --dist loadfile $(VERSIONS_TESTS) \
+			--deselect tests/test_completion.py::test_models_papers_controls_and_kinds_are_completed || exit 1; \
 	done
 
 # The paths of the browsers, of which Debian's packages are the default; without one, its tests are left out.
