@@ -233,7 +233,7 @@ def size(  # noqa: PLR0913 - keyword arguments
         work.begin("models")
         predictions = _predict(work.link_of_answer(), question.targets)
         found = replace(work.size(predictions, phases), doors=doors, assumed=assumed)
-    warn(found.warnings)
+    warn(found.warnings, levels=3)  # `renamed` is between the caller and this function
     return found
 
 
