@@ -18,12 +18,12 @@ import { documentOf } from "./keep/page_document";
 import { KeepView, type Snapshot } from "./keep/keep_view";
 import { MeasuredView } from "./measured/measured_view";
 import { notice, over } from "./notice";
-import { withLimit, type Bottleneck } from "./rules/bottleneck";
+import { converted, withLimit, type Bottleneck, type Buffer } from "./rules/bottleneck";
 import { Paced } from "./paced_work";
 import { PacketsView } from "./packets/packets_view";
 import { subjectOf } from "./packets/span";
 import { PathView } from "./path/path_view";
-import { limitTexts, limitToml } from "./rules/buffer_units";
+import { limitText, limitTexts, limitToml } from "./rules/buffer_units";
 import { adviceFor, requirementOf, type Advice } from "./rules/rules";
 import { ruleMarks, RulesView } from "./rules/rules_view";
 import { placeOf, queueKey, setKeyOfLink, type Place } from "./scenario/place";
@@ -37,7 +37,7 @@ import {
   type Reading,
 } from "./scenario/reading";
 import { TextError } from "./scenario/text";
-import { BufferSlider, largestLimit } from "./see/buffer_slider";
+import { BufferSlider, Largest } from "./see/buffer_slider";
 import { Live } from "./see/live";
 import { limitOf, seriesInterval } from "./see/live_pictures";
 import { LiveView } from "./see/live_view";
@@ -51,14 +51,15 @@ import {
   type SizeAnswer,
   type Target,
 } from "./study/answer";
-import { LIMIT, withValue, type Axis } from "./study/axis";
+import { limitAxis, withValue, type Axis } from "./study/axis";
 import { estimateAt } from "./study/curve";
-import { GROUP, groupOf, measure, metricOf, type Metric } from "./study/point";
-import { Study, type Subject } from "./study/study";
+import { GROUP, groupOf, measure, metricOf, pointAt, type Metric, type Point } from "./study/point";
+import { Paired } from "./study/paired";
+import { seedOf, Study, studyText, type Subject } from "./study/study";
 import { TargetFields } from "./study/target_fields";
 import { TradeOffView } from "./study/trade_off_view";
-import { othersOf } from "./verdict/instead";
-import { VerdictView, wholeLimit } from "./verdict/verdict_view";
+import { othersOf, priceOf, type Instead, type Others } from "./verdict/instead";
+import { HALF, TWICE, VerdictView } from "./verdict/verdict_view";
 import { groupNames, whoOf } from "./verdict/who";
 
 const OTHERS_TOO_LONG = "Other queue disciplines are not compared, since a run takes long.";
@@ -79,6 +80,9 @@ export class Page {
   readonly #live: Live;
   readonly #showing: Paced;
   readonly #study: Study;
+  /** Half and twice of the buffer, and another discipline, with the seeds of the present one. */
+  readonly #paired: Paired;
+  readonly #largest = new Largest();
   readonly #kept: KeptSettings;
   readonly #editor: Editor;
   readonly #presets: PresetChoice;
@@ -131,6 +135,7 @@ export class Page {
       () => this.#showStudy(),
       () => (this.#packets.isPlaying ? MOVING_MS : STILL_MS),
     );
+    this.#paired = new Paired(engine, () => this.#showing.soon());
     this.#study = new Study(engine, () => this.#showing.soon());
     this.#kept = new KeptSettings(engine, () => this.#showing.soon());
     this.#editor = new Editor(find("editor"), (text) => store.change({ text }));
@@ -150,7 +155,7 @@ export class Page {
       this.#path.moment(timeS, levels),
     );
     this.#verdict = new VerdictView(find("verdict-text"), {
-      onLimit: (limit) => this.#setLimit(limit),
+      onLimit: (buffer) => this.#setBuffer(buffer),
       onStep: (steps) => this.#slider.step(steps),
       onWho: (who) => store.change({ who }),
       onInstead: ({ axis, value }) => this.#choose(axis, value),
@@ -174,7 +179,9 @@ export class Page {
       (place) => this.#takeSetting(place),
       (place) => store.change({ kept: store.state.kept.filter((_, at) => at !== place) }),
     );
-    this.#measured = new MeasuredView(find("measured"), (limit) => this.#setLimit(limit));
+    this.#measured = new MeasuredView(find("measured"), (text) =>
+      store.change({ text, link: null }),
+    );
     this.#keep = new KeepView(find("share"), find("exports"), find("elsewhere"), () =>
       this.#snapshot(),
     );
@@ -232,7 +239,8 @@ export class Page {
   /** Runs a text of which only the limit is new; it is read when the slider has stopped. */
   #slide(text: string, limit: number): void {
     this.#slid = limit;
-    this.#view.limit(limit);
+    const [link, place] = [this.#link(), this.#place()];
+    if (link && place) this.#view.limit(limitOf(link, place, text));
     this.#reader.forget();
     this.#ask(text);
     this.#showVerdict();
@@ -271,7 +279,7 @@ export class Page {
     this.#controls.show(reading, chosen);
     if (!link) return;
     const place = placeOf(reading.scenario, link.name);
-    this.#slider.show(link, place, reading);
+    this.#slider.show(link, place, reading, this.#largestOf(reading, link, place));
     this.#path.about(reading, link.name);
     const { measure_from_s: measuredFromS, duration_s: durationS } = reading.input;
     this.#view.about(
@@ -294,6 +302,7 @@ export class Page {
     this.#controls.complain(problems);
     this.#view.past();
     this.#path.past();
+    this.#verdict.past();
     this.#view.fault("These pictures are of the scenario before.");
     const [first] = problems;
     const text = first ? problemText(first) : "";
@@ -347,6 +356,7 @@ export class Page {
     clearTimeout(this.#idle);
     this.#study.pause();
     this.#kept.pause();
+    this.#paired.pause();
     this.#disciplines.pause();
   }
 
@@ -356,6 +366,7 @@ export class Page {
     this.#idle = setTimeout(() => {
       if (this.#live.busy || this.#tradeOff.isPaused || this.#wallMs === null) return;
       if (isShown("verdict", "frontier", "trade-off")) this.#study.go(this.#wallMs);
+      if (isShown("verdict")) this.#paired.go();
       this.#kept.go(this.#wallMs);
       if (this.#seen) this.#disciplines.go(this.#wallMs, isShown("frontier"));
     }, IDLE_MS);
@@ -365,17 +376,14 @@ export class Page {
     this.#advice = adviceFor(link, requirementOf(this.#store.state.targets));
     this.#rules.show(this.#advice);
     const place = placeOf(reading.scenario, link.name);
-    const largest = largestLimit(link, place, reading.scenario);
-    const limit = wholeLimit(link);
-    const most = place.pool === null ? Infinity : largest;
-    const also = [limit, Math.max(1, Math.round(limit / 2)), 2 * limit].filter(
-      (one) => Number.isFinite(one) && one <= most,
-    );
+    const { unit, steps } = link.buffer;
+    const also = Number.isFinite(steps) ? [steps] : [];
     const subject = {
       text: reading.text,
       link: link.name,
       queue: queueKey(place),
-      largest,
+      axis: limitAxis(unit),
+      largest: this.#largestOf(reading, link, place),
       seed: seedOfScenario(reading),
       effort: { also, curve: null },
     };
@@ -383,6 +391,11 @@ export class Page {
     this.#aboutCurves(reading, link, subject);
     // No number of the scenario before stays.
     this.#showing.now();
+  }
+
+  #largestOf(reading: Reading, link: Bottleneck, place: Place): number {
+    const key = withValue(reading.text, queueKey(place), limitAxis(link.buffer.unit), 1);
+    return this.#largest.of(key + link.name, link, place, reading.scenario);
   }
 
   #aboutCurves({ scenario }: Reading, link: Bottleneck, subject: Subject): void {
@@ -422,25 +435,62 @@ export class Page {
     const { state } = this.#study;
     const answer = this.#sizeAnswer();
     const amounts = (limit: number): string => limitTexts(link, limit).join(", ");
+    const valueOf = (limit: number): string => limitText(link.buffer.unit, limit);
     const text = answer
-      ? answerText(answer, this.#asked(), amounts) + refusalText(state.search)
+      ? answerText(answer, this.#asked(), amounts, valueOf) + refusalText(state.search)
       : "";
-    const limit = wholeLimit(link);
-    const present = { kind: link.discipline, points: state.points, limit };
+    const groups = groupNames(this.#reading);
+    const others = this.#others(link);
+    const best = others && typeof others !== "string" ? others.best : null;
+    const { own, beside } = this.#besides(link, best);
     this.#verdict.show({
       link,
-      limit,
       who: this.#who(link),
-      groups: groupNames(this.#reading),
+      groups,
       points: state.points,
+      beside: beside.map(([name, steps]) => ({
+        name,
+        amount: valueOf(steps),
+        point: this.#paired.pointOf(name),
+      })),
+      price: best && priceOf(own, this.#paired.pointOf(best.kind), groups),
       run: this.#answer && measure(this.#answer.summary, link.name),
       answer,
       answerText: text,
-      others: this.#disciplines.isLong
-        ? OTHERS_TOO_LONG
-        : othersOf(this.#disciplines.curves, present, this.#who(link)),
+      others,
     });
     if (answer && state.done) announce(text);
+  }
+
+  /** What is known of other disciplines; null while it is not. */
+  #others(link: Bottleneck): Others | string | null {
+    if (this.#disciplines.isLong) return OTHERS_TOO_LONG;
+    const { points } = this.#study.state;
+    const present = { kind: link.discipline, points, limit: link.buffer.steps };
+    return othersOf(this.#disciplines.curves, present, this.#who(link));
+  }
+
+  /** Asks for runs of half and twice of the buffer, and of the best other discipline, with the seeds of the
+   * present setting. */
+  #besides(
+    link: Bottleneck,
+    best: Instead | null,
+  ): { own: Point; beside: [name: string, steps: number][] } {
+    const { steps } = link.buffer;
+    const { subject, points } = this.#study.state;
+    const own = pointAt(points, steps);
+    if (!subject || this.#slid !== null || !Number.isFinite(steps)) return { own, beside: [] };
+    const most = this.#place()?.pool ? subject.largest : Infinity;
+    const beside: [string, number][] = [
+      [HALF, Math.round(steps / 2)],
+      [TWICE, 2 * steps],
+    ];
+    const some = beside.filter(([, limit]) => limit > 0 && limit !== steps && limit <= most);
+    const texts = new Map(some.map(([name, limit]) => [name, studyText(subject, limit)]));
+    if (best) texts.set(best.kind, studyText({ ...subject, axis: best.axis }, best.value));
+    const seed = (number: number): bigint => seedOf(subject, { limit: steps, seed: number });
+    this.#paired.about({ link: link.name, seedOf: seed, texts }, own);
+    return { own, beside: some };
   }
 
   #showFrontier(link: Bottleneck): void {
@@ -449,7 +499,9 @@ export class Page {
     const { points, done } = this.#study.state;
     const { curves, own } = this.#disciplines;
     const limited: FrontierCurve[] =
-      own.length > 0 ? [] : [{ kind: link.discipline, axis: LIMIT, usual: null, points, done }];
+      own.length > 0
+        ? []
+        : [{ kind: link.discipline, axis: limitAxis(link.buffer.unit), usual: null, points, done }];
     const spot = (limit: number): Spot | null => {
       const mean = (metric: Metric | null): number | null =>
         estimateAt(points, limit, metric)?.mean ?? null;
@@ -460,7 +512,7 @@ export class Page {
       curves: [...limited, ...curves],
       who,
       cost,
-      now: spot(wholeLimit(link)),
+      now: spot(link.buffer.steps),
       answer: answer === null ? null : spot(answer),
       targets: this.#targetsHere(),
     });
@@ -469,10 +521,11 @@ export class Page {
   #showStudy(): void {
     const link = this.#link();
     if (!link) return;
-    const others = this.#kept.list.map(({ kept, study }) => ({
-      name: kept.name,
-      points: study.state.points,
-    }));
+    // Buffers in another unit are other buffers.
+    const { unit } = link.buffer;
+    const others = this.#kept.list
+      .filter((one) => one.link?.buffer.unit === unit)
+      .map(({ kept, study }) => ({ name: kept.name, points: study.state.points }));
     const { state } = this.#study;
     this.#slider.beginAt(state.smallest ?? 1);
     this.#showVerdict();
@@ -483,18 +536,25 @@ export class Page {
       targets: this.#targetsHere(),
       who: this.#who(link),
       answer: this.#sizeAnswer(),
-      rules: ruleMarks(this.#advice),
+      rules: ruleMarks(this.#advice, (count) => converted(link, count, "packets", unit)),
       others,
     });
     this.#compare.show(this.#kept.list, { answer: this.#answer, link });
     this.#keep.name(this.#pictures());
   }
 
-  #setLimit(limit: number): void {
-    const place = this.#place();
-    if (!place) return;
-    this.#sliding = limit;
-    this.#edit(queueKey(place, "limit"), limitToml(limit));
+  /** Sets the limit to steps of its unit. */
+  #setLimit(steps: number): void {
+    const unit = this.#link()?.buffer.unit;
+    if (unit) this.#setBuffer({ unit, steps });
+  }
+
+  /** A limit in another unit is read anew. */
+  #setBuffer(buffer: Buffer): void {
+    const [link, place] = [this.#link(), this.#place()];
+    if (!link || !place) return;
+    this.#sliding = buffer.unit === link.buffer.unit ? buffer.steps : null;
+    this.#edit(queueKey(place, "limit"), limitToml(buffer));
     this.#sliding = null;
   }
 
@@ -502,7 +562,7 @@ export class Page {
   #choose(axis: Axis, value: number): void {
     const place = this.#place();
     if (!place) return;
-    if (axis === LIMIT) this.#setLimit(value);
+    if (axis.kind === null && axis.key === "limit") this.#setLimit(value);
     else this.#change((text) => withValue(text, queueKey(place), axis, value));
   }
 
