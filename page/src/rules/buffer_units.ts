@@ -29,8 +29,9 @@ export function rangeIn(unit: string, smallest: number, largest: number): Buffer
   return unit === "packets" ? range : { ...range, digits: DIGITS };
 }
 
-/** The value of a range nearest to a number. */
+/** The value of a range nearest to a number; its ends have all their digits. */
 export function within({ smallest, largest, digits }: BufferRange, value: number): number {
+  if (Math.round(value) >= largest) return largest;
   const rounded = Math.round(digits ? Number(value.toPrecision(digits)) : value);
   return Math.min(largest, Math.max(smallest, rounded));
 }

@@ -45,12 +45,7 @@ export class Paired {
 
   /** The runs of a setting so far. */
   pointOf(name: string): Point {
-    return this.#runs.get(this.#keyOf(name)) ?? new Map();
-  }
-
-  /** Whether no more runs of a setting follow for now. */
-  isDone(name: string): boolean {
-    return this.#missing(name).length === 0;
+    return pointAt(this.#runs, this.#keyOf(name));
   }
 
   go(): void {
