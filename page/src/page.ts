@@ -53,7 +53,7 @@ import {
 } from "./study/answer";
 import { limitAxis, withValue, type Axis } from "./study/axis";
 import { estimateAt } from "./study/curve";
-import { GROUP, groupOf, measure, metricOf, pointAt, type Metric, type Point } from "./study/point";
+import { GROUP, groupOf, measure, metricOf, pointAt, type Metric } from "./study/point";
 import { Paired } from "./study/paired";
 import { seedOf, Study, studyText, type Subject } from "./study/study";
 import { TargetFields } from "./study/target_fields";
@@ -366,7 +366,7 @@ export class Page {
     this.#idle = setTimeout(() => {
       if (this.#live.busy || this.#tradeOff.isPaused || this.#wallMs === null) return;
       if (isShown("verdict", "frontier", "trade-off")) this.#study.go(this.#wallMs);
-      if (isShown("verdict")) this.#paired.go();
+      if (isShown("verdict")) this.#paired.go(this.#wallMs);
       this.#kept.go(this.#wallMs);
       if (this.#seen) this.#disciplines.go(this.#wallMs, isShown("frontier"));
     }, IDLE_MS);
@@ -442,11 +442,13 @@ export class Page {
     const groups = groupNames(this.#reading);
     const others = this.#others(link);
     const best = others && typeof others !== "string" ? others.best : null;
-    const { own, beside } = this.#besides(link, best);
+    const beside = this.#besides(link, best);
+    const { own } = this.#paired;
     this.#verdict.show({
       link,
       who: this.#who(link),
       groups,
+      own,
       points: state.points,
       beside: beside.map(([name, steps]) => ({
         name,
@@ -472,14 +474,10 @@ export class Page {
 
   /** Asks for runs of half and twice of the buffer, and of the best other discipline, with the seeds of the
    * present setting. */
-  #besides(
-    link: Bottleneck,
-    best: Instead | null,
-  ): { own: Point; beside: [name: string, steps: number][] } {
+  #besides(link: Bottleneck, best: Instead | null): [name: string, steps: number][] {
     const { steps } = link.buffer;
     const { subject, points } = this.#study.state;
-    const own = pointAt(points, steps);
-    if (!subject || this.#slid !== null || !Number.isFinite(steps)) return { own, beside: [] };
+    if (!subject || this.#slid !== null || !Number.isFinite(steps)) return [];
     const most = this.#place()?.pool ? subject.largest : Infinity;
     const beside: [string, number][] = [
       [HALF, Math.round(steps / 2)],
@@ -489,8 +487,9 @@ export class Page {
     const texts = new Map(some.map(([name, limit]) => [name, studyText(subject, limit)]));
     if (best) texts.set(best.kind, studyText({ ...subject, axis: best.axis }, best.value));
     const seed = (number: number): bigint => seedOf(subject, { limit: steps, seed: number });
-    this.#paired.about({ link: link.name, seedOf: seed, texts }, own);
-    return { own, beside: some };
+    const text = studyText(subject, steps);
+    this.#paired.about({ link: link.name, text, seedOf: seed, texts }, pointAt(points, steps));
+    return some;
   }
 
   #showFrontier(link: Bottleneck): void {

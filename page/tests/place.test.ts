@@ -114,7 +114,11 @@ test("the slider ends at the memory of a pool, above thresholds, and does not mo
     ["leaf", "77 packets"],
   ] as const) {
     const port = "tor-switch-h0";
-    const text = setKey(presetText(name), ["switches", "tor", "queue", "limit"], JSON.stringify(limit));
+    const text = setKey(
+      presetText(name),
+      ["switches", "tor", "queue", "limit"],
+      JSON.stringify(limit),
+    );
     expect(largestOf(text, port), name).toBe(largestOf(presetText(name), port));
   }
 });

@@ -142,7 +142,7 @@ test("a proposal names gains and losses per group, by runs with common seeds", (
     value: 5000,
   };
   expect(price && priceText(instead, price).replaceAll("\u202f", " ")).toMatch(
-    /gained: web: 95 % complete 500 ms ?.* sooner; voice: 60 ms ?.* less wait\. Lost: 30 ?.* percentage points less utilization; bulk: 32\.3 % less goodput; web: 30 ms ?.* more wait\./,
+    /^Gained with x .*: web: 95 % complete 500 ms ?.* sooner; voice: 60 ms ?.* less wait\. Lost: 30 ?.* percentage points less utilization; bulk: 32\.3 % less goodput; web: 30 ms ?.* more wait\./,
   );
   const two = new Map([...other].slice(0, 2));
   expect(priceOf(own, two, ["web"]), "too few runs").toBeNull();
@@ -162,6 +162,7 @@ test("settings beside the present one run with its seeds, and each of them once"
   const paired = new Paired(engine as unknown as Engine, () => undefined);
   const subject = {
     link: "l",
+    text: "now",
     seedOf: (seed: number) => BigInt(100 + seed),
     texts: new Map([
       ["half", "a"],
@@ -172,7 +173,7 @@ test("settings beside the present one run with its seeds, and each of them once"
   const own = runs(0.9, 0.1, [0, 0]);
   paired.about(subject, own);
   expect(asked).toEqual([]);
-  paired.go();
+  paired.go(60_000);
   await expect.poll(() => paired.pointOf("twice").size).toBe(2);
   const more = runs(0.9, 0.1, [0, 0, 0]);
   await expect

@@ -7,13 +7,20 @@ import { questionOf } from "../scenario/reading";
 import { measure, type Metric, type Point, pointAt } from "./point";
 import { meanInterval, type Interval } from "./statistics";
 
-/** Before the curve of the study. */
-const PRIORITY = 2;
+/** The first runs come before the curve of the study, the others after it. */
+const PRIORITY = { first: 2, more: 0 };
+/** Runs of each setting, and of one whose first runs differ from those of the present setting. */
+const FEWEST_SEEDS = 3;
+const MOST_SEEDS = 8;
+/** Runs that take longer are not repeated so often. */
+const LONG_RUN_MS = 4_000;
 /** Settings whose runs are remembered. */
 const MOST_REMEMBERED = 64;
 
 export interface PairedSubject {
   link: string;
+  /** The present setting. */
+  text: string;
   /** The seed of a run of the present setting, by its number. */
   seedOf: (seed: number) => bigint;
   /** The scenarios of the other settings, by name. */
@@ -27,7 +34,9 @@ export class Paired {
   readonly #runs = new Map<string, Point>();
   readonly #lost = new Set<string>();
   #subject: PairedSubject | null = null;
-  #seeds: number[] = [];
+  /** The runs of the present setting that others performed. */
+  #own: Point = new Map();
+  #isLong = false;
   #abort: AbortController | null = null;
   #isPaused = true;
 
@@ -39,16 +48,23 @@ export class Paired {
   /** Takes the settings; each gets a run with every seed of `own`, the runs of the present one. */
   about(subject: PairedSubject, own: Point): void {
     this.#subject = subject;
-    this.#seeds = [...own.keys()].sort((a, b) => a - b);
+    this.#own = own;
     void this.#work();
   }
 
   /** The runs of a setting so far. */
   pointOf(name: string): Point {
-    return pointAt(this.#runs, this.#keyOf(name));
+    return pointAt(this.#runs, this.#keyOf(this.#subject?.texts.get(name)));
   }
 
-  go(): void {
+  /** The runs of the present setting. */
+  get own(): Point {
+    return new Map([...pointAt(this.#runs, this.#keyOf(this.#subject?.text)), ...this.#own]);
+  }
+
+  /** @param runMs - Time that a run is expected to take. */
+  go(runMs: number): void {
+    this.#isLong = runMs > LONG_RUN_MS;
     this.#isPaused = false;
     void this.#work();
   }
@@ -59,15 +75,36 @@ export class Paired {
     this.#abort = null;
   }
 
-  #keyOf(name: string): string {
-    const { texts, link, seedOf } = this.#subject ?? {};
-    return JSON.stringify([texts?.get(name), link, String(seedOf?.(0))]);
+  #keyOf(text: string | undefined): string {
+    const { link, seedOf } = this.#subject ?? {};
+    return JSON.stringify([text, link, String(seedOf?.(0))]);
   }
 
-  #missing(name: string): number[] {
-    const key = this.#keyOf(name);
+  /** The runs that come next: those with the seeds of `own`, then more where these differ. */
+  #tasks(): PairedTask[] {
+    const { text = "", texts } = this.#subject ?? {};
+    const own = this.own;
+    const seeds = [...this.#own.keys()];
+    const others = [...(texts?.values() ?? [])];
+    const first = others.flatMap((other) => this.#missing(other, seeds));
+    if (first.length > 0 || this.#isLong || seeds.length < FEWEST_SEEDS) return first;
+    const differing = others.filter(
+      (other) => !areSame(own, pointAt(this.#runs, this.#keyOf(other))),
+    );
+    if (differing.length === 0) return [];
+    const more = Array.from({ length: MOST_SEEDS }, (_, seed) => seed);
+    const open = more.filter((seed) => !own.has(seed));
+    return [
+      ...this.#missing(text, open),
+      ...differing.flatMap((other) => this.#missing(other, more)),
+    ];
+  }
+
+  #missing(text: string, seeds: number[]): PairedTask[] {
+    const key = this.#keyOf(text);
     const point = this.#runs.get(key);
-    return this.#lost.has(key) ? [] : this.#seeds.filter((seed) => !point?.has(seed));
+    if (this.#lost.has(key)) return [];
+    return seeds.filter((seed) => !point?.has(seed)).map((seed) => ({ text, key, seed }));
   }
 
   async #work(): Promise<void> {
@@ -75,26 +112,27 @@ export class Paired {
     const abort = new AbortController();
     this.#abort = abort;
     while (!abort.signal.aborted) {
-      const names = [...(this.#subject?.texts.keys() ?? [])];
-      const tasks = names.flatMap((name) => this.#missing(name).map((seed) => ({ name, seed })));
-      if (tasks.length === 0) break;
-      await Promise.all(tasks.map(({ name, seed }) => this.#run(name, seed, abort.signal)));
+      const subject = this.#subject;
+      const tasks = this.#tasks();
+      if (!subject || tasks.length === 0) break;
+      await Promise.all(tasks.map((task) => this.#run(subject, task, abort.signal)));
       this.#onChange();
     }
     if (this.#abort === abort) this.#abort = null;
   }
 
-  async #run(name: string, seed: number, signal: AbortSignal): Promise<void> {
-    const subject = this.#subject;
-    const text = subject?.texts.get(name);
-    if (!subject || text === undefined) return;
-    const key = this.#keyOf(name);
-    const question = { ...questionOf(text), seed: subject.seedOf(seed) };
+  async #run(
+    { link, seedOf }: PairedSubject,
+    { text, key, seed }: PairedTask,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const question = { ...questionOf(text), seed: seedOf(seed) };
+    const priority = seed < FEWEST_SEEDS ? PRIORITY.first : PRIORITY.more;
     try {
-      const { summary } = await this.#engine.run(question, { signal, priority: PRIORITY });
+      const { summary } = await this.#engine.run(question, { signal, priority });
       const point = pointAt(this.#runs, key);
       this.#runs.delete(key);
-      this.#runs.set(key, point.set(seed, measure(summary, subject.link)));
+      this.#runs.set(key, point.set(seed, measure(summary, link)));
       const [oldest] = this.#runs.keys();
       if (this.#runs.size > MOST_REMEMBERED && oldest !== undefined) this.#runs.delete(oldest);
     } catch (error) {
@@ -102,6 +140,13 @@ export class Paired {
       if (!isAbort(error)) this.#lost.add(key);
     }
   }
+}
+
+interface PairedTask {
+  text: string;
+  key: string;
+  /** Number of the seed. */
+  seed: number;
 }
 
 /** What another setting changes in a metric: the mean difference over the common seeds, with its 95 %

@@ -8,7 +8,7 @@ import { estimateAt, type Estimate } from "../study/curve";
 import { pairedDifference } from "../study/paired";
 import { GROUP, intervalOf, metricOf, pointAt, type Point } from "../study/point";
 import type { Interval } from "../study/statistics";
-import { isSure, timeText, utilizationText } from "./sentence";
+import { isSure, SAME_UTILIZATION, timeText, utilizationText } from "./sentence";
 
 const US = 1e6;
 /** Runs without which nothing is said of a discipline: those that each of its points gets. */
@@ -85,23 +85,20 @@ function atUsual(
 }
 
 /** What a discipline changes for the link and for each group, by runs with common seeds; null while
- * there are too few. */
+ * there are too few. A gain is sure; a loss that is not is told as "perhaps". */
 export function priceOf(own: Point, other: Point, groups: string[]): Price | null {
   const used = pairedDifference(own, other, "utilization");
   if (!used || used.count < FEWEST_RUNS) return null;
   const price: Price = { runs: used.count, gains: [], losses: [] };
-  const tell = (change: Interval | null, isGain: boolean, text: string): void => {
-    if (change && isSure(change)) (isGain ? price.gains : price.losses).push(text);
-  };
   const text = utilizationText(used);
-  if (text !== "the same utilization") tell(used, used.mean > 0, text);
+  if (used.mean < 0 && text !== SAME_UTILIZATION) price.losses.push(text);
+  else if (text !== SAME_UTILIZATION && isSure(used)) price.gains.push(text);
   for (const group of groups) {
-    const parts = changesOf(own, other, group);
+    const changes = CHANGES.flatMap((change) => change(own, other, group));
     for (const isGain of [true, false]) {
-      const some = parts.filter((part) => part.isGain === isGain).map((part) => part.text);
-      if (some.length > 0) {
-        (isGain ? price.gains : price.losses).push(`${group}: ${some.join(", ")}`);
-      }
+      const some = changes.filter((one) => one.isGain === isGain).map((one) => one.text);
+      const list = isGain ? price.gains : price.losses;
+      if (some.length > 0) list.push(`${group}: ${some.join(", ")}`);
     }
   }
   return price;
@@ -112,44 +109,45 @@ interface Change {
   text: string;
 }
 
-/** What surely changes for a group. */
-function changesOf(own: Point, other: Point, group: string): Change[] {
-  const sure = (metric: string, least: number): Interval | null => {
+/** A kind of change of a group; nothing if it is small, or a gain that is not sure.
+ *
+ * @param more - Whether more of the metric is better.
+ * @param shown - The change in words, by its interval and the mean before it.
+ */
+function changeOf(
+  metric: string,
+  more: boolean,
+  least: (before: number) => number,
+  shown: (change: Interval, before: number) => string,
+) {
+  return (own: Point, other: Point, group: string): Change[] => {
     const change = pairedDifference(own, other, `${group}.${metric}`);
-    return change && isSure(change) && Math.abs(change.mean) >= least ? change : null;
+    const before = intervalOf(own, `${group}.${metric}`)?.mean ?? 0;
+    if (!change || Math.abs(change.mean) < Math.max(least(before), Number.MIN_VALUE)) return [];
+    const isGain = change.mean > 0 === more;
+    if (!isSure(change) && isGain) return [];
+    return [{ isGain, text: `${isSure(change) ? "" : "perhaps "}${shown(change, before)}` }];
   };
-  const relative = (metric: string): number =>
-    LEAST.relative * Math.abs(intervalOf(own, `${group}.${metric}`)?.mean ?? 0);
-  const changes: Change[] = [];
-  const wait = sure(GROUP.delayP99, relative(GROUP.delayP99));
-  if (wait) {
-    const text = `${timeText(wait)} ${wait.mean < 0 ? "less" : "more"} wait`;
-    changes.push({ isGain: wait.mean < 0, text });
-  }
-  const completion = sure(GROUP.completion, relative(GROUP.completion));
-  if (completion) {
-    const when = completion.mean < 0 ? "sooner" : "later";
-    changes.push({
-      isGain: completion.mean < 0,
-      text: `95 % complete ${timeText(completion)} ${when}`,
-    });
-  }
-  const lost = sure(GROUP.loss, LEAST.loss);
-  if (lost) {
-    const by = percent(Math.abs(lost.mean), 1);
-    changes.push({ isGain: lost.mean < 0, text: `${by} ${lost.mean < 0 ? "fewer" : "more"} lost` });
-  }
-  const goodput = sure(GROUP.goodput, relative(GROUP.goodput));
-  const before = intervalOf(own, `${group}.${GROUP.goodput}`)?.mean ?? 0;
-  if (goodput && before > 0) {
-    const by = percent(Math.abs(goodput.mean) / before, 1);
-    changes.push({
-      isGain: goodput.mean > 0,
-      text: `${by} ${goodput.mean > 0 ? "more" : "less"} goodput`,
-    });
-  }
-  return changes;
 }
+
+const relative = (before: number): number => LEAST.relative * before;
+const CHANGES = [
+  changeOf(GROUP.delayP99, false, relative, (change) => {
+    return `${timeText(change)} ${change.mean < 0 ? "less" : "more"} wait`;
+  }),
+  changeOf(GROUP.completion, false, relative, (change) => {
+    return `95 % complete ${timeText(change)} ${change.mean < 0 ? "sooner" : "later"}`;
+  }),
+  changeOf(
+    GROUP.loss,
+    false,
+    () => LEAST.loss,
+    ({ mean }) => `${percent(Math.abs(mean), 1)} ${mean < 0 ? "fewer" : "more"} packets lost`,
+  ),
+  changeOf(GROUP.goodput, true, relative, ({ mean }, before) => {
+    return `${percent(Math.abs(mean) / before, 1)} ${mean < 0 ? "less" : "more"} goodput`;
+  }),
+];
 
 /** What is said of other disciplines, without the one that is proposed. */
 export function othersText({ kinds, unfit, best }: Others, who: string): string {
@@ -168,7 +166,7 @@ export function othersText({ kinds, unfit, best }: Others, who: string): string 
 export function priceText({ kind, value }: Instead, { runs, gains, losses }: Price): string {
   const list = (parts: string[]): string => parts.join("; ") || "nothing that these runs show";
   return (
-    `With ${withWords(kind)} and its usual target of ${duration(value / US)}: gained: ${list(gains)}. ` +
-    `Lost: ${list(losses)}. (Differences over ${runs} runs with common seeds, ± half of the 95 % interval.)`
+    `Gained with ${withWords(kind)} and its usual target of ${duration(value / US)}: ${list(gains)}. ` +
+    `Lost: ${list(losses)}. (${runs} runs of each with common seeds.)`
   );
 }

@@ -11,6 +11,8 @@ const NO_DIFFERENCE = 0.0005;
 /** Runs below which no difference is told. */
 const FEWEST_PAIRS = 2;
 
+export const SAME_UTILIZATION = "the same utilization";
+
 /** Another buffer, with the seeds of the present one. */
 export interface Beside {
   /** "Half the buffer" */
@@ -66,7 +68,7 @@ function changeText({ own, utilization, wait }: Evidence, { name, amount, point 
 export function utilizationText(change: Interval | null): string {
   if (!change) return "";
   const size = Math.abs(change.mean);
-  if (size < NO_DIFFERENCE && change.halfWidth < NO_DIFFERENCE) return "the same utilization";
+  if (size < NO_DIFFERENCE && change.halfWidth < NO_DIFFERENCE) return SAME_UTILIZATION;
   const direction = change.mean < 0 ? "less" : "more";
   const points = withHalf(100 * size, 100 * change.halfWidth, (value) => plain(value, 2));
   return `${doubt(change)}${points} percentage points ${direction} utilization`;

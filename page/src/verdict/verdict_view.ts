@@ -16,7 +16,7 @@ import {
 } from "../scenario/quantities";
 import type { SizeAnswer } from "../study/answer";
 import { estimateAt, limitWhere, type Estimate } from "../study/curve";
-import { GROUP, metricOf, pointAt, type Measured, type Metric, type Point } from "../study/point";
+import { GROUP, metricOf, type Measured, type Metric, type Point } from "../study/point";
 import { gradeAt, GRADES_TEXT } from "./grade";
 import { Handle } from "./handle";
 import { othersText, priceText, type Instead, type Others, type Price } from "./instead";
@@ -32,7 +32,8 @@ export interface VerdictShown {
   run: Measured | null;
   answer: SizeAnswer | null;
   answerText: string;
-  /** Half and twice of the buffer, with the seeds of its runs. */
+  /** Runs of the present setting, and those of half and twice of the buffer, with the same seeds. */
+  own: Point;
   beside: Beside[];
   /** What the best other discipline changes; null while it is not known. */
   price: Price | null;
@@ -171,7 +172,7 @@ export class VerdictView {
   show(shown: VerdictShown): void {
     this.#shown = shown;
     this.#host.classList.remove("past");
-    const { link, who, groups, points, beside } = shown;
+    const { link, who, groups, points, own, beside } = shown;
     const { unit, steps } = link.buffer;
     const wait = metricOf(who, GROUP.delayP99);
     this.#buffer.show(limitText(unit, steps));
@@ -182,7 +183,6 @@ export class VerdictView {
     this.#wait.show(this.#number(wait, duration));
     this.#showWho(groups, who);
     this.#grade.textContent = this.#gradeText(who);
-    const own = pointAt(points, steps);
     this.#alternatives.textContent = alternativesText(
       { own, utilization: "utilization", wait },
       beside,
