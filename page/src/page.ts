@@ -5,7 +5,7 @@ import { Editor } from "./ask/editor";
 import { PresetChoice } from "./ask/preset_choice";
 import { CompareView } from "./compare/compare_view";
 import { KeptSettings } from "./compare/kept_settings";
-import { announce, find } from "./dom";
+import { announce, find, isShown, whenSeen } from "./dom";
 import { problemText, type Answer, type Problem } from "./engine/engine";
 import type { OpenedScenario } from "./engine/page_scenario";
 import type { Engine } from "./engine/pool";
@@ -55,11 +55,12 @@ import { limitAxis, withValue, type Axis } from "./study/axis";
 import { estimateAt } from "./study/curve";
 import { GROUP, groupOf, measure, metricOf, pointAt, type Metric } from "./study/point";
 import { Paired } from "./study/paired";
-import { seedOf, Study, studyText, type Subject } from "./study/study";
+import { Study, type Subject } from "./study/study";
 import { TargetFields } from "./study/target_fields";
 import { TradeOffView } from "./study/trade_off_view";
 import { othersOf, priceOf, type Instead, type Others } from "./verdict/instead";
-import { HALF, TWICE, VerdictView } from "./verdict/verdict_view";
+import { besidesOf } from "./verdict/besides";
+import { VerdictView } from "./verdict/verdict_view";
 import { groupNames, whoOf } from "./verdict/who";
 
 const OTHERS_TOO_LONG = "Other queue disciplines are not compared, since a run takes long.";
@@ -271,6 +272,7 @@ export class Page {
       this.#path.blank();
     }
     over("scenario");
+    this.#verdict.past(false);
     this.#reading = reading;
     this.#slid = null;
     const { link: chosen } = this.#store.state;
@@ -302,7 +304,7 @@ export class Page {
     this.#controls.complain(problems);
     this.#view.past();
     this.#path.past();
-    this.#verdict.past();
+    this.#verdict.past(true);
     this.#view.fault("These pictures are of the scenario before.");
     const [first] = problems;
     const text = first ? problemText(first) : "";
@@ -479,17 +481,9 @@ export class Page {
     const { subject, points } = this.#study.state;
     if (!subject || this.#slid !== null || !Number.isFinite(steps)) return [];
     const most = this.#place()?.pool ? subject.largest : Infinity;
-    const beside: [string, number][] = [
-      [HALF, Math.round(steps / 2)],
-      [TWICE, 2 * steps],
-    ];
-    const some = beside.filter(([, limit]) => limit > 0 && limit !== steps && limit <= most);
-    const texts = new Map(some.map(([name, limit]) => [name, studyText(subject, limit)]));
-    if (best) texts.set(best.kind, studyText({ ...subject, axis: best.axis }, best.value));
-    const seed = (number: number): bigint => seedOf(subject, { limit: steps, seed: number });
-    const text = studyText(subject, steps);
-    this.#paired.about({ link: link.name, text, seedOf: seed, texts }, pointAt(points, steps));
-    return some;
+    const { buffers, paired } = besidesOf(subject, steps, most, best);
+    this.#paired.about(paired, pointAt(points, steps));
+    return buffers;
   }
 
   #showFrontier(link: Bottleneck): void {
@@ -646,19 +640,4 @@ export class Page {
       void addressOf(this.#store.state).then((address) => this.#keep.showAddress(address));
     }, SETTLED_MS);
   }
-}
-
-/** Whether a part is on the page; an embedded page has some of them. */
-function isShown(...parts: string[]): boolean {
-  return parts.some((part) => find(part).offsetParent !== null);
-}
-
-/** Tells once that one of the parts is on the screen. */
-function whenSeen(parts: string[], tell: () => void): void {
-  const observer = new IntersectionObserver((entries) => {
-    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-    observer.disconnect();
-    tell();
-  });
-  for (const part of parts) observer.observe(find(part));
 }

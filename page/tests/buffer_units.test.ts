@@ -72,7 +72,7 @@ test.each([
 
 test("where packets differ in size, packets are never told as if they were bytes", () => {
   expect(textOf(linkIn(TWO_SIZES("20 packets")))).toBe(
-    "20 packets, if each has 1,500 B:, 30 kB, 200 ms, 2 BDP",
+    "20 packets, if each has 1,500 B: 30 kB, 200 ms, 2 BDP",
   );
   expect(textOf(linkIn(TWO_SIZES("30 kB")))).toBe("30 kB, 200 ms, 2 BDP, 20 packets of 1,500 B");
   expect(linkIn(presetText("dsl"), "up").has_equal_packets, "ACKs and a call").toBe(false);

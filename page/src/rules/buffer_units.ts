@@ -80,7 +80,8 @@ export function limitTexts(link: Bottleneck, steps: number): string[] {
   ).map((one) => limitText(one, converted(link, steps, unit, one)));
   const each = link.has_equal_packets ? "" : `${plain(link.packet_bytes, 4)} B`;
   if (unit === "packets") {
-    return [limitText(unit, steps), each && `if each has ${each}:`, ...others].filter(Boolean);
+    const [first = "", ...rest] = others;
+    return [limitText(unit, steps), (each && `if each has ${each}: `) + first, ...rest];
   }
   // A packet waits whole or not at all; a limit of whole packets may be a rounding error below them.
   const count = Math.floor(converted(link, steps, unit, "packets") * (1 + 1e-12));

@@ -18,6 +18,7 @@ import type { SizeAnswer } from "../study/answer";
 import { estimateAt, limitWhere, type Estimate } from "../study/curve";
 import { GROUP, metricOf, type Measured, type Metric, type Point } from "../study/point";
 import { gradeAt, GRADES_TEXT } from "./grade";
+import { TWICE } from "./besides";
 import { Handle } from "./handle";
 import { othersText, priceText, type Instead, type Others, type Price } from "./instead";
 import { alternativesText, surenessText, type Beside } from "./sentence";
@@ -48,10 +49,6 @@ export interface VerdictEvents {
   onWho: (group: string) => void;
   onInstead: (instead: Instead) => void;
 }
-
-/** The other buffers of the sentence. */
-export const HALF = "Half the buffer";
-export const TWICE = "Twice the buffer";
 
 const ALL = "all flows";
 const NOTHING = "…";
@@ -164,14 +161,13 @@ export class VerdictView {
     );
   }
 
-  /** The scenario is wrong: nothing here is of it. */
-  past(): void {
-    this.#host.classList.add("past");
+  /** Whether the scenario is wrong, so that nothing here is of it. */
+  past(isPast: boolean): void {
+    this.#host.classList.toggle("past", isPast);
   }
 
   show(shown: VerdictShown): void {
     this.#shown = shown;
-    this.#host.classList.remove("past");
     const { link, who, groups, points, own, beside } = shown;
     const { unit, steps } = link.buffer;
     const wait = metricOf(who, GROUP.delayP99);
