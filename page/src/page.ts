@@ -11,7 +11,7 @@ import type { OpenedScenario } from "./engine/page_scenario";
 import type { Engine } from "./engine/pool";
 import { Disciplines } from "./frontier/disciplines";
 import { costOf } from "./frontier/cost";
-import { spotAt, type FrontierCurve, type Spot } from "./frontier/frontier_picture";
+import { frontierOf } from "./frontier/asked";
 import { FrontierView } from "./frontier/frontier_view";
 import { addressOf } from "./keep/address";
 import { documentOf } from "./keep/page_document";
@@ -39,7 +39,7 @@ import {
 import { TextError } from "./scenario/text";
 import { BufferSlider, Largest } from "./see/buffer_slider";
 import { Live } from "./see/live";
-import { limitOf, seriesInterval } from "./see/live_pictures";
+import { intervalFor, limitOf } from "./see/live_pictures";
 import { LiveView } from "./see/live_view";
 import type { State, Store, Targets } from "./state";
 import { addThemeSwitch } from "./style/theme_switch";
@@ -48,22 +48,20 @@ import {
   answerText,
   refusalText,
   targetsOf,
+  targetsWith,
   type SizeAnswer,
   type Target,
 } from "./study/answer";
 import { limitAxis, withValue, type Axis } from "./study/axis";
-import { estimateAt } from "./study/curve";
-import { GROUP, groupOf, measure, metricOf, pointAt, type Metric } from "./study/point";
+import { GROUP, measure, metricOf, pointAt } from "./study/point";
 import { Paired } from "./study/paired";
 import { Study, type Subject } from "./study/study";
 import { TargetFields } from "./study/target_fields";
 import { TradeOffView } from "./study/trade_off_view";
-import { othersOf, priceOf, type Instead, type Others } from "./verdict/instead";
+import { othersAt, priceOf, type Instead } from "./verdict/instead";
 import { besidesOf } from "./verdict/besides";
 import { VerdictView } from "./verdict/verdict_view";
 import { groupNames, whoOf } from "./verdict/who";
-
-const OTHERS_TOO_LONG = "Other queue disciplines are not compared, since a run takes long.";
 
 /** Studies go on after this time without a new question. */
 const IDLE_MS = 300;
@@ -281,7 +279,7 @@ export class Page {
     this.#controls.show(reading, chosen);
     if (!link) return;
     const place = placeOf(reading.scenario, link.name);
-    this.#slider.show(link, place, reading, this.#largestOf(reading, link, place));
+    this.#slider.show(link, place, reading, this.#largest.of(reading, link, place));
     this.#path.about(reading, link.name);
     const { measure_from_s: measuredFromS, duration_s: durationS } = reading.input;
     this.#view.about(
@@ -350,7 +348,7 @@ export class Page {
 
   #ask(text: string): void {
     this.#pause();
-    this.#live.ask(questionOf(text, { "series.interval": this.#interval() }));
+    this.#live.ask(questionOf(text, { "series.interval": intervalFor(this.#reading) }));
   }
 
   /** Ends the runs of all studies, so that the live run has the engine for itself. */
@@ -385,7 +383,7 @@ export class Page {
       link: link.name,
       queue: queueKey(place),
       axis: limitAxis(unit),
-      largest: this.#largestOf(reading, link, place),
+      largest: this.#largest.of(reading, link, place),
       seed: seedOfScenario(reading),
       effort: { also, curve: null },
     };
@@ -393,11 +391,6 @@ export class Page {
     this.#aboutCurves(reading, link, subject);
     // No number of the scenario before stays.
     this.#showing.now();
-  }
-
-  #largestOf(reading: Reading, link: Bottleneck, place: Place): number {
-    const key = withValue(reading.text, queueKey(place), limitAxis(link.buffer.unit), 1);
-    return this.#largest.of(key + link.name, link, place, reading.scenario);
   }
 
   #aboutCurves({ scenario }: Reading, link: Bottleneck, subject: Subject): void {
@@ -413,12 +406,7 @@ export class Page {
   }
 
   #targetsHere(): Targets {
-    const { targets } = this.#store.state;
-    const names = this.#reading ? groupNames(this.#reading) : [];
-    const groups = Object.entries(targets.groups).filter(([metric]) =>
-      names.includes(groupOf(metric)),
-    );
-    return { ...targets, groups: Object.fromEntries(groups) };
+    return targetsWith(this.#store.state.targets, this.#reading ? groupNames(this.#reading) : []);
   }
 
   #who(link: Bottleneck): string {
@@ -442,7 +430,7 @@ export class Page {
       ? answerText(answer, this.#asked(), amounts, valueOf) + refusalText(state.search)
       : "";
     const groups = groupNames(this.#reading);
-    const others = this.#others(link);
+    const others = othersAt(this.#disciplines, link, state.points, this.#who(link));
     const best = others && typeof others !== "string" ? others.best : null;
     const beside = this.#besides(link, best);
     const { own } = this.#paired;
@@ -466,14 +454,6 @@ export class Page {
     if (answer && state.done) announce(text);
   }
 
-  /** What is known of other disciplines; null while it is not. */
-  #others(link: Bottleneck): Others | string | null {
-    if (this.#disciplines.isLong) return OTHERS_TOO_LONG;
-    const { points } = this.#study.state;
-    const present = { kind: link.discipline, points, limit: link.buffer.steps };
-    return othersOf(this.#disciplines.curves, present, this.#who(link));
-  }
-
   /** Asks for runs of half and twice of the buffer, and of the best other discipline, with the seeds of the
    * present setting. */
   #besides(link: Bottleneck, best: Instead | null): [name: string, steps: number][] {
@@ -484,31 +464,6 @@ export class Page {
     const { buffers, paired } = besidesOf(subject, steps, most, best);
     this.#paired.about(paired, pointAt(points, steps));
     return buffers;
-  }
-
-  #showFrontier(link: Bottleneck): void {
-    const who = this.#who(link);
-    const cost = costOf(link, who);
-    const { points, done } = this.#study.state;
-    const { curves, own } = this.#disciplines;
-    const limited: FrontierCurve[] =
-      own.length > 0
-        ? []
-        : [{ kind: link.discipline, axis: limitAxis(link.buffer.unit), usual: null, points, done }];
-    const spot = (limit: number): Spot | null => {
-      const mean = (metric: Metric | null): number | null =>
-        estimateAt(points, limit, metric)?.mean ?? null;
-      return spotAt(cost, mean(cost.metric), mean(metricOf(who, GROUP.delayP99)));
-    };
-    const answer = this.#sizeAnswer()?.limit ?? null;
-    this.#frontier.show({
-      curves: [...limited, ...curves],
-      who,
-      cost,
-      now: spot(link.buffer.steps),
-      answer: answer === null ? null : spot(answer),
-      targets: this.#targetsHere(),
-    });
   }
 
   #showStudy(): void {
@@ -522,7 +477,16 @@ export class Page {
     const { state } = this.#study;
     this.#slider.beginAt(state.smallest ?? 1);
     this.#showVerdict();
-    this.#showFrontier(link);
+    this.#frontier.show(
+      frontierOf(
+        link,
+        this.#who(link),
+        state,
+        this.#disciplines,
+        this.#sizeAnswer()?.limit ?? null,
+        this.#targetsHere(),
+      ),
+    );
     this.#tradeOff.show({
       state,
       link,
@@ -542,7 +506,6 @@ export class Page {
     if (unit) this.#setBuffer({ unit, steps });
   }
 
-  /** A limit in another unit is read anew. */
   #setBuffer(buffer: Buffer): void {
     const [link, place] = [this.#link(), this.#place()];
     if (!link || !place) return;
@@ -596,13 +559,6 @@ export class Page {
   #place(): Place | null {
     const link = this.#link();
     return this.#reading && link && placeOf(this.#reading.scenario, link.name);
-  }
-
-  /** The interval of the series; before a first reading, of an ordinary scenario. */
-  #interval(): string {
-    if (!this.#reading) return seriesInterval(60, 10);
-    const { duration_s: durationS, flows } = this.#reading.input;
-    return seriesInterval(durationS, flows);
   }
 
   #pictures(): Snapshot["pictures"] {

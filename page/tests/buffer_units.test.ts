@@ -120,9 +120,9 @@ test("the slider reaches twice the limit of every shipped scenario, and does not
     const { steps } = link.buffer;
     expect(largest, name).toBeGreaterThanOrEqual(place.pool ? steps : 2 * steps);
     const remembered = new Largest();
-    expect(remembered.of("scenario", link, place, reading.scenario)).toBe(largest);
+    expect(remembered.of(reading, link, place)).toBe(largest);
     const most = withLimit(link, largest);
-    expect(remembered.of("scenario", most, place, reading.scenario), name).toBe(largest);
+    expect(remembered.of(reading, most, place), name).toBe(largest);
     const range = rangeIn(link.buffer.unit, Math.min(1, largest), largest);
     expect(limitAt(stepOf(largest, range), range), name).toBe(largest);
   }

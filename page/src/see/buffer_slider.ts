@@ -4,10 +4,11 @@
 import { make } from "../dom";
 import { converted, type Bottleneck } from "../rules/bottleneck";
 import { limitTexts, rangeIn, within, type BufferRange } from "../rules/buffer_units";
-import { isLimitedByPool, type Place } from "../scenario/place";
+import { isLimitedByPool, queueKey, type Place } from "../scenario/place";
 import type { Reading } from "../scenario/reading";
 import { bytesOf } from "../scenario/quantities";
 import { valueAt, type Table } from "../scenario/text";
+import { limitAxis, withValue } from "../study/axis";
 
 const STEPS = 1000;
 const MOST_BDP = 4;
@@ -50,9 +51,14 @@ export class Largest {
   #key = "";
   #largest = 0;
 
-  /** @param key - The scenario without its limit. */
-  of(key: string, link: Bottleneck, place: Place, scenario: Table): number {
-    const { steps } = link.buffer;
+  of(
+    { text, scenario }: Pick<Reading, "text" | "scenario">,
+    link: Bottleneck,
+    place: Place,
+  ): number {
+    const { unit, steps } = link.buffer;
+    // The scenario with any other limit.
+    const key = link.name + withValue(text, queueKey(place), limitAxis(unit), 1);
     if (key !== this.#key || steps > this.#largest) {
       this.#key = key;
       this.#largest = largestLimit(link, place, scenario);

@@ -5,6 +5,7 @@ import type { Axis, Line, Mark, Picture, Shade } from "../pictures/picture";
 import { converted, type Bottleneck } from "../rules/bottleneck";
 import { limitText } from "../rules/buffer_units";
 import { isLimitedByPool, type Place } from "../scenario/place";
+import type { Reading } from "../scenario/reading";
 import { bytes, duration, percent, plain } from "../scenario/quantities";
 
 /** Readers cannot tell more lines apart. */
@@ -213,6 +214,12 @@ export function soFar(
     ["99th percentile", duration(waits[delays?.fractions.indexOf(0.99) ?? -1] ?? null)],
     ["Mean queue", `${plain(mean(times(series.link_series.queue_packets, rows)))} packets`],
   ];
+}
+
+/** The interval of the series of a scenario; of an ordinary one while none is read. */
+export function intervalFor(reading: Pick<Reading, "input"> | null): string {
+  const { duration_s: durationS, flows } = reading?.input ?? { duration_s: 60, flows: 10 };
+  return seriesInterval(durationS, flows);
 }
 
 /** The interval of a run's time series: as fine as the picture shows, coarser for many flows. */

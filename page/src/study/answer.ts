@@ -43,6 +43,14 @@ export function targetsOf(targets: Targets): Target[] {
   return list;
 }
 
+/** The targets without those of groups that a scenario does not have. */
+export function targetsWith(targets: Targets, names: string[]): Targets {
+  const groups = Object.entries(targets.groups).filter(([metric]) =>
+    names.includes(groupOf(metric)),
+  );
+  return { ...targets, groups: Object.fromEntries(groups) };
+}
+
 function groupTargetText(metric: Metric, bound: number): string {
   const group = groupOf(metric);
   return metric.endsWith(GROUP.completion)

@@ -1,6 +1,7 @@
 /** Another queue discipline with which those who are watched wait less, and what it costs the others. */
 
-import type { DisciplineCurve } from "../frontier/disciplines";
+import type { DisciplineCurve, Disciplines } from "../frontier/disciplines";
+import type { Bottleneck } from "../rules/bottleneck";
 import { withWords } from "../scenario/discipline_words";
 import { duration, percent } from "../scenario/quantities";
 import type { Axis } from "../study/axis";
@@ -10,6 +11,7 @@ import { GROUP, intervalOf, metricOf, pointAt, type Point } from "../study/point
 import type { Interval } from "../study/statistics";
 import { isSure, SAME_UTILIZATION, timeText, utilizationText } from "./sentence";
 
+const TOO_LONG = "Other queue disciplines are not compared, since a run takes long.";
 const US = 1e6;
 /** Runs without which nothing is said of a discipline: those that each of its points gets. */
 const FEWEST_RUNS = 3;
@@ -38,6 +40,17 @@ export interface Price {
   runs: number;
   gains: string[];
   losses: string[];
+}
+
+/** What is known of other disciplines at a link; null while it is not, or why they are not compared. */
+export function othersAt(
+  { curves, isLong }: Pick<Disciplines, "curves" | "isLong">,
+  link: Bottleneck,
+  points: Map<number, Point>,
+  who: string,
+): Others | string | null {
+  if (isLong) return TOO_LONG;
+  return othersOf(curves, { kind: link.discipline, points, limit: link.buffer.steps }, who);
 }
 
 /** Compares the disciplines that have a target with the present queue; null while runs are missing.
