@@ -14,6 +14,7 @@ import {
   readLimit,
   within,
 } from "../src/rules/buffer_units";
+import { equivalents } from "../src/rules/rules";
 import { Largest, largestLimit, limitAt, stepOf } from "../src/see/buffer_slider";
 import { limitAxis } from "../src/study/axis";
 import { studyText } from "../src/study/study";
@@ -165,7 +166,13 @@ test(
       units.set(unit, 1 + (units.get(unit) ?? 0));
       const subject = { text: short, queue: queueKey(place), axis: limitAxis(unit) };
       // Also the limit in packets and in bytes is in the summary, and no run needs to reach it.
-      expect(summaryOf(studyText(subject, steps)), name).toBe(summaryOf(short));
+      const summary = summaryOf(short);
+      expect(summaryOf(studyText(subject, steps)), name).toBe(summary);
+      if (unit === "packets" || link.discipline !== "drop_tail") continue;
+      const { links } = JSON.parse(summary) as { links: Record<string, { limit_bytes: number }> };
+      expect(equivalents(link)[0]?.text, name).toMatch(
+        new RegExp(`limit ${links[link.name]?.limit_bytes}\\b`),
+      );
     }
     const dsl = cheap(presetText("dsl"));
     const inPackets = { text: dsl, queue: ["links", "up", "queue"], axis: limitAxis("packets") };

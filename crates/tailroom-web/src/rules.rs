@@ -78,12 +78,9 @@ pub fn read_limit(text: &str) -> String {
 /// There is no such unit; as JSON.
 #[wasm_bindgen]
 pub fn limit_text(unit: &str, steps: f64) -> Result<String, JsValue> {
-    Ok(QueueLimit::of_steps(limit_unit(unit)?, steps as u64).to_string())
-}
-
-fn limit_unit(name: &str) -> Result<LimitUnit, Failure> {
-    let known = LimitUnit::ALL.into_iter().find(|known| known.name() == name);
-    known.ok_or_else(|| Failure::Page(format!("limits have no unit {name}")))
+    let known = LimitUnit::ALL.into_iter().find(|known| known.name() == unit);
+    let unit = known.ok_or_else(|| Failure::Page(format!("limits have no unit {unit}")))?;
+    Ok(QueueLimit::of_steps(unit, steps as u64).to_string())
 }
 
 fn link(text: &str) -> Result<Bottleneck, JsValue> {
@@ -132,11 +129,10 @@ fn of_rule(rule: &Rule, link: &Bottleneck, target: Requirement) -> Value {
 /// The link is not such a link, or there is no such unit; as JSON.
 #[wasm_bindgen]
 pub fn equivalents(link: &str, unit: &str, steps: f64) -> Result<String, JsValue> {
+    let bytes = bytes_of(link, unit, steps)?;
+    let is_in_packets = unit == LimitUnit::Packets.name();
     let link = self::link(link)?;
-    let unit = limit_unit(unit)?;
-    let bdp_bytes = link.bdp_packets() * link.packet_bytes;
-    let bytes = steps * unit.bytes_per_step(link.rate_bps, bdp_bytes, link.packet_bytes);
-    let lines = if unit != LimitUnit::Packets && link.discipline == "drop_tail" {
+    let lines = if !is_in_packets && link.discipline == "drop_tail" {
         vec![other_tools::Equivalent {
             tool: "tc bfifo (bytes)".to_owned(),
             purpose: "on the router's own port".to_owned(),
@@ -148,6 +144,15 @@ pub fn equivalents(link: &str, unit: &str, steps: f64) -> Result<String, JsValue
         other_tools::equivalents(&link, packets as u64)
     };
     Ok(json!(lines).to_string())
+}
+
+/// The whole bytes of a limit, by the steps of [`links`].
+fn bytes_of(link: &str, unit: &str, steps: f64) -> Result<f64, Failure> {
+    let link: Value =
+        serde_json::from_str(link).map_err(|error| Failure::Page(format!("the link: {error}")))?;
+    let step = link["step_bytes"][unit].as_f64();
+    let step = step.ok_or_else(|| Failure::Page(format!("limits have no unit {unit}")))?;
+    Ok((steps * step * (1.0 + 1e-12)).floor())
 }
 
 /// The next runs of a search for the smallest sufficient buffer, or its answer: JSON in and out.
