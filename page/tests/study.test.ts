@@ -143,7 +143,7 @@ test("a target that every buffer meets or misses needs no search", () => {
 test("a limit in bytes is searched in bytes: 95 % intervals, and answers of three digits", () => {
   const bytes = { smallest: 1500, largest: 900_000, digits: 3 };
   const targets = targetsOf({ ...NONE, utilization: 0.98 });
-  const intervals = Array.from({ length: 20 }, (_, series) => {
+  const intervals = Array.from({ length: 6 }, (_, series) => {
     const points = new Map<number, Point>();
     for (;;) {
       const { tasks, search } = plan(points, bytes, targets);
@@ -159,10 +159,10 @@ test("a limit in bytes is searched in bytes: 95 % intervals, and answers of thre
       }
     }
   });
-  // 276 packets of 150 B; fewer than 16 of 20 would hold it with a probability of 0.3 %.
+  // 276 packets of 150 B; fewer than 4 of 6 would hold it with a probability of 0.2 %.
   const holding = intervals.filter(({ low, high }) => low <= 41_400 && high >= 41_400);
-  expect(holding.length).toBeGreaterThanOrEqual(16);
-});
+  expect(holding.length).toBeGreaterThanOrEqual(4);
+}, 60_000);
 
 test("buffers are whole, and each comes once", () => {
   expect(spread({ smallest: 1, largest: 8 }, 9)).toEqual([1, 2, 3, 4, 5, 6, 8]);
