@@ -4,10 +4,12 @@
 //! Models do not simulate packets. Identical flows are therefore counted together, and flows that
 //! arrive and depart are described by their arrival rate and by a sample of their sizes.
 
+mod port;
+
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::dynamic_flows::source_group;
 use crate::link::LinkSpec;
@@ -63,6 +65,8 @@ pub struct LinkInput {
     pub parameters: Value,
     /// Parameters that are amounts in the buffer, `limit` among them.
     pub amounts: Vec<AmountInput>,
+    /// All that shapes its packets, by key as in the scenario.
+    pub port: Map<String, Value>,
 }
 
 /// An amount in a buffer, in the unit that the discipline counts.
@@ -182,13 +186,13 @@ impl ModelInput {
         ModelInput {
             duration_s: network.duration.seconds(),
             measure_from_s: network.measure_from.seconds(),
-            links: network.links.iter().map(link).collect(),
+            links: network.links.iter().map(|spec| link(network, spec)).collect(),
             groups: (0..network.groups.len()).map(|index| group(network, index, &shares)).collect(),
         }
     }
 }
 
-fn link(spec: &LinkSpec) -> LinkInput {
+fn link(network: &Network, spec: &LinkSpec) -> LinkInput {
     LinkInput {
         name: spec.name.clone(),
         rate_bps: spec.sustained_rate().bits_per_second() as f64,
@@ -201,6 +205,7 @@ fn link(spec: &LinkSpec) -> LinkInput {
         discipline: spec.queue.name().to_owned(),
         parameters: parameters(&spec.queue),
         amounts: amounts(spec),
+        port: port::of(network, spec),
     }
 }
 

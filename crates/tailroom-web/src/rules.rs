@@ -69,13 +69,19 @@ fn of_rule(rule: &Rule, link: &Bottleneck, target: Requirement) -> Value {
     })
 }
 
-/// The configuration of a link's queue in other tools, with this limit in packets, as JSON.
+/// The configuration of a link's port in other tools, as JSON; with this limit in packets, or the link's
+/// own.
 ///
 /// # Errors
 /// The link is not such a link; as JSON.
 #[wasm_bindgen]
-pub fn equivalents(link: &str, limit: f64) -> Result<String, JsValue> {
-    Ok(json!(other_tools::equivalents(&self::link(link)?, limit as u64)).to_string())
+pub fn equivalents(link: &str, limit: Option<f64>) -> Result<String, JsValue> {
+    let link = self::link(link)?;
+    let link = match limit {
+        Some(packets) => link.with_limit(packets as u64),
+        None => link,
+    };
+    Ok(json!(other_tools::equivalents(&link)).to_string())
 }
 
 /// The next runs of a search for the smallest sufficient buffer, or its answer: JSON in and out.

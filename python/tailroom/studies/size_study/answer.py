@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from tailroom import _engine
 from tailroom.execution.point import repeats_itself
-from tailroom.export.devices import Device, on_devices, pool_on_devices
-from tailroom.export.other_tools import Equivalent, as_texts, equivalents
+from tailroom.export.devices import Device, on_devices, sharing
+from tailroom.export.other_tools import Equivalent, by_tool, equivalents
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
 from tailroom.simulation.any_result import AnyResult, Tables
@@ -43,6 +43,8 @@ _NAMES_OF_LIMITS = {
     "too_small": "too_small_packets",
     "value": "limit_packets",
 }
+_OF_PORTS = ("links.", "pools.", "ingress_pools.", "switches.", "fabrics.")
+"""Keys that shape ports."""
 SOME_LIMIT = Varied("")
 """The limit of a queue, whatever its link."""
 FAIRNESS = "flows.jain_index"
@@ -256,8 +258,8 @@ class Size(AnyResult):
             "warnings": list(self.warnings),
             "models": self.predictions.as_dict()["models"],
             "phase_check": [spread.as_dict() for spread in self.phases],
-            "equivalents": None if packets is None else as_texts(equivalents(self.link, packets)),
-            "devices": {key.value: asdict(line) for key, line in self.on_devices().items()} or None,
+            "equivalents": _as_dict(by_tool(self.elsewhere())),
+            "devices": _as_dict(self.on_devices()),
         }
 
     def _alphas(self) -> dict[str, object] | None:
@@ -272,26 +274,29 @@ class Size(AnyResult):
             "undefined": [write(steps) for steps in sorted(self.undefined)],
         }
 
+    def elsewhere(self) -> tuple[Equivalent, ...]:
+        """Returns the configuration of the answer in tc, ns-3 and Mahimahi.
+
+        Empty without an answer, for the memory that ports share, and for a key of another table
+        than that of the link.
+        """
+        ports = self._ports
+        return equivalents(ports[0]) if len(ports) == 1 and "pool" not in ports[0].port else ()
+
     def on_devices(self) -> dict[Device, Equivalent]:
         """Returns the configuration of the answer on switches and routers.
 
-        Empty without an answer, and if it is neither the limit of a queue nor a number of a pool
-        with dynamic thresholds and one alpha.
+        Empty without an answer, and for a key that is neither of the link nor of memory.
         """
-        if self.limit_packets is not None:
-            return on_devices(self.link, self.limit_packets)
-        is_of_link = self.varied.key.startswith("links.")
-        if self.pools is None or is_of_link or self.chosen is None:
-            return {}
-        pool: Any = self.chosen.point.source.resolved
-        for key in self.pools.key.split("."):
-            pool = pool[key]
-        policy = pool["policy"]
-        more_alphas = {"port_alpha", "lower_alphas"} & policy.keys()
-        if policy["kind"] != "dynamic_threshold" or more_alphas:
-            return {}
-        size = _engine.quantity("size", pool["size"])
-        return pool_on_devices(int(size), policy["alpha"])
+        return on_devices(*self._ports) if self._ports else {}
+
+    @cached_property
+    def _ports(self) -> list[Bottleneck]:
+        """The link with the answer, and all links that share its memory."""
+        is_of_port = self.varied.is_limit or self.pools or self.varied.key.startswith(_OF_PORTS)
+        if self.chosen is None or not is_of_port:
+            return []
+        return sharing(self.chosen.point.source, self.link.name)
 
     def _named(self, name: str) -> str:
         """Name of a number in JSON and tables: that of a limit says so, and has its unit."""
@@ -469,6 +474,11 @@ class Size(AnyResult):
             for first, second in combinations(met, 2)
             if max(first.low, second.low) > min(first.high, second.high)
         ]
+
+
+def _as_dict(lines: Mapping[Any, Equivalent]) -> dict[str, Any] | None:
+    """Configurations as JSON has them, by tool or device; null without any."""
+    return {str(key): asdict(line) for key, line in lines.items()} or None
 
 
 def shown_metrics(
