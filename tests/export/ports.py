@@ -56,7 +56,7 @@ POLICIES = st.sampled_from(
 INGRESS = st.sampled_from(
     [
         {"alpha": 0.125, "memory": {"size": "8 MB"}},
-        {"alpha": 0.5, "xon_offset": "2 kB", "memory": {"size": "8 MB", "headroom": "1 MB"}},
+        {"alpha": 0.5, "memory": {"size": "8 MB", "headroom": "1 MB"}},
         {"alpha": 0.5, "memory": {"size": "8 MB", "includes_headroom": True}},
     ]
 )
@@ -71,14 +71,15 @@ def ports(draw: st.DrawFn, kinds: tuple[str, ...] = tuple(QUEUES)) -> dict[str, 
     link: dict[str, Any] = {"rate": "100 Mbit/s", "delay": "2 ms", "queue": queue}
     for name in sorted(draw(st.sets(st.sampled_from(sorted(PARTS)), max_size=3))):
         link[name] = draw(PARTS[name])
-    if "line" in link:
-        # The changes of a line are those of all its links, and a shaper is for one.
+    if {"line", "shaper"} & link.keys():
+        # The changes of a line are those of all its links, and a shaper needs a constant rate.
         link.pop("changes", None)
     scenario: dict[str, Any] = {"duration": "10 s", "links": {"port": link}}
     if "line" in link:
-        scenario["links"]["beside"] = {**link, "queue": OWN}
+        same = {key: link[key] for key in ("rate", "delay", "line")}
+        scenario["links"]["beside"] = {**same, "queue": OWN}
     if draw(st.booleans()):
-        pool = {"size": "2 MB", "policy": draw(POLICIES)}
+        pool: dict[str, Any] = {"size": "2 MB", "policy": draw(POLICIES)}
         pool |= draw(st.sampled_from([{}, {"mark_above": "1 MB"}, {"cell": "208 B"}]))
         scenario["pools"] = {"asic": pool}
         link["pool"] = "asic"
@@ -87,10 +88,16 @@ def ports(draw: st.DrawFn, kinds: tuple[str, ...] = tuple(QUEUES)) -> dict[str, 
             link |= draw(st.sampled_from([{}, {"alpha": 0.25}]))
     if draw(st.booleans()):
         ingress = dict(draw(INGRESS))
+        if "pause" in link:
+            ingress |= draw(st.sampled_from([{}, {"xon_offset": "2 kB"}]))
+        else:
+            ingress["memory"] = {"size": "8 MB"}
         scenario["ingress_pools"] = {"tor": ingress.pop("memory")}
         link["ingress"] = {"pool": "tor", **ingress}
     # What a pause or an ingress counts waits at the next link.
     scenario["links"]["out"] = {"rate": "90 Mbit/s", "delay": "0 s", "queue": OWN}
     group = {"count": 4, "congestion": "cubic", "path": ["port", "out"], "rtt": "40 ms"}
-    scenario["flows"] = {"f": group}
+    some = {"kind": "finite_flows", "load": 0.1, "size": "20 kB"}
+    scenario["flows"] = {"f": group, "g": {**group, "source": some}}
+    del scenario["flows"]["g"]["count"]
     return scenario

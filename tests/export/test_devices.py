@@ -326,6 +326,13 @@ def test_ports_that_are_alike_have_one_profile() -> None:
     assert [*tables["BUFFER_PROFILE"]] == ["tailroom"]
 
 
+def test_alpha_8_is_3_as_in_the_manuals() -> None:
+    """`Configuration.md` of SONiC, and the example of OpenConfig's model: 80 MB of 10 MB free."""
+    lines = two_ports(links__b__alpha=8)
+    assert json.loads(lines[Device.SONIC].text)["BUFFER_PROFILE"]["tailroom_b"]["dynamic_th"] == "3"
+    assert '"dynamic-limit-scaling-factor": 3' in lines[Device.OPENCONFIG].text
+
+
 def test_pools_of_other_systems_follow_their_sources() -> None:
     lines = {device: one.text for device, one in two_ports().items()}
     assert '"dynamic-limit-scaling-factor": -2' in lines[Device.OPENCONFIG]
@@ -433,7 +440,9 @@ def test_a_threshold_above_the_limit_is_remarked(small: Path) -> None:
     """As `size` answered 175,500 B and printed thresholds of 400,000 B."""
     link = link_with(small, "wred", limit="1 MB", **WRED).with_limit(117)
     for device, one in on_devices(link).items():
-        remarks = [note for note in one.notes if "400000 bytes is above the limit of 175500" in note]
+        remarks = [
+            note for note in one.notes if "400000 bytes is above the limit of 175500" in note
+        ]
         assert len(remarks) == one.has_lines, device
 
 
@@ -504,6 +513,8 @@ def test_a_threshold_that_is_found_is_printed_as_configuration(
     tailroom: Tailroom, small: Path, queue: str, vary: str, printed: str
 ) -> None:
     asked = ["--target", "utilization >= 50%", "--max-seeds", "4", "--config", "sonic"]
-    ended = tailroom("size", small, "--set", f"links.bottleneck.queue={queue}", "--vary", vary, *asked)
+    ended = tailroom(
+        "size", small, "--set", f"links.bottleneck.queue={queue}", "--vary", vary, *asked
+    )
     assert ended.status == 0, ended.errors
     assert printed in ended.output

@@ -39,7 +39,7 @@ def lines_of(kind: str, limit: str, **tables: dict[str, str]) -> str:
     link: dict[str, Any] = {"rate": "100 Mbit/s", "delay": "2 ms", **tables}
     link["queue"] = {"kind": kind, "limit": limit}
     flows = {"f": {"congestion": "cubic", "path": ["port"], "rtt": "40 ms"}}
-    scenario = {"duration": "10 s", "links": {"port": link}, "flows": flows}
+    scenario: Any = {"duration": "10 s", "links": {"port": link}, "flows": flows}
     return equivalents(read_bottleneck(Scenario.of(scenario)))[0].text.replace("DEV", "lo")
 
 
@@ -53,7 +53,8 @@ def test_the_kernel_shows_what_the_lines_say(
         pytest.skip(f"this kernel has no {kind}")
     assert ended.returncode == 0, ended.stderr
     shown = json.loads(ended.stdout)
-    assert ("root" in shown[0]) and len(shown) == 1 + len(shaper)
+    assert "root" in shown[0]
+    assert len(shown) == 1 + len(shaper)
     if shaper:
         # tc shows the rate in bytes per second.
         assert shown[0]["kind"] == "tbf"

@@ -1,14 +1,14 @@
 """What `--config` writes for SONiC and OpenConfig, against their public YANG models.
 
-The models are not part of this repository. Whoever validates gives the folder that holds two checkouts (or
-links to them), in `--models` or in TAILROOM_YANG_MODELS:
+The models are not part of this repository. Whoever validates gives the folder that holds two
+checkouts, or links to them, in `--models` or in TAILROOM_YANG_MODELS:
 
 * `sonic`: `src/sonic-yang-models` of https://github.com/sonic-net/sonic-buildimage;
 * `openconfig`: https://github.com/openconfig/public.
 
-`yanglint` of libyang reads them. `yang.csv` has the verdicts of yanglint 2.1.30 with sonic-buildimage 086b03b
-(August 2026) and openconfig/public 94f5896 (July 2026); without models or yanglint, this program says so and
-prints them.
+`yanglint` of libyang reads them. `yang.csv` has the verdicts of yanglint 2.1.30 with
+sonic-buildimage 086b03b (August 2026) and openconfig/public 94f5896 (July 2026); without models or
+yanglint, this program says so and prints them.
 
     python -m tests.validation.yang [--models DIR] [--write]
 """
@@ -26,13 +26,16 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import tailroom as tr
 from tailroom.export.devices import Device, on_devices, sharing
+from tailroom.pfc_headroom.formats import openconfig, sonic_profile
 from tailroom.scenario.scenario import Scenario
 
 RECORDED = Path(__file__).with_suffix(".csv")
 HEADINGS = ("case", "sonic", "openconfig")
 GROUP = {"congestion": "cubic", "rtt": "40 us", "count": 4}
 WRED = {"kind": "wred", "limit": "8 MB", "k_min": "100 kB", "k_max": "400 kB", "p_max": 0.2}
+STATIC = {"kind": "static_threshold", "threshold": "1 MB"}
 PAUSE = {"xoff": "20 kB", "xon": "18 kB", "headroom": "90 kB"}
 POOL = {"asic": {"size": "16 MB", "policy": {"kind": "dynamic_threshold", "alpha": 1}}}
 LINK = {"rate": "25 Gbit/s", "delay": "1 us", "queue": {"kind": "drop_tail", "limit": "8 MB"}}
@@ -53,7 +56,9 @@ CASES: dict[str, dict[str, Any]] = {
         },
     },
     "static threshold": {
-        "pools": {"asic": {"size": "9 MB", "policy": {"kind": "static_threshold", "threshold": "1 MB"}}},
+        "pools": {
+            "asic": {"size": "9 MB", "policy": {"kind": "static_threshold", "threshold": "1 MB"}}
+        },
         "links": {"a": {**LINK, "pool": "asic"}},
     },
     "lossless, headroom of each": {
@@ -64,7 +69,11 @@ CASES: dict[str, dict[str, Any]] = {
         "pools": POOL,
         "ingress_pools": {"tor": {"size": "8 MB", "headroom": "1 MB"}},
         "links": {
-            "a": {**LINK, "pause": PAUSE, "ingress": {"pool": "tor", "alpha": 0.5, "xon_offset": "2 kB"}},
+            "a": {
+                **LINK,
+                "pause": PAUSE,
+                "ingress": {"pool": "tor", "alpha": 0.5, "xon_offset": "2 kB"},
+            },
             "b": {**LINK, "pool": "asic", "ingress": {"pool": "tor", "alpha": 2}},
         },
     },
@@ -79,14 +88,15 @@ OF_TABLES = {
     "PORT": ("sonic-port", ("name",)),
 }
 """Model and keys of each table of `config_db.json`."""
-POOL_OF_SWITCH = {"POOL": {"type": "egress", "mode": "static", "size": "100000000"}}
+POOL_OF_SWITCH = {"type": "egress", "mode": "static", "size": "100000000"}
+"""A pool that the lines name, but the switch has."""
 
 
 def written(case: dict[str, Any], device: Device) -> str:
     """The lines of a case."""
     links = {**case["links"], "out": LINK}
     flows = {f"of_{link}": {**GROUP, "path": [link, "out"]} for link in case["links"]}
-    scenario = {"duration": "1 s", "flows": flows, **case, "links": links}
+    scenario: Any = {"duration": "1 s", "flows": flows, **case, "links": links}
     return on_devices(*sharing(Scenario.of(scenario), "a"))[device].text
 
 
@@ -109,17 +119,28 @@ def as_yang(config: dict[str, Any]) -> dict[str, Any]:
     return data
 
 
+def of_headroom() -> Iterator[tuple[str, str, str]]:
+    """What `headroom --format` writes, by case: for SONiC, and for OpenConfig."""
+    for name, headroom in (
+        ("headroom of each", tr.headroom("400G", "100m")),
+        ("headroom, shared", tr.headroom("100G", "300m", table="sn5640", ports=64, buffer="64MB")),
+    ):
+        yield name, sonic_profile(headroom), openconfig(headroom)
+
+
 def placed(text: str) -> dict[str, Any]:
     """The lines with names of a switch in place of PORT, QUEUE and PG, and what they refer to."""
     ports = sorted(set(re.findall(r'"(PORT\w*)\|', text)))
     for number, port in enumerate(ports):
         text = text.replace(f'"{port}|', f'"Ethernet{number}|')
-    config = json.loads(text.replace("|QUEUE", "|3").replace("|PG", "|3"))
+    config: dict[str, Any] = json.loads(text.replace("|QUEUE", "|3").replace("|PG", "|3"))
     config["PORT"] = {
-        f"Ethernet{number}": {"lanes": str(number), "speed": "25000"} for number in range(len(ports))
+        f"Ethernet{number}": {"lanes": str(number), "speed": "25000"}
+        for number in range(len(ports))
     }
-    if '"POOL"' in text:
-        config["BUFFER_POOL"] = {**config.get("BUFFER_POOL", {}), **POOL_OF_SWITCH}
+    pools = config.setdefault("BUFFER_POOL", {})
+    for row in config["BUFFER_PROFILE"].values():
+        pools.setdefault(row["pool"], POOL_OF_SWITCH)
     return config
 
 
@@ -127,7 +148,9 @@ def rendered(models: Path, into: Path) -> Path:
     """SONiC's models, with the templates as its Python library reads them."""
     for model in (models / "yang-models").glob("*.yang"):
         shutil.copy(model, into)
-    block = re.compile(r'{% if yang_model_type == "cvl" %}.*?(?:{% else %}(.*?))?{% endif %}', re.DOTALL)
+    block = re.compile(
+        r'{% if yang_model_type == "cvl" %}.*?(?:{% else %}(.*?))?{% endif %}', re.DOTALL
+    )
     for template in (models / "yang-templates").glob("*.j2"):
         text = block.sub(lambda found: found.group(1) or "", template.read_text(encoding="utf-8"))
         (into / template.stem).write_text(text, encoding="utf-8")
@@ -148,21 +171,22 @@ def verdict(folders: Sequence[Path], modules: Sequence[Path], data: dict[str, An
 
 def verdicts(models: Path) -> Iterator[tuple[str, str, str]]:
     """Each case with its two verdicts."""
-    openconfig = models / "openconfig" / "release" / "models"
-    folders = [*{path.parent for path in openconfig.rglob("*.yang")}, models / "openconfig" / "third_party"]
-    folders += [path.parent for path in folders[-1].rglob("*.yang")]
+    checkout = (models / "openconfig").resolve()
+    folders = sorted({path.parent for path in checkout.rglob("*.yang")})
     with tempfile.TemporaryDirectory() as into:
         sonic = rendered(models / "sonic", Path(into))
         names = ("sonic-device_metadata", *(module for module, _ in OF_TABLES.values()))
         of_sonic = [sonic / f"{module}.yang" for module in names]
-        of_openconfig = [openconfig / "qos" / "openconfig-qos.yang"]
-        for name, case in CASES.items():
-            lossy = json.loads(written(case, Device.OPENCONFIG))
-            config = as_yang(placed(written(case, Device.SONIC)))
+        of_openconfig = [checkout / "release" / "models" / "qos" / "openconfig-qos.yang"]
+        of_size = (
+            (name, written(case, Device.SONIC), written(case, Device.OPENCONFIG))
+            for name, case in CASES.items()
+        )
+        for name, config, qos in (*of_size, *of_headroom()):
             yield (
                 name,
-                verdict([sonic], of_sonic, config),
-                verdict(folders, of_openconfig, lossy),
+                verdict([sonic], of_sonic, as_yang(placed(config))),
+                verdict(folders, of_openconfig, json.loads(qos)),
             )
 
 

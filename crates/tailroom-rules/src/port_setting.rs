@@ -200,3 +200,18 @@ fn reason_for(key: &str, tool: &str) -> String {
 pub(crate) fn whole(amount: f64) -> u64 {
     (amount * (1.0 + 4.0 * f64::EPSILON)).floor() as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use super::whole;
+
+    #[test]
+    fn bytes_survive_the_way_over_packets() {
+        for packet_bytes in [40.0, 576.0, 1048.0, 1499.5, 1500.0, 9000.0] {
+            for bytes in (1..2_000_000).step_by(997).chain([16_000_000, 1 << 40]) {
+                assert_eq!(whole(bytes as f64 / packet_bytes * packet_bytes), bytes);
+            }
+        }
+        assert_eq!((1..=100).map(|n| whole(100.0 * (f64::from(n) / 100.0))).sum::<u64>(), 5050);
+    }
+}

@@ -49,12 +49,16 @@ export interface Equivalent {
   tool: string;
   /** Where the configuration belongs, and what else it does; may be empty. */
   purpose: string;
-  /** The command or statement; without an exact equivalent, a sentence that says why. */
+  /** Commands or statements, one a line; without an exact equivalent, a sentence that says why. */
   text: string;
+  /** What else the lines need or do, a sentence each. */
+  notes: string[];
+  /** What was simulated and is not in the lines. */
+  left_out: { key: string; reason: string }[];
 }
 
-/** A limit in packets in the words of other tools. */
-export function equivalents(link: Bottleneck, limit: number): Equivalent[] {
+/** A port in the words of other tools; with this limit in packets, or the link's own. */
+export function equivalents(link: Bottleneck, limit?: number): Equivalent[] {
   return JSON.parse(here().equivalents(JSON.stringify(link), limit)) as Equivalent[];
 }
 

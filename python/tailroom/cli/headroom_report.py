@@ -55,7 +55,7 @@ def show(answer: Headroom, console: Console) -> None:
         )
     if answer.verdict:
         colour = "red" if answer.fits is False else "default"
-        console.print(f"all  [{colour}]{answer.verdict}[/{colour}]")
+        console.print(f"all  [{colour}]{answer.verdict}[/{colour}]", soft_wrap=True)
     if answer.published:
         _show_published(answer, console)
     console.print(f"\nAssumed: {escape(' '.join(answer.assumptions))}", soft_wrap=True)

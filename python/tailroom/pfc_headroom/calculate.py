@@ -141,7 +141,11 @@ def _eight_lanes_frame_bytes(question: Question) -> int:
 
 
 def _buffer_bytes(buffer: str | float | None, ports: int | None) -> int | None:
-    """The memory of the switch in bytes."""
+    """The memory of the switch in bytes.
+
+    Raises:
+        ArgumentError: It is not an amount of memory, or there is no number of ports.
+    """
     if buffer is None:
         return None
     if ports is None:
@@ -208,7 +212,7 @@ def _assumptions(question: Question) -> Iterator[str]:
         small = "All packets" if some == 100 else f"{some} % of the packets"
         yield f"{small} are of 64 B, and each takes whole cells of {profile.cell_bytes} B."
     if not profile.xon_bytes and profile.xon_offset_bytes is None:
-        yield f"xon is 0: {NO_XON}."
+        yield NO_XON
     if frame := _eight_lanes_frame_bytes(question):
         yield (
             f"The port has eight lanes, for which SONiC's script adds a frame of {frame:,} B to "

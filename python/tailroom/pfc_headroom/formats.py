@@ -81,8 +81,12 @@ def openconfig(headroom: Headroom) -> str:
     }
     queue = {"name": "lossless", "config": config}
     profile = {"name": name, "config": {"name": name}, "queues": {"queue": [queue]}}
-    profiles = {"buffer-allocation-profiles": {"buffer-allocation-profile": [profile]}}
-    return json.dumps({"openconfig-qos:qos": profiles}, indent=2) + "\n"
+    qos = {
+        # What the name of a queue in a profile refers to.
+        "queues": {"queue": [{"name": "lossless", "config": {"name": "lossless"}}]},
+        "buffer-allocation-profiles": {"buffer-allocation-profile": [profile]},
+    }
+    return json.dumps({"openconfig-qos:qos": qos}, indent=2) + "\n"
 
 
 def _with_headroom(headroom: Headroom) -> int:
@@ -100,17 +104,21 @@ def remarks(headroom: Headroom, name: str) -> list[str]:
     found = []
     if name == "sonic":
         if not headroom.xon_bytes and headroom.xon_offset_bytes is None:
-            found.append(f"xon 0: {NO_XON}")
+            found.append(NO_XON)
         found.append("dynamic_th 0 is alpha = 1: what a group may take is no part of the headroom")
     if headroom.verdict:
         found.append(headroom.verdict)
     if headroom.is_shared and name == "openconfig":
         xoff = f"{headroom.xoff_bytes:,} B"
-        found.append(f"OpenConfig has no headroom that ports share: each queue has its xoff of {xoff}")
+        found.append(
+            f"OpenConfig has no headroom that ports share: each queue has its xoff of {xoff}"
+        )
     elif headroom.is_shared and headroom.pool_bytes is None:
         found.append("ports share the headroom: give --ports for its BUFFER_POOL")
     elif headroom.is_shared and headroom.buffer_bytes is None:
-        found.append("BUFFER_POOL has no size: add that of the switch, which includes xoff (--buffer)")
+        found.append(
+            "BUFFER_POOL has no size: add that of the switch, which includes xoff (--buffer)"
+        )
     return found
 
 

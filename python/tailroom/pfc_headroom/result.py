@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
-NO_XON = "no source states an xon here, so that the peer resumes at an empty queue"
+NO_XON = "No source states an xon here: it is 0, so that the peer resumes at an empty queue."
 """Why xon is 0."""
 
 
@@ -124,7 +124,7 @@ class Headroom:
 
     @property
     def fits(self) -> bool | None:
-        """Whether the memory of the switch holds `all_bytes`; `None` if one of them is not known."""
+        """Whether the memory of the switch holds `all_bytes`; `None` if one is not known."""
         needed = self.all_bytes
         return None if needed is None or self.buffer_bytes is None else needed < self.buffer_bytes
 

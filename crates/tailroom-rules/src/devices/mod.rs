@@ -39,20 +39,20 @@ impl Device {
     /// system has none.
     pub fn equivalent(&self, links: &[Bottleneck]) -> Equivalent {
         let ports: Vec<Taking> = links.iter().map(Taking::of).collect();
-        let Lines { purpose, text, mut notes } = match (self.write)(&ports) {
+        let mut written = match (self.write)(&ports) {
             Ok(lines) => lines,
             Err(reason) => return Equivalent::none(self.title, &reason),
         };
-        notes.extend(never_reached(&ports));
+        written.notes.extend(never_reached(&ports));
         let each = ports.iter().map(presupposed).collect::<BTreeSet<String>>();
         let each = each.into_iter().collect::<Vec<String>>().join(" and ");
         let left: BTreeSet<LeftOut> =
             ports.iter().flat_map(|one| one.left_out(self.title)).collect();
         Equivalent {
             tool: self.title.to_owned(),
-            purpose: format!("not tried on a device; for {each}; {purpose}"),
-            text,
-            notes,
+            purpose: format!("not tried on a device; for {each}; {}", written.purpose),
+            text: written.text,
+            notes: written.notes,
             left_out: left.into_iter().collect(),
         }
     }
@@ -64,11 +64,12 @@ fn presupposed(port: &Taking) -> String {
     format!("ports of {rate} and lines of {}", port.text("delay").unwrap_or_default())
 }
 
-/// The upper thresholds that lie above the limit of their queue.
+/// The upper thresholds that lie above the limit of their queue, or above all its memory.
 fn never_reached(ports: &[Taking]) -> BTreeSet<String> {
     let of = |port: &Taking| {
         let queue = Queue::of(port).ok()?;
-        let (most, limit) = (queue.wred?.max_bytes, queue.bytes);
+        let memory = queue.shared.as_ref().map_or(u64::MAX, |shared| shared.pool_bytes);
+        let (most, limit) = (queue.wred?.max_bytes, queue.bytes.min(memory));
         (most > limit).then(|| {
             format!(
                 "the upper threshold of {most} bytes is above the limit of {limit} bytes and is never \

@@ -163,3 +163,34 @@ fn exponent(port: &Taking, key: &str) -> Result<i32, String> {
 pub(super) fn percent_of(fraction: f64) -> u64 {
     whole(100.0 * fraction)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::Queue;
+
+    /// A queue behind a tail drop.
+    fn queue(bytes: u64, rate_bps: u64) -> Queue {
+        Queue { bytes, rate_bps, wred: None, shared: None, is_lossless: false }
+    }
+
+    #[test]
+    fn a_limit_in_microseconds_is_the_largest_whole_number_that_does_not_exceed_it() {
+        for rate_bps in [7_000, 1_000_000_000, 400_000_000_000] {
+            for bytes in [1, 1499, 1500, 502_500, 16_000_000_000] {
+                let bits = |us: u128| us * u128::from(rate_bps);
+                let exact = u128::from(bytes) * 8 * 1_000_000;
+                match queue(bytes, rate_bps).microseconds().map(u128::from) {
+                    Some(us) => assert!(bits(us) <= exact && exact < bits(us + 1)),
+                    None => assert!(exact < bits(100)),
+                }
+            }
+        }
+        assert_eq!(queue(502_500, 1_000_000_000).microseconds(), Some(4020));
+    }
+
+    #[test]
+    fn percent_are_of_the_limit_and_rounded_down() {
+        assert_eq!(queue(25_500, 1).percent(15_000), 58); // 58.8
+        assert_eq!(queue(25_500, 1).percent(25_500), 100);
+    }
+}

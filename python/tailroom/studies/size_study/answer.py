@@ -7,7 +7,6 @@ from itertools import combinations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from tailroom import _engine
 from tailroom.execution.point import repeats_itself
 from tailroom.export.devices import Device, on_devices, sharing
 from tailroom.export.other_tools import Equivalent, by_tool, equivalents
