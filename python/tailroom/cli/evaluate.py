@@ -10,7 +10,7 @@ from rich.console import Console
 
 from tailroom.cli import completion, report
 from tailroom.cli.answer import write_and_print
-from tailroom.cli.options import Json
+from tailroom.cli.options import Json, NoTitle
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.signature import options_of
 from tailroom.cli.terminal_text import escape
@@ -43,6 +43,7 @@ def evaluate_command(
     ],
     *,
     json: Json = False,
+    no_title: NoTitle = False,
     out: Annotated[
         Path | None,
         typer.Option(

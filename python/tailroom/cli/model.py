@@ -13,7 +13,7 @@ from tailroom.cli import completion, failures, report
 from tailroom.cli.answer import write_and_print
 from tailroom.cli.blocks import Column, print_block, tables_needed
 from tailroom.cli.metric_cells import WIDEST, cell, in_lines
-from tailroom.cli.options import Json, PictureFile, ScenarioFile
+from tailroom.cli.options import Json, NoTitle, PictureFile, ScenarioFile
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.sentences import say
 from tailroom.cli.signature import options_of
@@ -62,6 +62,7 @@ def model(  # noqa: PLR0913 - one argument an option
     ] = 0,
     json: Json = False,
     out: PictureFile = None,
+    no_title: NoTitle = False,
     **options: Any,
 ) -> None:
     """Predict the effect of a buffer with the analytic models of the literature.

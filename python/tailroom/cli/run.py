@@ -11,7 +11,7 @@ from rich.console import Console
 import tailroom
 from tailroom.cli import failures, phases, report
 from tailroom.cli.answer import write_and_print
-from tailroom.cli.options import Json, ScenarioFiles, refuse
+from tailroom.cli.options import Json, NoTitle, ScenarioFiles, refuse
 from tailroom.cli.packets import Wanted
 from tailroom.cli.progress import progress_bar, runs_bar
 from tailroom.cli.signature import options_of
@@ -31,6 +31,7 @@ def run(  # noqa: PLR0913 - each is one option
     scenarios: ScenarioFiles,
     *,
     json: Json = False,
+    no_title: NoTitle = False,
     out: Annotated[
         Path | None,
         typer.Option(

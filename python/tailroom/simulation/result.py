@@ -276,7 +276,7 @@ class Result(AnyResult, ResultTables):
             packets = self._recorded("arrival_log")
         return packet_capture.choose(packets, flows, every, at=at, direction=direction)
 
-    def plot(self, kind: PlotKind = "windows") -> Figure:
+    def plot(self, kind: PlotKind = "windows", *, title: bool | None = True) -> Figure:
         """Draws windows and queue, utilization, burstiness, arrivals, or memory of pools.
 
         Args:
@@ -284,11 +284,12 @@ class Result(AnyResult, ResultTables):
                 `dispersion` (index of dispersion of arrivals over the time scale),
                 `arrivals` (as in Figure 4 of Auge and Roberts 2006), or `memory` (of each pool, by
                 link).
+            title: Whether the picture has its title; `None` is no title either.
 
         Raises:
             ArgumentError: The data of the figure were not recorded, or there is no such figure.
         """
-        return self._drawn(kind)
+        return self._drawn(kind, title=title)
 
     def __getstate__(self) -> dict[str, Any]:
         """Makes the tables that have not been read yet, because only tables can be pickled."""
