@@ -246,7 +246,7 @@ MEASUREMENTS = {
 def measured(result: tr.Result, without_gauges: tuple[str, ...] = ()) -> dict[str, Any]:
     """The summary without what names the discipline or the machine."""
     summary = copy.deepcopy(cast("dict[str, Any]", result.summary))
-    del summary["timing"], summary["scenario_hash"]
+    del summary["scenario_hash"]
     for link in summary["links"].values():
         del link["discipline"]
         for gauge in without_gauges:

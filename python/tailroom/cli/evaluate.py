@@ -15,11 +15,11 @@ from tailroom.cli.progress import runs_bar
 from tailroom.cli.signature import options_of
 from tailroom.cli.terminal_text import escape
 from tailroom.reports.presentation import write
-from tailroom.simulation.metric_units import two_digits
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.output import output_directory
 from tailroom.studies.report_card.evaluation import Evaluation, Finding, evaluate
 from tailroom.studies.report_card.verdict import Grade
+from tailroom.written_numbers import two_digits
 
 COLOURS = {
     Grade.PASS: "green",

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         PoolSummary,
         RunWarning,
         Summary,
+        Timing,
     )
 
 MOST_SHOWN = 4
@@ -62,6 +63,9 @@ class Result(AnyResult, ResultTables):
     actions: ActionLog | None = None
     """Of a run in steps, what changed links and flows between them: with scenario and seed it
     determines the run (`Simulation.replay`)."""
+    timing: Timing | None = None
+    """How long the run took: what differs between equal runs. `None` of a loaded result whose
+    directory has no `timing.json`."""
 
     def __eq__(self, other: object) -> bool:
         """Whether the other is the same run with the same tables, however long either took."""
@@ -70,7 +74,7 @@ class Result(AnyResult, ResultTables):
         return (
             self.scenario == other.scenario
             and self.actions == other.actions
-            and {**self.summary, "timing": None} == {**other.summary, "timing": None}
+            and self.summary == other.summary
             and all(_same(getattr(self, name), getattr(other, name)) for name in _recordable())
         )
 
