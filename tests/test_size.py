@@ -356,7 +356,7 @@ def test_the_question_without_a_file(tailroom: Tailroom, tmp_path: Path) -> None
     assert answer["targets"] == ["utilization >= 0.9"]
     assert answer["feasible"][0]["target"] == "utilization >= 0.9"
     assert answer["feasible"][0]["from_packets"] == packets
-    assert f"pfifo limit {packets}" in answer["equivalents"]["tc pfifo (packets)"]
+    assert f"pfifo limit {packets}" in answer["equivalents"]["tc"]["text"]
     assert picture.read_bytes().startswith(b"\x89PNG")
     shown = tailroom(*asked, "--store", tmp_path / "store")
     # The answer is the last thing on the screen, in a box.

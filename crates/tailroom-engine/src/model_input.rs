@@ -4,10 +4,12 @@
 //! Models do not simulate packets. Identical flows are therefore counted together, and flows that
 //! arrive and depart are described by their arrival rate and by a sample of their sizes.
 
+mod port;
+
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::dynamic_flows::source_group;
 use crate::link::LinkSpec;
@@ -66,6 +68,8 @@ pub struct LinkInput {
     pub amounts: Vec<AmountInput>,
     /// Keys of the parameters that decide on the queue before its limit is reached.
     pub binding: &'static [&'static str],
+    /// All that shapes its packets, by key as in the scenario.
+    pub port: Map<String, Value>,
 }
 
 /// An amount in a buffer, in the unit that the discipline counts.
@@ -185,13 +189,13 @@ impl ModelInput {
         ModelInput {
             duration_s: network.duration.seconds(),
             measure_from_s: network.measure_from.seconds(),
-            links: network.links.iter().map(link).collect(),
+            links: network.links.iter().map(|spec| link(network, spec)).collect(),
             groups: (0..network.groups.len()).map(|index| group(network, index, &shares)).collect(),
         }
     }
 }
 
-fn link(spec: &LinkSpec) -> LinkInput {
+fn link(network: &Network, spec: &LinkSpec) -> LinkInput {
     LinkInput {
         name: spec.name.clone(),
         rate_bps: spec.carried_rate().bits_per_second() as f64,
@@ -205,6 +209,7 @@ fn link(spec: &LinkSpec) -> LinkInput {
         parameters: parameters(&spec.queue),
         amounts: amounts(spec),
         binding: spec.queue.parameters().binding(),
+        port: port::of(network, spec),
     }
 }
 

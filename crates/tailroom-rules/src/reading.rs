@@ -10,6 +10,7 @@ use tailroom_engine::model_input::{
 };
 
 use crate::bottleneck::{Bottleneck, DynamicFlows, FlowClass, Parameters, Stream};
+use crate::port_setting::PortSetting;
 
 /// The links of a network, as models read them.
 #[derive(Debug, Serialize)]
@@ -91,6 +92,7 @@ fn read(input: &ModelInput, link: &LinkInput) -> Bottleneck {
         packets_differ: packets_differ(input, link),
         binding: link.binding.iter().map(|key| (*key).to_owned()).collect(),
         short_rtt_s: if classes.is_empty() { 8.0 * link.bdp_bytes / link.rate_bps } else { 0.0 },
+        port: PortSetting(link.port.clone()),
         classes,
     }
 }

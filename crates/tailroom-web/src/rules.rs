@@ -122,7 +122,7 @@ fn of_rule(rule: &Rule, link: &Bottleneck, target: Requirement) -> Value {
     })
 }
 
-/// The configuration of a link's queue in other tools, with a limit of so many steps of a unit of
+/// The configuration of a link's port in other tools, with a limit of so many steps of a unit of
 /// [`read_limit`], as JSON.
 ///
 /// # Errors
@@ -130,20 +130,13 @@ fn of_rule(rule: &Rule, link: &Bottleneck, target: Requirement) -> Value {
 #[wasm_bindgen]
 pub fn equivalents(link: &str, unit: &str, steps: f64) -> Result<String, JsValue> {
     let bytes = bytes_of(link, unit, steps)?;
-    let is_in_packets = unit == LimitUnit::Packets.name();
     let link = self::link(link)?;
-    let lines = if !is_in_packets && link.discipline == "drop_tail" {
-        vec![other_tools::Equivalent {
-            tool: "tc bfifo (bytes)".to_owned(),
-            purpose: "on the router's own port".to_owned(),
-            text: format!("tc qdisc replace dev DEV root bfifo limit {bytes:.0}"),
-        }]
+    let link = if unit == LimitUnit::Packets.name() {
+        link.with_limit(steps as u64)
     } else {
-        // A packet waits whole or not at all; a limit of whole packets may be a rounding error below.
-        let packets = (bytes / link.packet_bytes * (1.0 + 1e-12)).floor().max(1.0);
-        other_tools::equivalents(&link, packets as u64)
+        link.with_limit_bytes(bytes as u64)
     };
-    Ok(json!(lines).to_string())
+    Ok(json!(other_tools::equivalents(&link)).to_string())
 }
 
 /// The whole bytes of a limit, by the steps of [`links`].

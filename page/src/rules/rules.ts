@@ -50,13 +50,15 @@ export interface Equivalent {
   tool: string;
   /** Where the configuration belongs, and what else it does; may be empty. */
   purpose: string;
-  /** The command or statement; without an exact equivalent, a sentence that says why. */
+  /** Commands or statements, one a line; without an exact equivalent, a sentence that says why. */
   text: string;
+  /** What else the lines need or do, a sentence each. */
+  notes: string[];
   /** What was simulated and is not in the lines. */
-  left_out?: { key: string; reason: string }[];
+  left_out: { key: string; reason: string }[];
 }
 
-/** The limit of a link in the words of other tools. */
+/** The port of a link, with its limit, in the words of other tools. */
 export function equivalents(link: Bottleneck): Equivalent[] {
   const { unit, steps } = link.buffer;
   return JSON.parse(here().equivalents(JSON.stringify(link), unit, steps)) as Equivalent[];

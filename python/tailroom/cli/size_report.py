@@ -1,7 +1,6 @@
 """The answer of `size` as tables for people."""
 
 from math import isfinite, isinf
-from textwrap import indent
 from typing import Any
 
 from rich.console import Console
@@ -9,6 +8,7 @@ from rich.console import Console
 from tailroom.cli import phases, report
 from tailroom.cli.answer_box import print_answer
 from tailroom.cli.blocks import Column, print_block
+from tailroom.cli.elsewhere import show_elsewhere
 from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.cli.model import show_failing
 from tailroom.cli.sentences import say
@@ -45,7 +45,7 @@ def show(
     if answer.varied.is_limit:
         _show_models(answer, console)
     if answer.smallest is not None:
-        _show_elsewhere(answer, device, console)
+        show_elsewhere(answer, device, console)
     if answer.choices:
         _show_choices(answer, console)
     console.print()
@@ -53,25 +53,6 @@ def show(
         say(console, f"[yellow]warning:[/yellow] {escape(warning['text'])}")
     show_doors(answer, console)
     _show_answer(answer, console, so_far=so_far)
-
-
-def _show_elsewhere(answer: Size, device: Device | None, console: Console) -> None:
-    on_devices = answer.on_devices()
-    if not on_devices:
-        if device:
-            console.print(
-                f"\n--config writes the limit of a queue, or a pool with dynamic thresholds; "
-                f"{escape(answer.varied.key)} is neither",
-                soft_wrap=True,
-            )
-        return
-    console.print("\nThe same buffer elsewhere")
-    lines = (on_devices[device],) if device else answer.elsewhere()
-    for line in lines:
-        text = indent(escape(line.text), "    ")
-        console.print(f"  {escape(line.heading)}:\n{text}", soft_wrap=True)
-    if not device:
-        console.print(f"  switches and routers: --config {', '.join(Device)}")
 
 
 def show_frontier(frontier: Frontier, console: Console) -> None:

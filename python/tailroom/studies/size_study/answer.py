@@ -7,10 +7,9 @@ from itertools import combinations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from tailroom import _engine
 from tailroom.execution.point import repeats_itself
-from tailroom.export.devices import Device, pool_on_devices
-from tailroom.export.other_tools import Equivalent, as_texts
+from tailroom.export.devices import Device, on_devices, sharing
+from tailroom.export.other_tools import Equivalent, by_tool, equivalents
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
 from tailroom.simulation.any_result import AnyResult, Tables
@@ -26,7 +25,6 @@ from tailroom.studies.size_study.alphas import meeting
 from tailroom.studies.size_study.amounts import amounts, amounts_words, approximate
 from tailroom.studies.size_study.answer_warnings import answer_warnings, heavy_loss, percent
 from tailroom.studies.size_study.doors import Door
-from tailroom.studies.size_study.elsewhere import devices_of, equivalents_of
 from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.regression import Crossing
 from tailroom.studies.size_study.search import Feasible, Stage, Tried
@@ -46,6 +44,8 @@ _NAMES_OF_LIMITS = {
     "too_small": "too_small_packets",
     "value": "limit_packets",
 }
+_OF_PORTS = ("links.", "pools.", "ingress_pools.", "switches.", "fabrics.")
+"""Keys that shape ports."""
 FAIRNESS = "flows.jain_index"
 """Metric that an answer shows if there are several flows."""
 UNDEFINED = "undefined_metric"
@@ -268,8 +268,8 @@ class Size(AnyResult):
             "assumed": list(self.assumed),
             "models": self.predictions.as_dict()["models"],
             "phase_check": [spread.as_dict() for spread in self.phases],
-            "equivalents": None if answer is None else as_texts(self.elsewhere()),
-            "devices": {key.value: asdict(line) for key, line in self.on_devices().items()} or None,
+            "equivalents": _as_dict(by_tool(self.elsewhere())),
+            "devices": _as_dict(self.on_devices()),
         }
 
     def _alphas(self) -> dict[str, object] | None:
@@ -285,32 +285,28 @@ class Size(AnyResult):
         }
 
     def elsewhere(self) -> tuple[Equivalent, ...]:
-        """Returns the answer in tc, ns-3 and Mahimahi; empty if it is no limit of a link."""
-        if self.smallest is None or not self.varied.is_limit:
-            return ()
-        return equivalents_of(self.varied, self.link, self.smallest)
+        """Returns the configuration of the answer in tc, ns-3 and Mahimahi.
+
+        Empty without an answer, for the memory that ports share, and for a key of another table
+        than that of the link.
+        """
+        ports = self._ports
+        return equivalents(ports[0]) if len(ports) == 1 and "pool" not in ports[0].port else ()
 
     def on_devices(self) -> dict[Device, Equivalent]:
         """Returns the configuration of the answer on switches and routers.
 
-        Empty without an answer, and if it is neither the limit of a queue nor a number of a pool
-        with dynamic thresholds and one alpha.
+        Empty without an answer, and for a key that is neither of the link nor of memory.
         """
-        if self.varied.is_limit:
-            known = self.smallest
-            return {} if known is None else devices_of(self.varied, self.link, known)
-        is_of_link = self.varied.key.startswith("links.")
-        if self.pools is None or is_of_link or self.chosen is None:
-            return {}
-        pool: Any = self.chosen.point.source.resolved
-        for key in self.pools.key.split("."):
-            pool = pool[key]
-        policy = pool["policy"]
-        more_alphas = {"port_alpha", "lower_alphas"} & policy.keys()
-        if policy["kind"] != "dynamic_threshold" or more_alphas:
-            return {}
-        size = _engine.quantity("size", pool["size"])
-        return pool_on_devices(int(size), policy["alpha"])
+        return on_devices(*self._ports) if self._ports else {}
+
+    @cached_property
+    def _ports(self) -> list[Bottleneck]:
+        """The link with the answer, and all links that share its memory."""
+        is_of_port = self.varied.is_limit or self.pools or self.varied.key.startswith(_OF_PORTS)
+        if self.chosen is None or not is_of_port:
+            return []
+        return sharing(self.chosen.point.source, self.link.name)
 
     def _named(self, name: str) -> str:
         """Name of a number in JSON and tables: that of a limit says so, and has its unit."""
@@ -484,6 +480,11 @@ class Size(AnyResult):
             for first, second in combinations(met, 2)
             if max(first.low, second.low) > min(first.high, second.high)
         ]
+
+
+def _as_dict(lines: Mapping[Any, Equivalent]) -> dict[str, Any] | None:
+    """Configurations as JSON has them, by tool or device; null without any."""
+    return {str(key): asdict(line) for key, line in lines.items()} or None
 
 
 def shown_metrics(
