@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from tailroom.simulation.lower_bounds import MARK
 from tailroom.simulation.metric_catalogue import metric_of
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def cell(name: str, interval: Interval | None) -> str:
     unit = metric_of(name).unit
     mean = unit.text(interval.mean)
     arms = interval.plus_minus(lambda length: unit.half_width(length, mean), "\n")
-    return f"{mean}\n{arms}" if arms else mean
+    marked = f"{MARK if interval.is_lower_bound else ''}{mean}"
+    return f"{marked}\n{arms}" if arms else marked
 
 
 def value(name: str, number: float) -> str:

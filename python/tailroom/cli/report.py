@@ -11,7 +11,8 @@ from tailroom.cli.sentences import say
 from tailroom.cli.table import NumberTable, Parts
 from tailroom.cli.terminal_text import escape
 from tailroom.simulation import metric_units
-from tailroom.simulation.metric_catalogue import metric_of
+from tailroom.simulation.lower_bounds import LEGEND, mark
+from tailroom.simulation.metric_catalogue import IS_LOWER_BOUND, metric_of
 from tailroom.simulation.result import Result
 
 if TYPE_CHECKING:
@@ -77,6 +78,13 @@ def _show_groups(all_groups: Mapping[str, Any], console: Console) -> None:
             console.print(table({name: groups[name] for name in groups if name in chosen}, part))
         elif groups:
             console.print(table(groups, ""))
+    shown = (
+        part
+        for group in all_groups.values()
+        for part in (*group["size_classes"], group["coflows"] or {})
+    )
+    if any(one for part in shown for name, one in part.items() if name.endswith(IS_LOWER_BOUND)):
+        console.print(LEGEND)
 
 
 def _hosts(groups: Mapping[str, Any]) -> str:
@@ -385,7 +393,7 @@ def number(value: float | None, layout: str) -> str:
 
 def of(values: Mapping[str, Any], metric: str) -> str:
     """Writes a metric of a link, a group or a flow."""
-    return shown(metric, values[metric])
+    return f"{mark(values, metric)}{shown(metric, values[metric])}"
 
 
 def shown(metric: str, value: float | None) -> str:

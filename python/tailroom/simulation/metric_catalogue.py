@@ -42,6 +42,12 @@ STATISTICS = {
 """The statistic at the end of a name, and its word in a label."""
 
 
+IS_LOWER_BOUND = "_is_lower_bound"
+"""End of the name that says whether a mean or percentile may be larger: some have not ended."""
+AT_MOST = "_at_most"
+"""End of the name of what a percentile is at most when all have ended."""
+
+
 @dataclass(frozen=True)
 class Metric:
     """How a metric is named and shown. No metric is negative."""
@@ -77,6 +83,20 @@ def _statistics(name: str, metric: Metric, statistics: str, **headings: str) -> 
         )
         for statistic in statistics.split()
     }
+
+
+def _bounded(name: str, metric: Metric, statistics: str, **headings: str) -> dict[str, Metric]:
+    """Returns one entry per statistic, and those that say whether and how far it may be larger.
+
+    Arguments are those of `_statistics`. A mean has no bound above.
+    """
+    found = _statistics(name, metric, statistics, **headings)
+    for key, one in list(found.items()):
+        label = f"{one.label}, only a lower bound"
+        found[f"{key}{IS_LOWER_BOUND}"] = Metric(label, SHARE, "lower", 1.0)
+        if not key.endswith("_mean"):
+            found[f"{key}{AT_MOST}"] = replace(one, label=f"{one.label}, at most", heading="")
+    return found
 
 
 _LOSS = Metric("loss", FRACTION, "lower", 1.0, heading="loss")
@@ -243,21 +263,21 @@ SIZES = {
     "completed_flows": Metric("completed flows", COUNT, "higher"),
     "unfinished_flows": Metric("unfinished flows", COUNT, "lower"),
     "loss_fraction": replace(_LOSS, heading=""),
-    **_statistics(
+    **_bounded(
         "completion_time_s",
         Metric("completion time", SECONDS, "lower"),
         "mean p50 p90 p95 p99 p999",
         mean="completion\ntime mean",
         p99="completion\ntime p99",
     ),
-    **_statistics("slowdown", Metric("slowdown", FACTOR, "lower"), "mean p50 p99"),
+    **_bounded("slowdown", Metric("slowdown", FACTOR, "lower"), "mean p50 p99"),
 }
 """Metrics of flows that arrive and depart, by class of sizes."""
 
 COFLOWS = {
     "completed_coflows": Metric("completed coflows", COUNT, "higher"),
     "unfinished_coflows": Metric("unfinished coflows", COUNT, "lower"),
-    **_statistics(
+    **_bounded(
         "completion_time_s",
         Metric("completion time of coflows", SECONDS, "lower"),
         "mean p50 p90 p95 p99 p999",
