@@ -13,7 +13,7 @@ from tailroom import arguments, models
 from tailroom.arguments import LARGEST_SEED
 from tailroom.buffer_atlas import lookup
 from tailroom.buffer_atlas.data import MOST_LOSS
-from tailroom.errors import Interrupted, RunError, TargetError
+from tailroom.errors import Interrupted, TargetError
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
@@ -473,21 +473,13 @@ class _Work:
 
         def needed(point: Point) -> int:
             judged, limit = verdicts[point], limit_of[point]
-            try:
-                is_decided = bool(point.keys) and not judged.look(point.values)
-            except RunError:
-                # With a tiny alpha no query may ever be complete: the others are still judged.
-                if not isinstance(self.search, AlphaSearch):
-                    raise
-                self.search.leave_out(limit, point)
-                return len(point.keys)
-            if is_decided:
+            if point.keys and not judged.look(point.values):
                 self.tried[limit] = Tried(limit, point, judged.given)
                 return len(point.keys)
             return next_look(len(point.keys), self.max_seeds)
 
         self._complete(points, needed)
-        return [self.tried[limit] for limit in limits if limit in self.tried]
+        return [self.tried[limit] for limit in limits]
 
     def simulate(self, totals: Mapping[int, int]) -> list[Tried]:
         """Simulates buffers until each has a number of runs.
@@ -586,9 +578,7 @@ class _Work:
     def size(self, predictions: Predictions, phases: tuple[PhaseSpread, ...]) -> Size:
         """The answer from the runs so far."""
         question = self.question
-        undefined = self.search.undefined if isinstance(self.search, AlphaSearch) else {}
-        known = (one for limit, one in self.tried.items() if limit not in undefined)
-        ended = [one for one in known if one.point.finished]
+        ended = [one for one in self.tried.values() if one.point.finished]
         tried = tuple(map(self._judged, sorted(ended, key=lambda one: one.limit)))
         is_best = isinstance(self.search, AlphaSearch)
         answer = self.search.answer if is_best else None
@@ -608,7 +598,6 @@ class _Work:
             without_loss_target=without_loss_target,
             too_small=0 if is_best else largest_missing(tried, decided),
             tried=tried,
-            undefined=undefined,
             feasible=tuple(
                 feasible_limits(target, tried, question.link if question.varied.is_limit else None)
                 for target in targets
