@@ -27,13 +27,28 @@ def test_shipped_scenario_is_valid(path: Path) -> None:
 
 
 def test_list_shows_every_component(tailroom: Tailroom) -> None:
-    ended = tailroom("list")
-    assert ended.status == 0
-    for components in json.loads(_engine.components()).values():
+    for kind, components in json.loads(_engine.components()).items():
+        ended = tailroom("list", kind)
+        assert ended.status == 0
         for component in components:
             assert f' = "{component["kind"]}"' in ended.output
-    for path in SCENARIOS:
-        assert path.stem in ended.output
+
+
+def test_list_without_a_kind_has_a_line_per_name(tailroom: Tailroom) -> None:
+    ended = tailroom("list")
+    assert ended.status == 0
+    kinds = json.loads(_engine.components())
+    named = [component["kind"] for components in kinds.values() for component in components]
+    named += [
+        path.relative_to(REPOSITORY / "scenarios").with_suffix("").as_posix() for path in SCENARIOS
+    ]
+    rows = [line.split(maxsplit=1) for line in ended.output.splitlines() if line.startswith("  ")]
+    assert sorted(name for name, _ in rows) == sorted(named)
+    titles = dict(rows)
+    assert titles["codel"] == "Controlled Delay (RFC 8289)"
+    assert titles["fhstcp"] == "FHSTCP (Su et al. 2005)"
+    first = tomllib.loads((REPOSITORY / "scenarios/first.toml").read_text(encoding="utf-8"))
+    assert titles["first"] == first["title"]
 
 
 def test_list_shows_one_kind_with_parameters(printed: Printed) -> None:

@@ -293,7 +293,7 @@ def test_models_that_require_no_buffer_and_take_a_second_are_not_asked(tmp_path:
     text = (
         "import sys, tailroom as tr; "
         "found = tr.size(rate='10M', rtt='20ms', congestion='reno', duration='3s', max_seeds=4, "
-        "targets='utilization >= 50%'); print(*found.as_dict()['models'])"
+        "target='utilization >= 50%'); print(*found.as_dict()['models'])"
     )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", text],

@@ -228,7 +228,7 @@ def test_the_answer_shows_its_price_and_that_of_its_neighbours(
 
 def test_the_numbers_work_from_python() -> None:
     found = tr.size(
-        targets=["utilization >= 90%"],
+        target=["utilization >= 90%"],
         rate="10 Mbit/s",
         rtt="20 ms",
         flows={"reno": 2, "cubic": 1},
@@ -238,7 +238,7 @@ def test_the_numbers_work_from_python() -> None:
     assert found.link.flow_count == 3
     assert found.limit_packets
     with pytest.raises(tr.ScenarioError, match="give a scenario, or rate and rtt"):
-        tr.size(targets=[FULL], rate="10 Mbit/s")
+        tr.size(target=[FULL], rate="10 Mbit/s")
     with pytest.raises(tr.ScenarioError, match="replace a scenario"):
         tr.size("scenarios/first.toml", [FULL], rate="10 Mbit/s")
 
@@ -283,7 +283,7 @@ def test_ctrl_c_shows_what_is_known_and_how_to_go_on(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def answer() -> tr.Size:
-    return tr.size(targets=[FULL], rate="10 Mbps", rtt="20 ms", duration="5 s", max_seeds=4)
+    return tr.size(target=[FULL], rate="10 Mbps", rtt="20 ms", duration="5 s", max_seeds=4)
 
 
 def test_where_a_target_is_met_reads_as_a_sentence(answer: tr.Size) -> None:
@@ -311,7 +311,7 @@ def test_an_answer_repr_fits_a_screen(answer: tr.Size) -> None:
 def test_what_is_no_quantity_is_refused_from_python(name: str) -> None:
     given: dict[str, Any] = {"rate": "10 Mbps", "rtt": "20 ms", "duration": "5 s", name: True}
     with pytest.raises(tr.ScenarioError, match=f"{name}: True is not a quantity; write text"):
-        tr.size(targets=[FULL], **given)
+        tr.size(target=[FULL], **given)
 
 
 def test_progress_at_80_columns_shows_the_remaining_time_in_full(

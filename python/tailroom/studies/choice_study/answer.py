@@ -9,6 +9,7 @@ import pyarrow as pa
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import is_number
 from tailroom.simulation.any_result import AnyResult, Tables
+from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.run_warnings import with_names
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.setting_columns import setting_column
@@ -85,7 +86,7 @@ class Choices(AnyResult):
         for choice in self.choices[:MOST_SHOWN]:
             defined = [name for name in self.metrics if name in choice.metrics]
             numbers = [
-                f"{self._shown(name)} {choice.metrics[name].mean:.4g}"
+                f"{self._shown(name)} {metric_of(name).unit.text(choice.metrics[name].mean)}"
                 for name in defined[:MOST_METRICS]
             ]
             lines.append(f"{choice.name}: {', '.join(numbers)}")

@@ -10,7 +10,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from tailroom import arguments, models
-from tailroom.arguments import LARGEST_SEED
+from tailroom.arguments import LARGEST_SEED, renamed
 from tailroom.buffer_atlas import lookup
 from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.errors import Interrupted, TargetError
@@ -84,9 +84,10 @@ LOAD_AFTER_S = 1.0
 """Time after which a search loads what writes a store."""
 
 
+@renamed(targets="target")
 def size(  # noqa: PLR0913 - keyword arguments
     scenario: ScenarioLike | None = None,
-    targets: str | Target | Sequence[str | Target] = (),
+    target: str | Target | Sequence[str | Target] = (),
     *,
     rate: str | float | None = None,
     rtt: "str | float | timedelta | tuple[float, float] | None" = None,
@@ -122,7 +123,7 @@ def size(  # noqa: PLR0913 - keyword arguments
 
     Args:
         scenario: Path of a scenario file, or a scenario built in Python; or give `rate` and `rtt`.
-        targets: One target or several that the buffer must meet, such as `"utilization >= 98%"` or
+        target: One target or several that the buffer must meet, such as `"utilization >= 98%"` or
             `"queue_delay_s_p99 <= 5 ms"`, with metrics of `tailroom run --json`.
         rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`, or
             in bit/s.
@@ -181,7 +182,7 @@ def size(  # noqa: PLR0913 - keyword arguments
     numbers = Numbers(rate, rtt, flows, congestion, duration, host)
     with allowing(code=allow_code, files=allow_files), named_as_arguments(scenario):
         asked = asked_scenario(scenario, numbers, set)
-        question = read_question(asked, targets, link, most_loss, vary)
+        question = read_question(asked, target, link, most_loss, vary)
     predictions = _predict(question.link, question.targets)
     in_processes = bool(question.source.handle.controls)
     # Ctrl-C writes the runs of a search without a store, and is to end it at once. A process that

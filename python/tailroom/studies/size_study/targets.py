@@ -182,7 +182,7 @@ def check_targets(targets: list[Target]) -> None:
         TargetError: There is no target, or two targets contradict each other.
     """
     if not targets:
-        raise TargetError(f'{named("targets")}: is missing; give for example "utilization >= 98%"')
+        raise TargetError(f'{named("target")}: is missing; give for example "utilization >= 98%"')
     for lower in targets:
         for upper in targets:
             if lower.metric != upper.metric or not lower.at_least or upper.at_least:

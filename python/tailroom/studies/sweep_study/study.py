@@ -286,6 +286,7 @@ class SweepResult(AnyResult):
         metrics: Sequence[str] = (),
         models: Sequence[str] = (),
         link: str | None = None,
+        title: bool | None = True,
     ) -> "Figure":
         """Draws metrics over a key, a metric over two keys, or utilization against delay.
 
@@ -299,12 +300,14 @@ class SweepResult(AnyResult):
                 metrics.
             models: Names of analytic models whose predictions are added to the curves.
             link: Name of the link whose metrics are drawn, if there are several.
+            title: Whether the picture has its title; `None` is no title either.
 
         Raises:
             ArgumentError: There is no such kind, key or model, or the sweep has nothing to draw.
             MetricError: There is no such metric or link.
         """
-        return self._drawn(kind, x=x, y=y, metrics=metrics, models=models, link=link)
+        options: dict[str, Any] = {"x": x, "y": y, "metrics": metrics, "models": models}
+        return self._drawn(kind, link=link, title=title, **options)
 
 
 def sweep(  # noqa: PLR0913 - keyword arguments
