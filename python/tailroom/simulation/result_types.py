@@ -9,7 +9,7 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
 class Timing(TypedDict):
-    """Speed of the run: the only part of a summary that differs between identical runs."""
+    """Speed of a run, which differs between identical runs: `Result.timing`, `timing.json`."""
 
     wall_s: float
     """Elapsed time of the run."""
@@ -549,7 +549,5 @@ class Summary(TypedDict):
     """SHA-256 of the resolved scenario without its seed."""
     title: str
     """Title of the scenario."""
-    timing: Timing
-    """Speed of the run."""
     phase_check: NotRequired[list[dict[str, Any]]]
     """Metrics over seeds and over shifted RTTs; only of `tailroom run --phase-check`."""
