@@ -1,6 +1,7 @@
 """`tailroom list`, `tailroom schema` and the shipped scenarios."""
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -10,7 +11,9 @@ import pytest
 import tomli_w
 
 from tailroom import _engine
+from tailroom.models import MODELS
 from tailroom.scenario.scenario import Scenario
+from tailroom.simulation.metric_catalogue import CATALOGUE
 from tests.conftest import Printed, Tailroom
 
 REPOSITORY = Path(__file__).parents[1]
@@ -93,3 +96,19 @@ def test_the_package_runs_as_a_module() -> None:
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     for name in ("run", "plot", "list", "schema"):
         assert f"  {name} " in shown
+
+
+def test_list_metrics_names_every_metric_with_its_unit(tailroom: Tailroom) -> None:
+    ended = tailroom("list", "metrics")
+    assert ended.status == 0
+    lines = [line.split() for line in ended.output.splitlines()]
+    for full, metric in CATALOGUE.items():
+        name = full.rpartition(".")[2]
+        assert any(line[:2] == [name, metric.unit.name] for line in lines), name
+
+
+def test_list_models_names_every_model(tailroom: Tailroom) -> None:
+    ended = tailroom("list", "models")
+    assert ended.status == 0
+    for name in MODELS:
+        assert re.search(rf"^ *{name} ", ended.output, re.MULTILINE), name

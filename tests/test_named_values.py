@@ -179,7 +179,7 @@ def test_every_metric_that_an_error_names_can_be_asked_for(two_links: tr.Result,
     known = list(metrics_of(two_links.summary))
     with pytest.raises(MetricError) as raised:
         find_metric(name, known)
-    text = str(raised.value).partition("; ")[2]
+    text = str(raised.value).partition("; ")[2].partition(" (`")[0]
     for words in ("did you mean ", "choose one of ", "?"):
         text = text.replace(words, "")
     named = text.partition(" and ")[0].replace(" or ", ", ").split(", ")

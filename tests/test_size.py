@@ -18,7 +18,7 @@ from tailroom.statistics.intervals import Interval
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.search import Tried, feasible_limits
 from tailroom.studies.size_study.targets import Target, parse_target
-from tailroom.studies.size_study.varied_key import Varied
+from tailroom.studies.size_study.varied_key import SOME_LIMIT
 from tests.conftest import Printed, Tailroom
 from tests.killed_sweeps import RANDOM_START
 
@@ -39,7 +39,7 @@ def alone(
             "bottleneck": {
                 "rate": rate,
                 "delay": f"{rtt_ms / 4} ms",
-                "queue": {"kind": "drop_tail", "limit": "1 bdp"},
+                "queue": {"kind": "drop_tail", "limit": "20 packets"},
             }
         },
         "flows": {
@@ -200,7 +200,7 @@ def test_a_target_that_is_met_nowhere_conflicts_with_none(few: types.Scenario) -
 
 def test_targets_that_some_buffers_meet_together(few: types.Scenario) -> None:
     """From below by the utilization, from above by the delay."""
-    found = tr.size(few, ["utilization >= 0.9", "queue_delay_s_p99 <= 0.012"], max_seeds=8)
+    found = tr.size(few, ["utilization >= 0.9", "queue_delay_s_p99 <= 12 ms"], max_seeds=8)
     assert found.limit_packets is not None
     used, delay, loss = found.feasible
     assert loss.target.is_default
@@ -270,7 +270,7 @@ def test_a_delay_behind_tail_drop_is_met_up_to_the_limit_over_the_rate(
 
 def test_what_is_not_monotone_is_said() -> None:
     target, tried = fabricated([False, True, False, True, False])
-    answer: Any = type("Answer", (), {"tried": tried, "varied": Varied.limit_of("b")})
+    answer: Any = type("Answer", (), {"tried": tried, "varied": SOME_LIMIT})
     text = where_met(feasible_limits(target, tried, LINK), answer)
     assert text == "met from 2 to 4 packets, but not at every limit between (not monotone)"
 
@@ -403,16 +403,16 @@ def test_a_search_that_the_regression_refuses_has_no_interval_but_a_reason(
 
 
 def test_a_conflict_is_shown(tailroom: Tailroom) -> None:
-    targets = ("--target", "utilization >= 0.99", "--target", "queue_delay_s_p99 <= 0.0025")
+    targets = ("--target", "utilization >= 0.99", "--target", "queue_delay_s_p99 <= 2.5 ms")
     ended = tailroom(*QUESTION, "--congestion", "reno", "--max-seeds", 4, *targets)
     assert ended.status == 4
     assert "No tested buffer meets every target." in ended.output
-    assert "utilization >= 0.99 and queue_delay_s_p99 <= 0.0025 s conflict" in ended.output
+    assert "utilization >= 0.99 and queue_delay_s_p99 <= 2.5 ms conflict" in ended.output
 
 
 def test_what_stays_open_is_explained(tailroom: Tailroom) -> None:
     flows = ("--flows", 3, "--congestion", "reno", "--max-seeds", 4)
-    for target, is_open in (("utilization >= 0.8", True), ("queue_delay_s_p99 <= 1", False)):
+    for target, is_open in (("utilization >= 0.8", True), ("queue_delay_s_p99 <= 1 s", False)):
         ended = tailroom(*QUESTION, *flows, "--target", target, "--most-loss", "none")
         assert ended.status == 0, ended.errors
         assert ("raise --max-seeds" in ended.output) is is_open
@@ -453,7 +453,7 @@ def test_the_link_is_chosen_where_there_are_several(small: Path, tailroom: Tailr
     [
         ["utilization >= 0.85"],
         # They conflict: no buffer meets both.
-        ["utilization >= 0.99", "queue_delay_s_p99 <= 0.0025"],
+        ["utilization >= 0.99", "queue_delay_s_p99 <= 2.5 ms"],
     ],
 )
 def test_assumptions_of_models_are_checked_at_the_limit_of_the_answer(

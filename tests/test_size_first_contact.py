@@ -21,6 +21,7 @@ from tailroom.scenario.dumbbell import dumbbell, read_flows, read_rtts
 from tailroom.studies.size_study.answer import SizeProgress
 from tailroom.studies.size_study.search import Feasible
 from tailroom.studies.size_study.targets import parse_target
+from tailroom.studies.sweep_study.plan import parse_precision
 from tests.conftest import Printed, Tailroom
 
 pytestmark = pytest.mark.usefixtures("quick_models")
@@ -92,19 +93,44 @@ def test_a_range_of_rtts_may_be_written_as_people_write_it(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    "text",
     [
-        ("queue_delay_s_p99 <= 5", "queue_delay_s_p99 <= 5 s"),
-        ("queue_delay_s_p99 <= 5ms", "queue_delay_s_p99 <= 5ms"),
-        ("reno.goodput_bps >= 2e6", "reno.goodput_bps >= 2e6 bit/s"),
-        ("utilization >= 0.9", "utilization >= 0.9"),
-        ("queue_packets_mean <= 20", "queue_packets_mean <= 20"),
+        "queue_delay_s_p99 <= 5ms",
+        "reno.goodput_bps >= 2 Mbit/s",
+        "utilization >= 0.9",
+        "queue_packets_mean <= 20",
     ],
 )
-def test_a_number_without_a_unit_is_shown_with_its_own(text: str, shown: str) -> None:
+def test_a_target_is_shown_as_it_was_written(text: str) -> None:
     target = parse_target(text)
-    assert str(target) == shown
-    assert parse_target(shown) == target
+    assert str(target) == text
+    assert parse_target(str(target)) == target
+
+
+@pytest.mark.parametrize(
+    ("text", "example"),
+    [
+        ("queue_delay_s_p99 <= 5", "5 ms"),
+        ("core.queue_delay_s_mean <= 0", "0 ms"),
+        ("web.completion_time_s_p99 <= 1.5", "1.5 ms"),
+        ("reno.goodput_bps >= 2", "2 Mbit/s"),
+        ("memory_bytes_p99 <= 64", "64 kB"),
+    ],
+)
+def test_a_time_a_rate_or_a_size_needs_its_unit(text: str, example: str) -> None:
+    """As everywhere: who types 5 means 5 ms, and 5 s is met by every buffer."""
+    with pytest.raises(TargetError) as refused:
+        parse_target(text)
+    assert "has no unit" in str(refused.value)
+    assert f'as in "{example}"' in str(refused.value)
+    assert parse_target(f"{text.rpartition(' ')[0]} {example}").written == example
+
+
+def test_a_stopping_rule_needs_the_unit_of_its_width_too() -> None:
+    assert parse_precision("queue_delay_s_mean<0.1 ms").half_width == pytest.approx(1e-4)
+    assert parse_precision("utilization<0.5%").half_width == pytest.approx(0.005)
+    with pytest.raises(tr.ScenarioError, match=r'"0\.1" has no unit; .* "0\.1 ms"'):
+        parse_precision("queue_delay_s_mean<0.1")
 
 
 def test_an_exponent_is_not_a_range() -> None:
@@ -139,7 +165,6 @@ def test_a_mix_of_controls_and_a_range_of_rtts_make_a_group_each() -> None:
         ("reno.goodput_bps >= 2 Mbit/s", 2e6),
         ("queue_packets_mean <= 20 packets", 20),
         ("queue_packets_mean <= 20", 20),
-        ("queue_delay_s_p99 <= 0.005", 0.005),
     ],
 )
 def test_targets_carry_units(text: str, bound: float) -> None:

@@ -50,7 +50,9 @@ __all__ = [
     "equivalents",
     "estimate_buffer",
     "f_quantile",
+    "few",
     "import_capture",
+    "meant",
     "need_load_below_one",
     "need_permanent_flows",
     "no_window_law",
@@ -59,6 +61,7 @@ __all__ = [
     "profile",
     "quantity",
     "read_measurement",
+    "remark",
     "rule_assumptions",
     "rule_prediction",
     "rule_words",
@@ -695,6 +698,9 @@ def components() -> str: ...
 def tables() -> str: ...
 def summary_schema() -> str: ...
 def quantity(kind: str, text: str) -> float: ...
+def meant(name: str, known: list[str]) -> list[str]: ...
+def few(name: str, known: list[str]) -> tuple[list[str], int]: ...
+def remark(word: str, name: str) -> str | None: ...
 
 DCTCP_THRESHOLD_BDP: float
 SQUARE_ROOT_SPREAD: float

@@ -42,7 +42,8 @@ pub struct ModelInput {
 pub struct LinkInput {
     /// Its key in the scenario.
     pub name: String,
-    /// Rate until the first change.
+    /// What the link carries in the long run: the rate of its shaper or policer, or its own until the
+    /// first change.
     pub rate_bps: f64,
     /// One-way propagation delay until the first change.
     pub delay_s: f64,
@@ -63,6 +64,8 @@ pub struct LinkInput {
     pub parameters: Value,
     /// Parameters that are amounts in the buffer, `limit` among them.
     pub amounts: Vec<AmountInput>,
+    /// Keys of the parameters that decide on the queue before its limit is reached.
+    pub binding: &'static [&'static str],
 }
 
 /// An amount in a buffer, in the unit that the discipline counts.
@@ -191,7 +194,7 @@ impl ModelInput {
 fn link(spec: &LinkSpec) -> LinkInput {
     LinkInput {
         name: spec.name.clone(),
-        rate_bps: spec.sustained_rate().bits_per_second() as f64,
+        rate_bps: spec.carried_rate().bits_per_second() as f64,
         delay_s: spec.delay.seconds(),
         bdp_bytes: spec.bdp_bytes,
         packet_bytes: spec.packet_bytes,
@@ -201,6 +204,7 @@ fn link(spec: &LinkSpec) -> LinkInput {
         discipline: spec.queue.name().to_owned(),
         parameters: parameters(&spec.queue),
         amounts: amounts(spec),
+        binding: spec.queue.parameters().binding(),
     }
 }
 
@@ -249,9 +253,7 @@ fn shares(network: &Network) -> Vec<f64> {
         }
     }
     let links = network.links.iter().zip(flows);
-    links
-        .map(|(link, flows)| bits_per_second(link.sustained_rate()) / flows.max(1) as f64)
-        .collect()
+    links.map(|(link, flows)| bits_per_second(link.carried_rate()) / flows.max(1) as f64).collect()
 }
 
 fn group(network: &Network, index: usize, shares: &[f64]) -> GroupInput {

@@ -50,6 +50,8 @@ fn bottleneck(link: &Bound<'_, PyAny>) -> PyResult<Bottleneck> {
         changes: field!(link, "changes"),
         has_token_bucket: field!(link, "has_token_bucket"),
         packet_sizes_bytes: field!(link, "packet_sizes_bytes"),
+        packets_differ: field!(link, "packets_differ"),
+        binding: field!(link, "binding"),
         short_rtt_s: field!(link, "short_rtt_s"),
     })
 }

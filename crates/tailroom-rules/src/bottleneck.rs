@@ -146,8 +146,16 @@ pub struct Bottleneck {
     pub changes: bool,
     /// Whether the link has a shaper or a policer.
     pub has_token_bucket: bool,
+    /// Keys of the parameters that decide on the queue before its limit is reached; empty if the limit
+    /// alone decides.
+    #[serde(default)]
+    pub binding: Vec<String>,
     /// Every size of data packets.
     pub packet_sizes_bytes: BTreeSet<u32>,
+    /// Whether packets of several sizes may wait, ACKs and the last packets of flows among them, but not
+    /// those that open a connection: a limit in bytes is then no number of packets.
+    #[serde(default)]
+    pub packets_differ: bool,
     /// Mean propagation RTT of the other flows under congestion control, where no long flow crosses
     /// the link; else 0.
     pub short_rtt_s: f64,

@@ -1,6 +1,6 @@
 /** Which buffers meet the targets, and which of them is the smallest. */
 
-import { duration, loss, packets, percent } from "../scenario/quantities";
+import { duration, loss, percent } from "../scenario/quantities";
 import type { Targets } from "../state";
 import { AT_MOST, GROUP, groupOf, intervalOf, type Metric, type Point, pointAt } from "./point";
 import type { Crossing, SearchStep } from "./search";
@@ -41,6 +41,14 @@ export function targetsOf(targets: Targets): Target[] {
     list.push({ metric, atLeast: false, bound, highest: null, text });
   }
   return list;
+}
+
+/** The targets without those of groups that a scenario does not have. */
+export function targetsWith(targets: Targets, names: string[]): Targets {
+  const groups = Object.entries(targets.groups).filter(([metric]) =>
+    names.includes(groupOf(metric)),
+  );
+  return { ...targets, groups: Object.fromEntries(groups) };
 }
 
 function groupTargetText(metric: Metric, bound: number): string {
@@ -155,6 +163,7 @@ export function answerText(
   answer: SizeAnswer,
   targets: Target[],
   amounts: (limit: number) => string,
+  valueOf: (limit: number) => string,
 ): string {
   const asked = targets.map((target) => target.text).join("; ");
   const { limit, verdict, tooSmall, interval } = answer;
@@ -164,13 +173,13 @@ export function answerText(
       : `No buffer that was tried meets them all so far (${asked}); the runs do not decide yet.`;
   }
   if (interval) {
-    const [low, high] = [packets(interval.low), packets(interval.high)];
+    const [low, high] = [valueOf(interval.low), valueOf(interval.high)];
     return (
       `Smallest buffer that meets the targets (${asked}): ${amounts(limit)}. ` +
-      `Estimate ${packets(interval.estimate)}, 95 % interval ${low} to ${high}.`
+      `Estimate ${valueOf(interval.estimate)}, 95 % interval ${low} to ${high}.`
     );
   }
-  const small = tooSmall > 0 ? ` ${tooSmall} packets do not meet them.` : "";
+  const small = tooSmall > 0 ? ` Too small: ${valueOf(tooSmall)}.` : "";
   const sure =
     verdict === "meets"
       ? "meets them with 95 % confidence"

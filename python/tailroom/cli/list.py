@@ -22,6 +22,8 @@ from tailroom.scenario.shipped_scenarios import shipped_scenarios
 SCENARIO_KIND = "scenarios"
 WIDEST_NAME = 28
 """Width of the column of names, in characters; the title of a longer name follows it."""
+NAMED_LISTS = ("metrics", "models")
+"""Kinds that are no components of scenarios."""
 
 
 def list_components(
@@ -29,7 +31,7 @@ def list_components(
         str | None,
         typer.Argument(
             help="Kind of component: congestion, queue, source, slow_start, loss, host or "
-            "scenarios (default: the names of all, without parameters).",
+            "scenarios (default: the names of all, without parameters); or metrics or models.",
             autocompletion=completion.component_kinds,
         ),
     ] = None,
@@ -38,9 +40,16 @@ def list_components(
     with failures.reported():
         console = Console(highlight=False)
         components = json.loads(_engine.components())
+        if kind in NAMED_LISTS:
+            from tailroom.cli.named_lists import LISTS  # noqa: PLC0415 - it loads NumPy
+
+            LISTS[kind](console)
+            return
         kinds = [*components, SCENARIO_KIND]
         if kind is not None and kind not in kinds:
-            raise failures.InputError(f"list {shown(kind)}: is unknown; {nearest(kind, kinds)}")
+            raise failures.InputError(
+                f"list {shown(kind)}: is unknown; {nearest(kind, [*kinds, *NAMED_LISTS])}"
+            )
         if kind is None:
             _print_names(console, components)
         elif kind == SCENARIO_KIND:
@@ -64,6 +73,8 @@ def _print_names(console: Console, components: dict[str, list[dict[str, Any]]]) 
         widest = min(max(map(len, some)), WIDEST_NAME)
         for name, title in some.items():
             print_on_a_line(Text(f"  {name:{widest}}  {title}"), console)
+    lists = ", ".join(f"`tailroom list {name}`" for name in NAMED_LISTS)
+    console.print(Text(f"\nelsewhere: {lists}", style="bold"), soft_wrap=True)
 
 
 def print_on_a_line(line: Text, console: Console) -> None:

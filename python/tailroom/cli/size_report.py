@@ -12,10 +12,11 @@ from tailroom.cli.blocks import Column, print_block
 from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.cli.model import show_failing
 from tailroom.cli.sentences import say
+from tailroom.cli.size_doors import show_doors
 from tailroom.cli.terminal_text import escape
 from tailroom.export.devices import Device
-from tailroom.export.other_tools import equivalents
 from tailroom.statistics.outcome import Outcome
+from tailroom.studies.size_study.amounts import amounts_words
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.frontier import Frontier
 from tailroom.studies.size_study.search import Feasible, Tried
@@ -50,6 +51,7 @@ def show(
     console.print()
     for warning in answer.warnings:
         say(console, f"[yellow]warning:[/yellow] {escape(warning['text'])}")
+    show_doors(answer, console)
     _show_answer(answer, console, so_far=so_far)
 
 
@@ -64,9 +66,7 @@ def _show_elsewhere(answer: Size, device: Device | None, console: Console) -> No
             )
         return
     console.print("\nThe same buffer elsewhere")
-    packets = answer.limit_packets
-    lines = [] if packets is None else equivalents(answer.link, packets)
-    lines = [on_devices[device]] if device else lines
+    lines = (on_devices[device],) if device else answer.elsewhere()
     for line in lines:
         text = indent(escape(line.text), "    ")
         console.print(f"  {escape(line.heading)}:\n{text}", soft_wrap=True)
@@ -144,16 +144,15 @@ def _link_lines(answer: Size) -> list[str]:
         f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, {bdp} packets of "
         f"{link.packet_bytes:g} B, {link.discipline}"
     )
-    return [line, *([escape(answer.link_chosen)] if answer.link_chosen else [])]
+    return [line, *map(escape, filter(None, [answer.link_chosen, *answer.assumed]))]
 
 
 def _amounts(answer: Size) -> str:
-    """A limit in bytes, milliseconds and bandwidth-delay products."""
-    if answer.limit_packets is None:
+    """A limit in the other units, and what it is only if all packets have one size."""
+    if answer.smallest is None or not answer.varied.is_limit:
         return ""
-    amounts = answer.amounts(answer.limit_packets)
-    bdp = f" = {amounts['bdp']:.4g} bdp" if amounts["bdp"] else ""
-    return f" = {amounts['bytes']:,.0f} B = {1e3 * (amounts['s'] or 0):.4g} ms{bdp}"
+    same, about = amounts_words(answer.varied, answer.link, answer.smallest)
+    return "".join([f" = {same}" if same else "", f"; {about}" if about else ""])
 
 
 def _undecided(answer: Size) -> list[str]:
@@ -255,7 +254,8 @@ def _tried(answer: Size) -> Any:
     for tried in answer.tried:
         cells = [_cell(answer, metric, tried).replace("\n", " ") for metric in metrics]
         mark = "[bold]<[/bold]" if tried.limit == answer.smallest else ""
-        value = f"{tried.limit:,}" if answer.varied.is_limit else answer.varied.text(tried.limit)
+        is_bare = answer.varied.counts_packets
+        value = f"{tried.limit:,}" if is_bare else answer.varied.text(tried.limit)
         runs = str(len(tried.point.keys))
         verdict = (
             "[yellow]loses more[/yellow]" if _loses_more(tried, answer) else words[tried.verdict]

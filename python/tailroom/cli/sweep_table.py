@@ -49,9 +49,10 @@ def show(
         MetricError: There is no such metric.
     """
     _show_points(result, console, metrics, only_finished)
-    finished = sum(result.run_counts)
+    finished, planned = sum(result.run_counts), result.planned_runs
+    of_planned = f" of {planned:,}" if finished < planned else ""
     console.print(
-        f"{finished:,} runs of {_points(len(result.record.points))} are in the store "
+        f"{finished:,}{of_planned} runs of {_points(len(result.record.points))} are in the store "
         f"{escape(str(result.store.directory))}"
     )
     for warning, points in result.own_warnings:
@@ -82,9 +83,11 @@ def _show_points(
     by_point = result.phase_spreads(names)
     spreads = [{spread.metric: spread for spread in point} for point in by_point]
     names_of_points = _settings(result, shown)
-    counts = [finished[place] for place in shown]
-    if len(set(counts)) > 1:
-        names_of_points.append(Column("runs", [str(count) for count in counts]))
+    planned = [len(point["runs"]) for point in result.record.points]
+    counts = [(finished[place], planned[place]) for place in shown]
+    if len(set(counts)) > 1 or any(count < all_ for count, all_ in counts):
+        words = (f"{count} of {all_}" if count < all_ else f"{count}" for count, all_ in counts)
+        names_of_points.append(Column("runs", list(words)))
     for title, block in blocks.items():
         columns = [
             Column(

@@ -141,6 +141,12 @@ class Bottleneck:
     """Whether the link has a shaper or a policer."""
     packet_sizes_bytes: frozenset[int] = frozenset()
     """Every size of data packets."""
+    binding: tuple[str, ...] = ()
+    """Keys of the parameters that decide on the queue before its limit is reached; empty if the
+    limit alone decides."""
+    packets_differ: bool = False
+    """Whether packets of several sizes may wait, ACKs and the last packets of flows among them, but
+    not those that open a connection: a limit in bytes is then no number of packets."""
     short_rtt_s: float = 0.0
     """Mean propagation RTT of the other flows under congestion control, where no long flow crosses
     the link; else 0."""
@@ -280,6 +286,7 @@ def _bottleneck(table: dict[str, Any]) -> Bottleneck:
             for one in table["dynamic"]
         ),
         "other_links": tuple(table["other_links"]),
+        "binding": tuple(table["binding"]),
         "packet_sizes_bytes": frozenset(table["packet_sizes_bytes"]),
     }
     return Bottleneck(**{**table, **lists})

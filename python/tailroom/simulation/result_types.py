@@ -47,12 +47,12 @@ class LinkSummary(TypedDict):
 
     capacity_bps: float
     """Mean capacity over the measured window, from the schedule of rates, or from the rate of
-    the shaper; with overhead, in packets of the largest size."""
+    the shaper or policer, if that is less; with overhead, in packets of the largest size."""
     utilization: float
     """Bits sent in the measured window, headers included, divided by the bits that the link
     could carry in it. Of a packet in transmission at an edge of the window, the bits inside
-    count. Behind a shaper: the share of the tokens that did not find the bucket full, as only
-    those are lost."""
+    count. Behind a shaper or policer: the share of the tokens that did not find the bucket
+    full, as only those are lost."""
     utilization_without_duplicates: float
     """Utilization without the packets that arrive though their receiver had them already: the
     utilization, times the share of these packets in the bytes that left the link taken off. A
@@ -137,8 +137,9 @@ class LinkSummary(TypedDict):
     """Buffer limit in milliseconds at the link's rate before its first change, or at the rate
     of its shaper."""
     limit_bdp: float | None
-    """Buffer limit divided by the same rate times the mean propagation RTT of the long flows,
-    or of the other flows under congestion control if no long flow crosses the link."""
+    """Buffer limit divided by the rate of the link, its shaper or its policer, whichever is
+    least, times the mean propagation RTT of the long flows, or of the other flows under
+    congestion control if no long flow crosses the link."""
     burst_packets_mean: float | None
     """Mean length of a burst: consecutive packets of one flow that arrive closer together than
     the link can send them."""

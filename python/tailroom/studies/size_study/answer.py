@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from tailroom import _engine
 from tailroom.execution.point import repeats_itself
-from tailroom.export.devices import Device, on_devices, pool_on_devices
-from tailroom.export.other_tools import Equivalent, as_texts, equivalents
+from tailroom.export.devices import Device, pool_on_devices
+from tailroom.export.other_tools import Equivalent, as_texts
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
 from tailroom.simulation.any_result import AnyResult, Tables
@@ -23,13 +23,16 @@ from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import SmallestLimit
 from tailroom.studies.size_study.alphas import meeting
+from tailroom.studies.size_study.amounts import amounts, amounts_words, approximate
 from tailroom.studies.size_study.answer_warnings import answer_warnings, heavy_loss, percent
+from tailroom.studies.size_study.doors import Door
+from tailroom.studies.size_study.elsewhere import devices_of, equivalents_of
 from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.regression import Crossing
 from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
 from tailroom.studies.size_study.unfinished import not_shown
-from tailroom.studies.size_study.varied_key import Varied
+from tailroom.studies.size_study.varied_key import SOME_LIMIT, Varied
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -44,8 +47,6 @@ _NAMES_OF_LIMITS = {
     "too_small": "too_small_packets",
     "value": "limit_packets",
 }
-SOME_LIMIT = Varied("")
-"""The limit of a queue, whatever its link."""
 FAIRNESS = "flows.jain_index"
 """Metric that an answer shows if there are several flows."""
 
@@ -106,6 +107,10 @@ class Size(AnyResult):
     """Smallest limit that the queue accepts, where the search ends."""
     kept: "Store | RunsInMemory" = field(repr=False)
     """The runs."""
+    doors: tuple[Door, ...] = ()
+    """What decides where the varied value does not, and how to go on."""
+    assumed: tuple[str, ...] = ()
+    """What numbers instead of a scenario leave open, and what was simulated for it."""
 
     def __repr__(self) -> str:
         """The answer in a sentence."""
@@ -153,8 +158,11 @@ class Size(AnyResult):
 
     @property
     def limit_packets(self) -> int | None:
-        """The answer if it is a queue limit, in packets; `None` without one."""
-        return self.smallest if self.varied.is_limit else None
+        """The answer if it is a queue limit that counts packets; `None` without one.
+
+        A limit that the scenario has in bytes, time or bdp is sought in that unit (`value`).
+        """
+        return self.smallest if self.varied.counts_packets else None
 
     @property
     def value(self) -> object:
@@ -207,7 +215,7 @@ class Size(AnyResult):
 
     def as_dict(self) -> dict[str, Any]:
         """The answer as `tailroom size --json` prints it."""
-        packets = self.limit_packets
+        answer = self.smallest if self.varied.is_limit else None
         return {
             "link": self.link.name,
             "link_chosen": self.link_chosen or None,
@@ -217,7 +225,9 @@ class Size(AnyResult):
             "meets_loss_target": None if self.smallest is None else not self.misses_loss_target,
             "key": self.varied.key,
             "value": self.value,
-            "limit": None if packets is None else self.amounts(packets),
+            "limit": None
+            if answer is None
+            else {**self.amounts(answer), "approximate": approximate(self.varied, self.link)},
             "alphas": self._alphas(),
             "without_loss_target": self._without_loss_target(),
             self._named("interval"): self._interval(),
@@ -225,7 +235,7 @@ class Size(AnyResult):
             self._named("too_small"): self._written(self.too_small),
             "depends_on_seed": not self.repeats_itself,
             "metrics": self._metrics(self.chosen) if self.chosen else None,
-            "feasible": [feasible.as_dict() for feasible in self.feasible],
+            "feasible": [feasible.as_dict(self.varied) for feasible in self.feasible],
             "conflicts": [[str(target), str(other)] for target, other in self.conflicts],
             "choices": [self._written(choice.limit) for choice in self.choices],
             "tried": [
@@ -237,9 +247,11 @@ class Size(AnyResult):
                 for tried in self.tried
             ],
             "warnings": list(self.warnings),
+            "doors": [door.as_dict() for door in self.doors],
+            "assumed": list(self.assumed),
             "models": self.predictions.as_dict()["models"],
             "phase_check": [spread.as_dict() for spread in self.phases],
-            "equivalents": None if packets is None else as_texts(equivalents(self.link, packets)),
+            "equivalents": None if answer is None else as_texts(self.elsewhere()),
             "devices": {key.value: asdict(line) for key, line in self.on_devices().items()} or None,
         }
 
@@ -254,14 +266,21 @@ class Size(AnyResult):
             "as_good": [write(steps) for steps in self.as_good],
         }
 
+    def elsewhere(self) -> tuple[Equivalent, ...]:
+        """Returns the answer in tc, ns-3 and Mahimahi; empty if it is no limit of a link."""
+        if self.smallest is None or not self.varied.is_limit:
+            return ()
+        return equivalents_of(self.varied, self.link, self.smallest)
+
     def on_devices(self) -> dict[Device, Equivalent]:
         """Returns the configuration of the answer on switches and routers.
 
         Empty without an answer, and if it is neither the limit of a queue nor a number of a pool
         with dynamic thresholds and one alpha.
         """
-        if self.limit_packets is not None:
-            return on_devices(self.link, self.limit_packets)
+        if self.varied.is_limit:
+            known = self.smallest
+            return {} if known is None else devices_of(self.varied, self.link, known)
         is_of_link = self.varied.key.startswith("links.")
         if self.pools is None or is_of_link or self.chosen is None:
             return {}
@@ -277,33 +296,30 @@ class Size(AnyResult):
 
     def _named(self, name: str) -> str:
         """Name of a number in JSON and tables: that of a limit says so, and has its unit."""
-        return _NAMES_OF_LIMITS[name] if self.varied.is_limit else name
+        return _NAMES_OF_LIMITS[name] if self.varied.counts_packets else name
 
     def _written(self, steps: int) -> object:
         """A value in JSON and tables: a limit as its number of packets, others with their unit."""
-        return steps if self.varied.is_limit else self.varied.setting(steps)
+        return steps if self.varied.counts_packets else self.varied.setting(steps)
 
     def _interval(self) -> dict[str, object] | None:
         if self.interval is None:
             return None
         numbers = asdict(self.interval)
-        if self.varied.is_limit:
+        if self.varied.counts_packets:
             return {f"{name}_packets": number for name, number in numbers.items()}
         return {name: self.varied.text(number) for name, number in numbers.items()}
 
-    def amounts(self, packets: int) -> dict[str, float | None]:
+    def amounts(self, steps: int) -> dict[str, float | None]:
         """Returns a limit in packets, bytes, seconds and bandwidth-delay products.
 
+        Where packets differ in size, only those in the unit of the limit are the same buffer; see
+        `approximate` in the JSON.
+
         Args:
-            packets: The limit.
+            steps: The limit, in steps.
         """
-        link = self.link
-        return {
-            "packets": packets,
-            "bytes": packets * link.packet_bytes,
-            "s": packets / link.capacity_pps,
-            "bdp": packets / link.bdp_packets if link.bdp_packets else None,
-        }
+        return amounts(self.varied, self.link, steps)
 
     def _without_loss_target(self) -> dict[str, Any] | None:
         """The smallest value for the caller's targets alone, and what it loses."""
@@ -365,7 +381,7 @@ class Size(AnyResult):
         if without < smallest:
             return (
                 f"without {loss}, {self.varied.text(without)} "
-                f"{'are' if self.varied.is_limit and without > 1 else 'is'} enough; "
+                f"{'are' if self.varied.counts_packets and without > 1 else 'is'} enough; "
                 f"{percent(lost)} % of the packets are then lost"
             )
         return ""
@@ -393,11 +409,10 @@ class Size(AnyResult):
             )
         if not varied.is_limit:
             return f"{varied.key} = {varied.text(smallest)} meets {targets}; {price}{known}{tried}"
-        bdp = f", {smallest / link.bdp_packets:.3g} bdp" if link.bdp_packets else ""
-        size = f"{smallest * link.packet_bytes:,.0f} bytes"
+        same, about = amounts_words(varied, link, smallest)
+        other = "; ".join(filter(None, [same.replace(" = ", ", "), about]))
         return (
-            f"link {link.name} needs {smallest:,} packets ({size}, "
-            f"{1e3 * smallest / link.capacity_pps:.3g} ms{bdp}) for {targets}; "
+            f"link {link.name} needs {varied.text(smallest)} ({other}) for {targets}; "
             f"{price}{known}{tried}"
         )
 
@@ -491,7 +506,8 @@ class SizeProgress(Progress):
     revise what few runs of a buffer seemed to say."""
     stage: Stage = "search"
     """What is being done: `"search"`, `"confirm"` (the answer is repeated with more seeds),
-    `"neighbours"` (about half and twice the answer), `"phases"` (the phase check of the answer) or
+    `"neighbours"` (about half and twice the answer), `"phases"` (the phase check of the answer),
+    `"doors"` (one run with a change at another queue) or
     `"models"` (the models at the answer's limit)."""
     varied: Varied = SOME_LIMIT
     """What is varied, which writes `low` and `high` with their unit."""

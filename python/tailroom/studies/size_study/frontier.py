@@ -36,10 +36,10 @@ class Frontier(AnyResult):
     """The answer of `size` at each value of another key, or at each pair of values of two keys.
 
     `table` knows `frontier`: a row per value, in their order; of two keys, the second changes
-    first. Its columns are the other keys, `limit_packets` (`value` if another key than the limit is
-    sought; null without an answer), `interval_low` and `interval_high` (null if buffers were tested
-    one by one), and for each metric that `Size` shows its mean at the answer. The picture is the
-    answer and its queueing delay over the values; of two keys, a map of the answers.
+    first. Its columns are the other keys, `limit_packets` (`value` if another key than a limit in
+    packets is sought; null without an answer), `interval_low` and `interval_high` (null if buffers
+    were tested one by one), and for each metric that `Size` shows its mean at the answer. The
+    picture is the answer and its queueing delay over the values; of two keys, a map of the answers.
     """
 
     axes: tuple[Axis, ...]
@@ -103,10 +103,10 @@ class Frontier(AnyResult):
     def _frontier(self) -> "pa.Table":
         import pyarrow as pa  # noqa: PLC0415 - an optional library
 
-        is_limit = self.sizes[0].varied.is_limit
+        is_number = self.sizes[0].varied.counts_packets
         columns: dict[str, list[object]] = {
-            "limit_packets" if is_limit else "value": [
-                one.smallest if is_limit else one.value for one in self.sizes
+            "limit_packets" if is_number else "value": [
+                one.smallest if is_number else one.value for one in self.sizes
             ],
         }
         for end in ("low", "high"):
@@ -143,7 +143,7 @@ def _alone(values: Sequence[object]) -> object:
 def _end(one: Size, end: str) -> object:
     """An end of an interval: of a limit in packets, of another key with its unit."""
     steps: float = getattr(one.interval, end)
-    return steps if one.varied.is_limit else one.varied.text(steps)
+    return steps if one.varied.counts_packets else one.varied.text(steps)
 
 
 @renamed(targets="target")

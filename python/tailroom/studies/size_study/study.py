@@ -13,7 +13,7 @@ from tailroom import arguments, models
 from tailroom.arguments import LARGEST_SEED, renamed
 from tailroom.buffer_atlas import lookup
 from tailroom.buffer_atlas.data import MOST_LOSS
-from tailroom.errors import Interrupted, TargetError
+from tailroom.errors import Interrupted, RunError, ScenarioError, TargetError
 from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
@@ -31,6 +31,14 @@ from tailroom.studies.prediction import Predictions, ask
 from tailroom.studies.size_study.accepted_limits import largest_accepted, smallest_accepted
 from tailroom.studies.size_study.alphas import ALPHAS, AlphaSearch
 from tailroom.studies.size_study.answer import Size, SizeProgress, shown_metrics
+from tailroom.studies.size_study.doors import (
+    Door,
+    after_trial,
+    known_doors,
+    missed_targets,
+    nearest_miss,
+)
+from tailroom.studies.size_study.other_queues import OtherQueue, other_queues
 from tailroom.studies.size_study.question import (
     Numbers,
     Question,
@@ -77,7 +85,7 @@ PRECISION = 0.06
 NARROW_GRID_POINTS = 3
 """Number of buffers in an initial bracket of the atlas, which is narrow."""
 SEEDS_APART = 1000
-"""Distance between the first seeds of buffers of n and n + 1 packets. Runs of two buffers with a
+"""Distance between the first seeds of buffers of n and n + 1 steps. Runs of two buffers with a
 common seed correlate, by 0.9 on the home router's link; the regression would take them for
 independent, and 85 % of its intervals would hold the truth."""
 LOAD_AFTER_S = 1.0
@@ -95,6 +103,9 @@ def size(  # noqa: PLR0913 - keyword arguments
     congestion: Congestion | None = None,
     duration: str | float | timedelta | None = None,
     host: str | None = None,
+    access_rate: str | float | None = None,
+    subscribers: int | None = None,
+    active: float | None = None,
     link: str | None = None,
     vary: str | None = None,
     max_seeds: int = 32,
@@ -124,11 +135,11 @@ def size(  # noqa: PLR0913 - keyword arguments
     Args:
         scenario: Path of a scenario file, or a scenario built in Python; or give `rate` and `rtt`.
         target: One target or several that the buffer must meet, such as `"utilization >= 98%"` or
-            `"queue_delay_s_p99 <= 5 ms"`, with metrics of `tailroom run --json`.
-        rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`, or
-            in bit/s.
-        rtt: Without a scenario: RTT without queues, as in `"40 ms"` or `"5 ms to 200 ms"`, or in
-            seconds.
+            `"queue_delay_s_p99 <= 5 ms"`, with metrics of `tailroom list metrics` and their units.
+        rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`. In
+            Python also a number of bit/s.
+        rtt: Without a scenario: RTT without queues, as in `"40 ms"` or `"5 ms to 200 ms"`. In
+            Python also a number of seconds, or two.
         flows: Without a scenario: number of long flows (1 if left out), or a number per congestion
             control: `"500 cubic, 100 bbr3"` or `"8 cubic, 8 module:Class"`. In Python also
             `{"cubic": 500, "bbr3": 100}`.
@@ -136,8 +147,14 @@ def size(  # noqa: PLR0913 - keyword arguments
             `"module:Class"` of your own, or a table such as `"{ kind = 'aimd', increase = 2.0 }"`;
             without a scenario, CUBIC if left out. In Python also controls by group, as
             `tailroom.run` takes them.
-        duration: Without a scenario: simulated duration of a run, as in `"60 s"`, or in seconds.
+        duration: Without a scenario: simulated duration of a run, as in `"60 s"`. In Python also a
+            number of seconds.
         host: Without a scenario: profile of the hosts, `"linux"` if left out.
+        access_rate: Without a scenario: rate of the access link of each flow, as in
+            `"300 Mbit/s"`; if left out, a flow may send at the rate of the link.
+        subscribers: Without a scenario: number of access lines, of which `active` have a long flow
+            at the same time; instead of `flows`.
+        active: Share of the subscribers that is active at the busiest time, above 0 and at most 1.
         link: The link whose buffer is sought; if left out, the link that the targets name, else
             the slowest link that carries flows. The size or another number of a pool needs none.
         vary: Key of the scenario, or its end, whose smallest sufficient value is sought instead of
@@ -179,10 +196,13 @@ def size(  # noqa: PLR0913 - keyword arguments
     arguments.MAX_SEEDS.check("max_seeds", max_seeds)
     arguments.PRECISION.check("precision", precision)
     arguments.WORKERS.check("workers", workers)
-    numbers = Numbers(rate, rtt, flows, congestion, duration, host)
+    numbers = Numbers(
+        rate, rtt, flows, congestion, duration, host, access_rate, subscribers, active
+    )
     with allowing(code=allow_code, files=allow_files), named_as_arguments(scenario):
         asked = asked_scenario(scenario, numbers, set)
         question = read_question(asked, target, link, most_loss, vary)
+        assumed = numbers.assumed
     predictions = _predict(question.link, question.targets)
     in_processes = bool(question.source.handle.controls)
     # Ctrl-C writes the runs of a search without a store, and is to end it at once. A process that
@@ -195,6 +215,7 @@ def size(  # noqa: PLR0913 - keyword arguments
         known = atlas_bracket(question) if atlas and question.varied.is_limit else None
         work = _Work(question, runner, max_seeds, precision, progress)
         phases: tuple[PhaseSpread, ...] = ()
+        doors: tuple[Door, ...] = ()
 
         try:
             if question.varied.is_alpha:
@@ -202,6 +223,7 @@ def size(  # noqa: PLR0913 - keyword arguments
             else:
                 work.find_smallest(known, predictions)
             phases = work.check_phases()
+            doors = work.find_doors()
         except KeyboardInterrupt:
             # Ctrl-C does not wait for the models: their predictions stay those of the scenario.
             known_so_far = _assessed_at(work.link_of_answer(), predictions)
@@ -210,8 +232,8 @@ def size(  # noqa: PLR0913 - keyword arguments
         work.check_that_it_matters()
         work.begin("models")
         predictions = _predict(work.link_of_answer(), question.targets)
-        found = work.size(predictions, phases)
-    warn(found.warnings)
+        found = replace(work.size(predictions, phases), doors=doors, assumed=assumed)
+    warn(found.warnings, levels=3)  # `renamed` is between the caller and this function
     return found
 
 
@@ -275,6 +297,11 @@ def _bracket(link: Bottleneck, predictions: Predictions) -> tuple[int, int]:
     low = min(finite, default=reference / 100) / 2
     high = 2 * max(finite, default=reference / 2)
     return max(1, int(low)), max(16, int(high))
+
+
+def _no_predictions(question: Question) -> Predictions:
+    """Predictions of no model."""
+    return Predictions(question.link, Requirement(), ())
 
 
 def _load_store() -> None:
@@ -341,7 +368,7 @@ class _Work:
         if question.varied.is_alpha:
             return ALPHAS[-1]
         if question.value is None:
-            return int(LARGEST_BDP * max(question.link.bdp_packets, 100))
+            return question.varied.steps_of(LARGEST_BDP * max(question.link.bdp_packets, 100))
         most = LARGEST_MULTIPLE * question.value
         return largest_accepted(question.source, question.varied, question.value, most)
 
@@ -351,9 +378,10 @@ class _Work:
         Args:
             predictions: What the models say of the limit.
         """
-        value = self.question.value
+        value, steps_of = self.question.value, self.question.varied.steps_of
         if value is None:
-            return _bracket(self.question.link, predictions)
+            low, high = _bracket(self.question.link, predictions)
+            return steps_of(low), steps_of(high)
         smallest, largest = self.limits
         return max(smallest, value // AROUND), min(largest, AROUND * value)
 
@@ -377,11 +405,12 @@ class _Work:
         """Searches the smallest value, by regression or else one by one.
 
         Args:
-            known: The bracket of the atlas, if there is one.
+            known: The bracket of the atlas in packets, if there is one.
             predictions: What the models say of the limit.
         """
         wide = (*self.bracket(predictions), GRID_POINTS)
-        narrow = (*known, NARROW_GRID_POINTS) if known else wide
+        steps_of = self.question.varied.steps_of
+        narrow = (*map(steps_of, known), NARROW_GRID_POINTS) if known else wide
         if not self.find_by_regression(*narrow):
             # Several targets may be met far from where one of them begins to be.
             if known and len(self.question.targets) == 1:
@@ -398,8 +427,8 @@ class _Work:
         asked alone.
 
         Args:
-            low: Lower end of the bracket, in packets.
-            high: Upper end of the bracket, in packets.
+            low: Lower end of the bracket, in steps.
+            high: Upper end of the bracket, in steps.
             grid_points: Number of buffers with which the search begins.
         """
         for targets in dict.fromkeys([self._all_targets, self.question.targets]):
@@ -444,7 +473,8 @@ class _Work:
         self.tried |= known
         self.search = self._search_for(self._all_targets)
         self.search.tried = known
-        bdp = round(self.question.link.bdp_packets) if self.question.varied.is_limit else 0
+        varied, link = self.question.varied, self.question.link
+        bdp = varied.steps_of(round(link.bdp_packets)) if varied.is_limit else 0
         reach = min(max(LOSS_FACTOR * found, bdp), self.limits[1])
         self.search.run_further(found, reach, NARROW_GRID_POINTS)
         if self.search.answer is None:
@@ -548,10 +578,12 @@ class _Work:
         Raises:
             TargetError: The buffer of this link makes no difference.
         """
-        if self.search.answer != 1 or not self.question.varied.is_limit:
+        answer, varied = self.search.answer, self.question.varied
+        smallest = 1 if varied.counts_packets else self.smallest.packets
+        if answer != smallest or not varied.is_limit:
             return
         name = self.question.link.name
-        rows = self.search.tried[1].point.finished
+        rows = self.search.tried[smallest].point.finished
         if any(row[f"links.{name}.drops_packets"] for row in rows):
             return
         others = ", ".join(self.question.link.other_links)
@@ -561,9 +593,42 @@ class _Work:
             else ""
         )
         raise TargetError(
-            f"the buffer of link {name} makes no difference: with room for 1 packet, no packet was "
-            f"dropped and every target was met{elsewhere}"
+            f"the buffer of link {name} makes no difference: with room for "
+            f"{varied.text(smallest)}, no packet was dropped and every target was met{elsewhere}"
         )
+
+    def find_doors(self) -> tuple[Door, ...]:
+        """What decides where the varied value does not; another queue is tried in one run."""
+        question, found = self.question, self.size(_no_predictions(self.question), ())
+        is_met = not (found.is_unmet or found.misses_loss_target)
+        asked = (question.source, question.link, question.varied, found.tried)
+        doors = list(known_doors(*asked, is_met=is_met))
+        if is_met or not found.tried:
+            return tuple(doors)
+        one = nearest_miss(found.tried)
+        missed = missed_targets(one)
+        for queue in other_queues(*asked[:3], one, missed):
+            self.begin("doors")
+            doors.append(
+                after_trial(queue, missed, one.point.finished[0], self._tried_with(one, queue))
+            )
+        return tuple(doors)
+
+    def _tried_with(self, one: Tried, queue: OtherQueue) -> Tried | None:
+        """One run of a tested value with a change at another queue, with the seed of the first."""
+        key, value = queue.change
+        if not key:
+            return None
+        varied = self.question.varied
+        try:
+            point = Point.of(
+                self.question.source, {varied.key: varied.setting(one.limit), key: value}
+            )
+            point.first_seed = one.point.first_seed
+            self._complete([point], 1)
+        except (ScenarioError, RunError):
+            return None
+        return Tried(one.limit, point)
 
     def link_of_answer(self) -> Bottleneck:
         """The link with the limit of the answer; without an answer, with the largest tested one.
@@ -573,8 +638,9 @@ class _Work:
         if not self.question.varied.is_limit:
             return self.question.link
         largest = max(self.tried, default=None)
-        packets = self.search.answer or largest
-        return self.question.link.with_limit(packets) if packets else self.question.link
+        steps = self.search.answer or largest
+        packets_of = self.question.varied.packets_of
+        return self.question.link.with_limit(packets_of(steps)) if steps else self.question.link
 
     def size(self, predictions: Predictions, phases: tuple[PhaseSpread, ...]) -> Size:
         """The answer from the runs so far."""
@@ -600,7 +666,12 @@ class _Work:
             too_small=0 if is_best else largest_missing(tried, decided),
             tried=tried,
             feasible=tuple(
-                feasible_limits(target, tried, question.link if question.varied.is_limit else None)
+                feasible_limits(
+                    target,
+                    tried,
+                    question.link if question.varied.is_limit else None,
+                    question.varied,
+                )
                 for target in targets
                 if tried
             ),

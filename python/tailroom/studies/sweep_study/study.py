@@ -227,8 +227,8 @@ class SweepResult(AnyResult):
         """One row per point: its settings, then mean and 95 % interval of a metric, and the runs.
 
         Columns: `mean`, `half_width` (of Student's interval), `low` and `high` (ends of the
-        interval, within the range of the metric) in the unit of the metric, and `runs`. The
-        columns of the interval are null for a single run.
+        interval, within the range of the metric) in the unit of the metric, `runs` and
+        `planned_runs`. The columns of the interval are null for a single run.
 
         Args:
             metric: Name of the metric; the end of a name suffices.
@@ -261,6 +261,7 @@ class SweepResult(AnyResult):
             {
                 "settings": point["settings"],
                 "runs": self.run_counts[place],
+                "planned_runs": len(point["runs"]),
                 "metrics": {
                     metric: interval.as_dict()
                     for metric, by_point in metrics.items()
@@ -347,7 +348,7 @@ def sweep(  # noqa: PLR0913 - keyword arguments
             left out, that of `[sweep]`, else 5.
         until: Instead of `seeds`: repeat each point until a metric is precise; text with the metric
             and the largest half-width of its 95 % confidence interval, as in
-            `"utilization<0.005"`. In Python also a `Precision`.
+            `"utilization<0.5%"`. In Python also a `Precision`.
         max_seeds: With `until`: maximum number of runs per point, at least 2; 100 if left out.
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
