@@ -5,6 +5,7 @@ import type { Answer, GroupSummary, LinkSummary } from "../engine/engine";
 import type { Bottleneck } from "../rules/bottleneck";
 import { limitTexts } from "../rules/buffer_units";
 import { duration, loss, percent, plain, rate } from "../scenario/quantities";
+import { completion } from "../see/completion";
 import { jainIndex } from "../study/statistics";
 import { LONGEST_NAME, MOST_KEPT } from "../state";
 import { gradeAt } from "../verdict/grade";
@@ -129,15 +130,15 @@ function groupRows(columns: Column[]): Row[] {
       },
     ];
     const grade = row("grade", ({ queue_delay_s_p99: delay }, link) => gradeAt(link, delay));
-    const completion = row("95 % complete in", ({ all_sizes: all }) =>
-      all ? duration(all.completion_time_s_p95) : null,
+    const complete = row("95 % complete in", (group) =>
+      group.all_sizes ? completion(group) : null,
     );
     const hasCompletion = columns.some(({ answer }) => answer?.summary.groups[name]?.all_sizes);
     return [
       row("delay, 99 %", ({ queue_delay_s_p99: delay }) => duration(delay)),
       grade,
       row("loss", ({ loss_fraction: fraction }) => loss(fraction)),
-      ...(hasCompletion ? [completion] : []),
+      ...(hasCompletion ? [complete] : []),
     ];
   });
 }

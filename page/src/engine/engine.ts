@@ -117,6 +117,14 @@ export interface PoolSummary {
   links: Record<string, { memory_share: number | null }>;
 }
 
+/** Flows that have not completed count with their age: the percentile may then be a lower bound. */
+export interface CompletionTimes {
+  completion_time_s_p95: number | null;
+  completion_time_s_p95_is_lower_bound: boolean;
+  /** What it is at most; null if more than 5 % have not completed. */
+  completion_time_s_p95_at_most: number | null;
+}
+
 export interface GroupSummary {
   flows: number;
   congestion: string | null;
@@ -130,7 +138,7 @@ export interface GroupSummary {
   completed_flows: number;
   jain_index: number | null;
   /** Flows that arrive and depart; null for permanent flows. */
-  all_sizes: { completion_time_s_p95: number | null } | null;
+  all_sizes: CompletionTimes | null;
 }
 
 export interface FlowSummary {

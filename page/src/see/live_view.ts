@@ -7,6 +7,7 @@ import { isEmpty, type Picture } from "../pictures/picture";
 import { gradeAt } from "../verdict/grade";
 import type { Bottleneck } from "../rules/bottleneck";
 import { duration, loss, percent, plain, rate } from "../scenario/quantities";
+import { completion } from "./completion";
 import { memoryPicture } from "./memory_picture";
 import {
   delayPicture,
@@ -258,7 +259,7 @@ export class LiveView {
       gradeAt(this.#link, group.queue_delay_s_p99) || "–",
       duration(group.queue_delay_s_mean),
       duration(group.queue_delay_s_p99),
-      duration(group.all_sizes?.completion_time_s_p95 ?? null),
+      completion(group),
       loss(group.loss_fraction),
       rate(group.goodput_bps),
       percent(group.share, 1),

@@ -2,7 +2,7 @@
 
 import { duration, loss, percent } from "../scenario/quantities";
 import type { Targets } from "../state";
-import { GROUP, groupOf, intervalOf, type Metric, type Point, pointAt } from "./point";
+import { AT_MOST, GROUP, groupOf, intervalOf, type Metric, type Point, pointAt } from "./point";
 import type { Crossing, SearchStep } from "./search";
 
 export type Verdict = "meets" | "misses" | "undecided";
@@ -58,13 +58,24 @@ function groupTargetText(metric: Metric, bound: number): string {
     : `99 % of the packets of ${group} wait at most ${duration(bound)}`;
 }
 
+/** Whether a metric that meets a largest allowed value may be above it: it is only a lower bound, and what
+ * it is at most is unknown, or does not meet the value. */
+function mayBeLarger(point: Point, { metric, atLeast, bound }: Target): boolean {
+  const most = [...point.values()].map((run) => run[`${metric}${AT_MOST}`]);
+  if (atLeast || most.every((value) => value === undefined)) return false;
+  const interval = intervalOf(point, `${metric}${AT_MOST}`);
+  if (!interval || most.includes(null)) return true;
+  const arm = Number.isFinite(interval.halfWidth) ? interval.halfWidth : 0;
+  return interval.mean + arm > bound;
+}
+
 /** Whether the whole 95 % interval meets the bound, misses it, or only a part of it does. */
 export function verdictOf(point: Point, target: Target): Verdict {
   const interval = intervalOf(point, target.metric);
   if (!interval) return "undecided";
   const sign = target.atLeast ? 1 : -1;
   const margin = sign * (interval.mean - target.bound);
-  if (margin - interval.halfWidth >= 0) return "meets";
+  if (margin - interval.halfWidth >= 0) return mayBeLarger(point, target) ? "undecided" : "meets";
   return margin + interval.halfWidth < 0 ? "misses" : "undecided";
 }
 
@@ -86,7 +97,9 @@ export function verdictOfAll(
 ): Verdict {
   const verdicts = targets.map((target, at) => {
     const crossing = crossings[at];
-    return crossing ? verdictBy(crossing, limit) : verdictOf(point, target);
+    if (!crossing) return verdictOf(point, target);
+    const verdict = verdictBy(crossing, limit);
+    return verdict === "meets" && mayBeLarger(point, target) ? "undecided" : verdict;
   });
   if (verdicts.includes("misses")) return "misses";
   return verdicts.every((verdict) => verdict === "meets") ? "meets" : "undecided";

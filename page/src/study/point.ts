@@ -20,6 +20,9 @@ export const GROUP = {
 
 type GroupMetric = (typeof GROUP)[keyof typeof GROUP];
 
+/** Ends the name of what a metric is at most where it may be only a lower bound; null if that is unknown. */
+export const AT_MOST = "_at_most";
+
 /** What all packets of the link have in the place of a group's metric. */
 const OF_ALL: Record<GroupMetric, Metric | null> = {
   [GROUP.delayMean]: "delayMeanS",
@@ -59,6 +62,10 @@ export function measure(summary: Summary, name: string): Measured {
     [`${group}.${GROUP.delayP99}`, one.queue_delay_s_p99],
     [`${group}.${GROUP.loss}`, one.loss_fraction],
     [`${group}.${GROUP.completion}`, one.all_sizes?.completion_time_s_p95 ?? null],
+    [
+      `${group}.${GROUP.completion}${AT_MOST}`,
+      one.all_sizes?.completion_time_s_p95_at_most ?? null,
+    ],
     [`${group}.${GROUP.goodput}`, one.goodput_bps],
   ]);
   return {

@@ -303,8 +303,8 @@ class SizeClassSummary(TypedDict):
     """Share of the packets that these flows sent in the measured window that are lost by the
     end of the run."""
     completion_time_s_mean: float | None
-    """Mean time from arrival until the last byte is acknowledged: with the handshake, if the
-    group's `handshake` is true."""
+    """Mean time from the beginning until the last byte is acknowledged. A flow begins when it
+    arrives: its handshake is part of the time, if the group's `handshake` is true."""
     completion_time_s_p50: float | None
     """Median of the completion time."""
     completion_time_s_p90: float | None
@@ -315,14 +315,48 @@ class SizeClassSummary(TypedDict):
     """99th percentile of the completion time."""
     completion_time_s_p999: float | None
     """99.9th percentile of the completion time."""
+    completion_time_s_mean_is_lower_bound: bool
+    """Whether the mean is only a lower bound: whether any did not complete."""
+    completion_time_s_p50_is_lower_bound: bool
+    """Whether the median is only a lower bound."""
+    completion_time_s_p90_is_lower_bound: bool
+    """Whether the 90th percentile is only a lower bound."""
+    completion_time_s_p95_is_lower_bound: bool
+    """Whether the 95th percentile is only a lower bound."""
+    completion_time_s_p99_is_lower_bound: bool
+    """Whether the 99th percentile is only a lower bound."""
+    completion_time_s_p999_is_lower_bound: bool
+    """Whether the 99.9th percentile is only a lower bound."""
+    completion_time_s_p50_at_most: float | None
+    """What the median is at most when all complete; null if more than half did not complete."""
+    completion_time_s_p90_at_most: float | None
+    """What the 90th percentile is at most; null if more than 10 % did not complete."""
+    completion_time_s_p95_at_most: float | None
+    """What the 95th percentile is at most; null if more than 5 % did not complete."""
+    completion_time_s_p99_at_most: float | None
+    """What the 99th percentile is at most; null if more than 1 % did not complete."""
+    completion_time_s_p999_at_most: float | None
+    """What the 99.9th percentile is at most; null if more than 0.1 % did not complete."""
     slowdown_mean: float | None
     """Mean of the completion time divided by the time that the flow would take alone: its bits,
     headers included, at its peak rate or that of the slowest link, what the further links add
-    because each sends whole packets, and one round trip."""
+    because each sends whole packets, and one round trip. Flows that did not complete count with
+    their age, as in the completion time."""
     slowdown_p50: float | None
     """Median of the slowdown."""
     slowdown_p99: float | None
     """99th percentile of the slowdown."""
+    slowdown_mean_is_lower_bound: bool
+    """Whether the mean slowdown is only a lower bound."""
+    slowdown_p50_is_lower_bound: bool
+    """Whether the median slowdown is only a lower bound."""
+    slowdown_p99_is_lower_bound: bool
+    """Whether the 99th percentile of the slowdown is only a lower bound."""
+    slowdown_p50_at_most: float | None
+    """What the median slowdown is at most; null if more than half did not complete."""
+    slowdown_p99_at_most: float | None
+    """What the 99th percentile of the slowdown is at most; null if more than 1 % did not
+    complete."""
 
 
 class CoflowSummary(TypedDict):
@@ -336,17 +370,40 @@ class CoflowSummary(TypedDict):
     unfinished_coflows: int
     """Number of coflows that did not complete before the end of the run."""
     completion_time_s_mean: float | None
-    """Mean time from the beginning until the last byte of the last flow is acknowledged."""
+    """Mean time from the beginning until the last byte is acknowledged. A flow begins when it
+    arrives: its handshake is part of the time, if the group's `handshake` is true."""
     completion_time_s_p50: float | None
-    """Median of that time."""
+    """Median of the completion time."""
     completion_time_s_p90: float | None
-    """90th percentile of that time."""
+    """90th percentile of the completion time."""
     completion_time_s_p95: float | None
-    """95th percentile of that time."""
+    """95th percentile of the completion time."""
     completion_time_s_p99: float | None
-    """99th percentile of that time."""
+    """99th percentile of the completion time."""
     completion_time_s_p999: float | None
-    """99.9th percentile of that time."""
+    """99.9th percentile of the completion time."""
+    completion_time_s_mean_is_lower_bound: bool
+    """Whether the mean is only a lower bound: whether any did not complete."""
+    completion_time_s_p50_is_lower_bound: bool
+    """Whether the median is only a lower bound."""
+    completion_time_s_p90_is_lower_bound: bool
+    """Whether the 90th percentile is only a lower bound."""
+    completion_time_s_p95_is_lower_bound: bool
+    """Whether the 95th percentile is only a lower bound."""
+    completion_time_s_p99_is_lower_bound: bool
+    """Whether the 99th percentile is only a lower bound."""
+    completion_time_s_p999_is_lower_bound: bool
+    """Whether the 99.9th percentile is only a lower bound."""
+    completion_time_s_p50_at_most: float | None
+    """What the median is at most when all complete; null if more than half did not complete."""
+    completion_time_s_p90_at_most: float | None
+    """What the 90th percentile is at most; null if more than 10 % did not complete."""
+    completion_time_s_p95_at_most: float | None
+    """What the 95th percentile is at most; null if more than 5 % did not complete."""
+    completion_time_s_p99_at_most: float | None
+    """What the 99th percentile is at most; null if more than 1 % did not complete."""
+    completion_time_s_p999_at_most: float | None
+    """What the 99.9th percentile is at most; null if more than 0.1 % did not complete."""
 
 
 class GroupLinkSummary(TypedDict):

@@ -15,7 +15,7 @@ from tailroom.models import Bottleneck
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.metrics import find_metric
 from tailroom.simulation.progress import Progress
-from tailroom.simulation.run_warnings import SEEDS_CHANGE_NOTHING, once, warning
+from tailroom.simulation.run_warnings import SEEDS_CHANGE_NOTHING, once
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.studies.phases import PhaseSpread
@@ -29,6 +29,7 @@ from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.regression import Crossing
 from tailroom.studies.size_study.search import Feasible, Stage, Tried
 from tailroom.studies.size_study.targets import Target
+from tailroom.studies.size_study.unfinished import not_shown
 from tailroom.studies.size_study.varied_key import SOME_LIMIT, Varied
 
 if TYPE_CHECKING:
@@ -48,8 +49,6 @@ _OF_PORTS = ("links.", "pools.", "ingress_pools.", "switches.", "fabrics.")
 """Keys that shape ports."""
 FAIRNESS = "flows.jain_index"
 """Metric that an answer shows if there are several flows."""
-UNDEFINED = "undefined_metric"
-"""Kind of the warning about alphas that are left out."""
 
 
 @with_field_docs
@@ -97,9 +96,6 @@ class Size(AnyResult):
     """Why the buffers were tested one by one; empty if there is an interval."""
     tried: tuple[Tried, ...]
     """Every buffer that was simulated, in ascending order of the limit."""
-    undefined: Mapping[int, str]
-    """Alphas that were left out, in steps, each with the metric of a target that some of its runs
-    do not define, as where no query is complete."""
     feasible: tuple[Feasible, ...]
     """The range of limits that meets each target, in the order of the targets."""
     predictions: Predictions = field(repr=False)
@@ -182,34 +178,21 @@ class Size(AnyResult):
     def warnings(self) -> tuple["RunWarning", ...]:
         """What a reader should know before trusting the answer, each kind and place once.
 
-        Alphas that were left out, heavy loss and small shares that no target limits, a smallest
-        limit that the queue accepts where it may hide a smaller answer, seeds that change nothing,
-        loss that the runs are too short for, percentiles that single runs have wrong, and the
-        warnings of the answer's runs; that runs are too short for their own figures only if they
-        are too short for the answer.
+        Targets whose metric is only a lower bound, heavy loss and small shares that no target
+        limits, a smallest limit that the queue accepts where it may hide a smaller answer, seeds
+        that change nothing, loss that the runs are too short for, percentiles that single runs have
+        wrong, and the warnings of the answer's runs; that runs are too short for their own figures
+        only if they are too short for the answer.
         """
         chosen, smallest = self.chosen, self.smallest_accepted
         found = [SEEDS_CHANGE_NOTHING] if self.repeats_itself else []
         if chosen and chosen.limit == smallest.packets > 1:
             found.append(smallest.warning)
-        if self.undefined:
-            found.append(self._left_out)
+        found += not_shown(self.tried, self.targets)
         if chosen:
             found += heavy_loss(chosen, self.link, self.pools, self.targets)
             found += answer_warnings(chosen, self.link, self.targets, self.kept, self.precision)
         return once(found)
-
-    @property
-    def _left_out(self) -> "RunWarning":
-        """Which alphas were not judged, and why."""
-        alphas = ", ".join(map(self.varied.text, sorted(self.undefined)))
-        metrics = " and ".join(dict.fromkeys(self.undefined.values()))
-        text = (
-            f"{self.varied.key}: {alphas} {'is' if len(self.undefined) == 1 else 'are'} left out, "
-            f"since some of the runs do not define {metrics}, as where no query is complete; "
-            "lengthen duration to judge them"
-        )
-        return warning(UNDEFINED, self.varied.key, text, alphas=len(self.undefined))
 
     @property
     def _tables(self) -> Tables:
@@ -281,7 +264,6 @@ class Size(AnyResult):
             "meeting": [write(steps) for steps in self.alphas],
             "best_by": self.best_by,
             "as_good": [write(steps) for steps in self.as_good],
-            "undefined": [write(steps) for steps in sorted(self.undefined)],
         }
 
     def elsewhere(self) -> tuple[Equivalent, ...]:

@@ -14,10 +14,11 @@ from tailroom.scenario.trust import allowing
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.run_warnings import once, warning
 from tailroom.studies.setting_columns import setting_column
-from tailroom.studies.size_study.answer import UNDEFINED, Size, SizeProgress
+from tailroom.studies.size_study.answer import Size, SizeProgress
 from tailroom.studies.size_study.question import Numbers, asked_scenario, named_as_arguments
 from tailroom.studies.size_study.study import size
 from tailroom.studies.size_study.targets import Target
+from tailroom.studies.size_study.unfinished import ONLY_LOWER_BOUND
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -81,14 +82,19 @@ class Frontier(AnyResult):
 
     @property
     def warnings(self) -> "tuple[RunWarning, ...]":
-        """The warnings of all answers, each kind and place once; of alphas left out, all."""
+        """The warnings of all answers, each kind and place once; of open targets, all."""
         every = [(words, found) for words, one in self.named for found in one.warnings]
-        left_out = (
-            warning(UNDEFINED, found["place"], f"{words}: {found['text']}", **found["values"])
+        not_judged = (
+            warning(
+                ONLY_LOWER_BOUND, found["place"], f"{words}: {found['text']}", **found["values"]
+            )
             for words, found in every
-            if found["kind"] == UNDEFINED
+            if found["kind"] == ONLY_LOWER_BOUND
         )
-        return (*left_out, *once(found for _, found in every if found["kind"] != UNDEFINED))
+        return (
+            *not_judged,
+            *once(found for _, found in every if found["kind"] != ONLY_LOWER_BOUND),
+        )
 
     @property
     def _tables(self) -> Tables:

@@ -504,21 +504,13 @@ class _Work:
 
         def needed(point: Point) -> int:
             judged, limit = verdicts[point], limit_of[point]
-            try:
-                is_decided = bool(point.keys) and not judged.look(point.values)
-            except RunError:
-                # With a tiny alpha no query may ever be complete: the others are still judged.
-                if not isinstance(self.search, AlphaSearch):
-                    raise
-                self.search.leave_out(limit, point)
-                return len(point.keys)
-            if is_decided:
+            if point.keys and not judged.look(point.values):
                 self.tried[limit] = Tried(limit, point, judged.given)
                 return len(point.keys)
             return next_look(len(point.keys), self.max_seeds)
 
         self._complete(points, needed)
-        return [self.tried[limit] for limit in limits if limit in self.tried]
+        return [self.tried[limit] for limit in limits]
 
     def simulate(self, totals: Mapping[int, int]) -> list[Tried]:
         """Simulates buffers until each has a number of runs.
@@ -653,9 +645,7 @@ class _Work:
     def size(self, predictions: Predictions, phases: tuple[PhaseSpread, ...]) -> Size:
         """The answer from the runs so far."""
         question = self.question
-        undefined = self.search.undefined if isinstance(self.search, AlphaSearch) else {}
-        known = (one for limit, one in self.tried.items() if limit not in undefined)
-        ended = [one for one in known if one.point.finished]
+        ended = [one for one in self.tried.values() if one.point.finished]
         tried = tuple(map(self._judged, sorted(ended, key=lambda one: one.limit)))
         is_best = isinstance(self.search, AlphaSearch)
         answer = self.search.answer if is_best else None
@@ -675,7 +665,6 @@ class _Work:
             without_loss_target=without_loss_target,
             too_small=0 if is_best else largest_missing(tried, decided),
             tried=tried,
-            undefined=undefined,
             feasible=tuple(
                 feasible_limits(
                     target,
