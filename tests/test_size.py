@@ -16,7 +16,8 @@ from tailroom.scenario import types
 from tailroom.scenario.scenario import Scenario
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.outcome import Outcome
-from tailroom.studies.size_study.search import Tried, feasible_limits
+from tailroom.studies.size_study.known import Tried
+from tailroom.studies.size_study.search import feasible_limits
 from tailroom.studies.size_study.targets import Target, parse_target
 from tailroom.studies.size_study.varied_key import Varied
 from tests.conftest import Printed, Tailroom

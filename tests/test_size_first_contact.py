@@ -18,8 +18,8 @@ from tailroom.cli import progress
 from tailroom.cli.size_report import where_met
 from tailroom.errors import TargetError
 from tailroom.scenario.dumbbell import dumbbell, read_flows, read_rtts
-from tailroom.studies.size_study.answer import SizeProgress
 from tailroom.studies.size_study.search import Feasible
+from tailroom.studies.size_study.size_progress import SizeProgress
 from tailroom.studies.size_study.targets import parse_target
 from tests.conftest import Printed, Tailroom
 

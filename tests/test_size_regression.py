@@ -15,10 +15,11 @@ import numpy as np
 import pytest
 
 from tailroom.statistics.outcome import Outcome
+from tailroom.studies.size_study.known import Tried
+from tailroom.studies.size_study.question_search import GAP
 from tailroom.studies.size_study.regression import Crossing, Refused, Regression
-from tailroom.studies.size_study.search import Search, Tried
+from tailroom.studies.size_study.search import Search
 from tailroom.studies.size_study.stopping import CONFIRMING_RUNS, Verdicts, confirmed, next_look
-from tailroom.studies.size_study.study import GAP
 from tailroom.studies.size_study.targets import Target, parse_target
 
 EDGE = 276.0

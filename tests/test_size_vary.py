@@ -12,7 +12,7 @@ from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metrics import metrics_of
 from tailroom.studies.size_study.alphas import ALPHAS
 from tailroom.studies.size_study.question import read_question
-from tailroom.studies.size_study.study import SEEDS_APART
+from tailroom.studies.size_study.question_search import SEEDS_APART
 from tailroom.studies.size_study.varied_key import Varied
 from tests.conftest import Tailroom
 

@@ -16,7 +16,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     import tailroom
     from tailroom.execution.progress import RunProgress
-    from tailroom.studies.size_study.answer import SizeProgress
+    from tailroom.studies.size_study.size_progress import SizeProgress
 
 SHOW_AFTER_S = 1.0
 FIRST_ANSWER_AFTER_S = 10.0

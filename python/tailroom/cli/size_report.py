@@ -18,7 +18,8 @@ from tailroom.export.other_tools import equivalents
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.frontier import Frontier
-from tailroom.studies.size_study.search import Feasible, Tried
+from tailroom.studies.size_study.known import Tried
+from tailroom.studies.size_study.search import Feasible
 from tailroom.studies.size_study.targets import Target
 
 
@@ -43,7 +44,7 @@ def show(
     phases.show(answer.phases, console)
     if answer.varied.is_limit:
         _show_models(answer, console)
-    if answer.smallest is not None:
+    if answer.answer is not None:
         _show_elsewhere(answer, device, console)
     if answer.choices:
         _show_choices(answer, console)
@@ -97,7 +98,7 @@ def show_frontier(frontier: Frontier, console: Console) -> None:
         chosen, interval = one.chosen, one.interval
         table.add_row(
             escape(words),
-            "none" if one.smallest is None else one.varied.text(one.smallest),
+            "none" if one.answer is None else one.varied.text(one.answer),
             *([", ".join(map(one.varied.text, one.alphas)) or "none"] if is_alpha else []),
             one.varied.range_text(interval.low, interval.high) if interval else "-",
             *(_cell(one, metric, chosen) if chosen else "-" for metric in metrics),
@@ -109,7 +110,7 @@ def show_frontier(frontier: Frontier, console: Console) -> None:
 
 def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
     """Prints a box with the answer: green, or yellow if it loses more than wanted; red without."""
-    if answer.smallest is None:
+    if answer.answer is None:
         colour = "red"
         what = "buffer" if answer.varied.is_limit else "value"
         lines = [f"[bold red]No tested {what} meets every target.[/bold red]"]
@@ -117,7 +118,7 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
         colour = "yellow" if answer.misses_loss_target else "green"
         what = "queue limit" if answer.varied.is_limit else answer.varied.key
         limit = f"{answer.varied.wanted.capitalize()} {escape(what)}{' so far' if so_far else ''}"
-        value = f"{limit}: {answer.varied.text(answer.smallest)}"
+        value = f"{limit}: {answer.varied.text(answer.answer)}"
         lines = [f"[bold {colour}]{value}[/bold {colour}]{_amounts(answer)}"]
         lines += map(escape, _undecided(answer))
         if answer.price:
@@ -175,7 +176,7 @@ def _undecided(answer: Size) -> list[str]:
             f"no interval: {answer.varied.noun}s were tested one by one, since "
             f"{answer.why_no_regression}"
         )
-    small, good = answer.too_small, answer.smallest or 0
+    small, good = answer.too_small, answer.answer or 0
     if small and any(small < tried.limit < good for tried in answer.tried):
         lines.append(
             f"{answer.varied.too_small(small)} (95 % confidence); the runs do not decide on the "
@@ -202,7 +203,7 @@ def _show_choices(answer: Size, console: Console) -> None:
         Column(
             answer.varied.text(choice.limit).replace(" ", "\n"),
             [_cell(answer, metric, choice) for metric in answer.shown_metrics],
-            is_bold=choice.limit == answer.smallest,
+            is_bold=choice.limit == answer.answer,
         )
         for choice in answer.choices
     ]
@@ -254,7 +255,7 @@ def _tried(answer: Size) -> Any:
     }
     for tried in answer.tried:
         cells = [_cell(answer, metric, tried).replace("\n", " ") for metric in metrics]
-        mark = "[bold]<[/bold]" if tried.limit == answer.smallest else ""
+        mark = "[bold]<[/bold]" if tried.limit == answer.answer else ""
         value = f"{tried.limit:,}" if answer.varied.is_limit else answer.varied.text(tried.limit)
         runs = str(len(tried.point.keys))
         verdict = (

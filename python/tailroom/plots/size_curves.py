@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from tailroom.studies.size_study.answer import Size
-    from tailroom.studies.size_study.search import Tried
+    from tailroom.studies.size_study.known import Tried
     from tailroom.studies.size_study.targets import Target
 
 GOT = "utilization"
@@ -81,7 +81,7 @@ def draw(size: "Size") -> Figure:
     for panel in over:
         _mark_answer(panel, size)
         panel.tick_params(labelbottom=panel is over[len(curves) - 1])
-    answer = None if size.smallest is None else size.varied.axis[0] * size.smallest
+    answer = None if size.answer is None else size.varied.axis[0] * size.answer
     style.scale_over(over[0], _values(size), answer)
     if required:
         _draw_required(over[-1], required)
@@ -94,7 +94,7 @@ def draw(size: "Size") -> Figure:
     figure.draw_without_rendering()
     labels = list(zip(size.tried, points, strict=False))
     # The label of the answer comes first: labels that would overlap it are left out.
-    labels.sort(key=lambda label: label[0].limit != size.smallest)
+    labels.sort(key=lambda label: label[0].limit != size.answer)
     scale, _ = size.varied.axis
     style.label_points(
         panels[-1],
@@ -106,7 +106,7 @@ def draw(size: "Size") -> Figure:
 
 def _answer(size: "Size") -> str:
     """The answer with its price, which are not told apart."""
-    smallest = size.smallest
+    smallest = size.answer
     if smallest is None:
         return f"no tested {size.varied.noun} meets every target"
     value, verb = size.varied.text(smallest), "meets"
@@ -210,8 +210,8 @@ def _values(size: "Size") -> list[float]:
 def _mark_answer(panel: "Axes", size: "Size") -> None:
     """Marks the answer, its interval, and the value that suffices but for the loss."""
     scale, _ = size.varied.axis
-    if size.smallest is not None:
-        panel.axvline(scale * size.smallest, **ANSWER)
+    if size.answer is not None:
+        panel.axvline(scale * size.answer, **ANSWER)
     if interval := size.interval:
         panel.axvspan(scale * interval.low, scale * interval.high, **INTERVAL)
     if _but_for_the_loss(size):
@@ -219,15 +219,15 @@ def _mark_answer(panel: "Axes", size: "Size") -> None:
 
 
 def _but_for_the_loss(size: "Size") -> bool:
-    return size.without_loss_target not in (None, size.smallest)
+    return size.without_loss_target not in (None, size.answer)
 
 
 def _handles(size: "Size", panels: "list[Axes]") -> Iterator[Any]:
     """The entries of the one legend: simulation, targets, answer, groups."""
     yield Line2D([], [], **OWN_LOOK)
     yield Patch(label="misses a target", **MISSED)
-    if size.smallest is not None:
-        yield Line2D([], [], label=f"answer: {size.varied.text(size.smallest)}", **ANSWER)
+    if size.answer is not None:
+        yield Line2D([], [], label=f"answer: {size.varied.text(size.answer)}", **ANSWER)
     if size.interval:
         yield Patch(label="95 % interval", **INTERVAL)
     if _but_for_the_loss(size):
@@ -320,7 +320,7 @@ def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:
     if target := bounds.get(paid):
         _shade(panel.axvspan, panel.get_xlim, panel.set_xlim, across * target.bound, below=False)
     for tried, point in zip(size.tried, points, strict=True):
-        if tried.limit == size.smallest:
+        if tried.limit == size.answer:
             panel.plot(*point, "o", color=ANSWER["color"], markersize=6, zorder=3)
     what = "buffers in packets" if size.varied.is_limit else size.varied.axis[1]
     panel.set_xlabel(f"{axis_label(paid)}; the numbers are {what}")

@@ -139,6 +139,14 @@ class Varied:
             first = first.partition(" ")[0]
         return f"{first} to {last}"
 
+    def is_one(self, steps: int) -> bool:
+        """Returns whether a value is the smallest there is: one packet, or a count of one.
+
+        Args:
+            steps: Number of steps.
+        """
+        return steps == 1 and (self.is_whole or self.quantity == "packets")
+
     @property
     def noun(self) -> str:
         """What is varied, in a word."""
