@@ -160,9 +160,9 @@ class QuestionSearch:
         narrow = (*known, NARROW_GRID_POINTS) if known else wide
         if not self.find_by_regression(*narrow):
             # Several targets may be met far from where one of them begins to be.
-            if known and len(self.question.targets) == 1:
-                self.find(*narrow)
-            if self.search.answer is None:
+            is_near = known is not None and len(self.question.targets) == 1
+            self.find(*(narrow if is_near else wide))
+            if is_near and self.search.answer is None:
                 self.find(*wide)
         self.limit_loss()
         self.try_scenario_value()
