@@ -143,7 +143,7 @@ def frontier_html(frontier: Frontier) -> str:
     rows = [
         [
             words,
-            "none" if one.answer is None else one.varied.text(one.answer),
+            one.answer_text,
             one.varied.range_text(one.interval.low, one.interval.high) if one.interval else "-",
             *(_interval(name, one.chosen.interval(name)) if one.chosen else "-" for name in shown),
         ]

@@ -493,6 +493,20 @@ class Size(AnyResult):
         )
 
     @property
+    def is_smallest_accepted(self) -> bool:
+        """Whether the engine refuses every smaller value than the answer."""
+        end = self.smallest_accepted
+        return bool(end.refusal) and self.answer == end.packets
+
+    @property
+    def answer_text(self) -> str:
+        """The answer in a word or two: "none" without one, "any (5 ms)" if all values meet."""
+        if self.answer is None:
+            return "none"
+        text = self.varied.text(self.answer)
+        return f"any ({text})" if self.everything else text
+
+    @property
     def interval_text(self) -> str:
         """The interval of the answer in words; empty without one."""
         if self.interval is None:

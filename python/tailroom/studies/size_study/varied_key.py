@@ -175,6 +175,15 @@ class Varied:
         """
         return f"{self.text(steps)} {'suffice' if self.is_limit and steps != 1 else 'suffices'}"
 
+    def seems_to_suffice(self, steps: float) -> str:
+        """Returns a value and that it seems to suffice, as "2 packets seem to suffice".
+
+        Args:
+            steps: Number of steps.
+        """
+        verb = "seem" if self.is_limit and steps != 1 else "seems"
+        return f"{self.text(steps)} {verb} to suffice"
+
     @property
     def is_counted(self) -> bool:
         """Whether people write any number of steps; otherwise they write three digits."""
