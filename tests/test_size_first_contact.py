@@ -206,7 +206,7 @@ def test_a_scenario_without_randomness_has_no_confidence(small: Path, tailroom: 
     locked = ("--set", "flows.reno.send_jitter=none", "--set", "flows.reno.count=1")
     ended = tailroom("size", small, "--target", "utilization >= 0.8", *locked)
     assert "warning: runs with different seeds are the same" in ended.output
-    assert "±" not in ended.output.split("Phase check")[0]
+    assert "±" not in ended.output
     drawn = tailroom("size", small, "--target", "utilization >= 0.8", "--max-seeds", 4)
     assert "runs with different seeds are the same" not in drawn.output
 
@@ -220,7 +220,7 @@ def test_the_answer_shows_its_price_and_that_of_its_neighbours(
     packets = answer["limit"]["packets"]
     choices = answer["choices"]
     assert packets in choices
-    assert any(one < packets for one in choices)
+    assert any(0.4 * packets <= one <= 0.7 * packets for one in choices)
     assert any(1.5 * packets <= one <= 2.5 * packets for one in choices)
     of_the_answer = answer["metrics"]["links.bottleneck.queue_delay_s_p99"]
     assert of_the_answer["half_width"] > 0

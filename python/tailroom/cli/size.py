@@ -37,7 +37,7 @@ def _show_known(answer: "Size") -> str:
 
 
 @options_of("size", on_interrupt=_show_known)
-def size_command(
+def size_command(  # noqa: PLR0913 - options
     scenario: Annotated[
         Path | None,
         typer.Argument(

@@ -106,21 +106,19 @@ def draw(size: "Size") -> Figure:
 
 def _answer(size: "Size") -> str:
     """The answer with its price, which are not told apart."""
-    smallest = size.answer
-    if smallest is None:
-        return f"no tested {size.varied.noun} meets every target"
-    value, verb = size.varied.text(smallest), "meets"
+    answer = size.answer
+    if answer is None:
+        return size.price or f"no tested {size.varied.noun} meets every target"
+    if size.everything:
+        return size.all_meet_sentence
+    value, verb = size.varied.text(answer), "meets"
     if size.varied.is_limit:
-        value = f"{value} ({1e3 * smallest / size.link.capacity_pps:.3g} ms)"
-        verb = "meet" if smallest > 1 else "meets"
-    loss = size.loss_of(smallest)
+        value = f"{value} ({1e3 * answer / size.link.capacity_pps:.3g} ms)"
+        verb = "meet" if answer > 1 else "meets"
+    loss = size.loss_of(answer)
     lost = (
         "" if loss is None else f", and {percent(loss)}\N{NO-BREAK SPACE}% of the packets are lost"
     )
-    if size.misses_loss_target:
-        return (
-            f"{value} {verb} the targets{lost}; no tested {size.varied.noun} loses less than wanted"
-        )
     return f"{value} {verb} every target{lost}"
 
 
@@ -170,7 +168,7 @@ def _shade(
 
 def _draw_metric(panel: "Axes", *, size: "Size", metric: str, look: Mapping[str, Any]) -> None:
     scale = axis_scale(metric)
-    intervals = [tried.interval(metric) for tried in size.tried]
+    intervals = [size.shown(tried, metric) for tried in size.tried]
     bars = np.transpose([[scale * arm for arm in interval.bar] for interval in intervals])
     means = [scale * interval.mean for interval in intervals]
     panel.errorbar(_values(size), means, yerr=bars, capsize=2, **look)
@@ -219,7 +217,7 @@ def _mark_answer(panel: "Axes", size: "Size") -> None:
 
 
 def _but_for_the_loss(size: "Size") -> bool:
-    return size.without_loss_target not in (None, size.answer)
+    return size.without_loss_target not in (None, size.answer) and not size.everything
 
 
 def _handles(size: "Size", panels: "list[Axes]") -> Iterator[Any]:
@@ -302,7 +300,8 @@ def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:
     paid = next((name for name in bounds if name in DELAYS), DELAYS[0])
     try:
         delays, shares = (
-            [tried.interval(prefix + metric).mean for tried in size.tried] for metric in (paid, GOT)
+            [size.shown(tried, prefix + metric).mean for tried in size.tried]
+            for metric in (paid, GOT)
         )
     except MetricError:
         panel.set_visible(False)

@@ -38,8 +38,28 @@ pub(super) struct Fitted {
     /// Whether the interval allows for a kink.
     pub(super) is_kinked: bool,
     fit: Fit,
-    /// Smallest and largest limit of the fit.
-    ends: (u64, u64),
+    /// The values of the fit, by limit.
+    values: BTreeMap<u64, Vec<f64>>,
+}
+
+impl Fitted {
+    /// The fitted mean at a limit, with a confidence for each end of its interval; `None` outside the
+    /// limits of the fit.
+    fn mean_at(&self, limit: u64, for_low: f64, for_high: f64) -> Option<FittedMean> {
+        let (first, last) = (*self.values.keys().next()?, *self.values.keys().next_back()?);
+        let at = limit as f64;
+        let smooth = self.fit.mean_at(at, for_low, for_high);
+        let broken = self
+            .is_kinked
+            .then(|| broken_line::mean_at(&settings(&self.values), at, for_low, for_high))
+            .flatten();
+        let mean = broken.map_or(smooth, |broken| smooth.joined(&broken));
+        (first..=last).contains(&limit).then_some(mean)
+    }
+}
+
+fn settings(values: &BTreeMap<u64, Vec<f64>>) -> Vec<Setting<'_>> {
+    values.iter().map(|(&limit, values)| (limit as f64, &values[..])).collect()
 }
 
 impl<'a> Search<'a> {
@@ -63,12 +83,9 @@ impl<'a> Search<'a> {
         if first.margin(target) >= last.margin(target) {
             return Err(Doubt::Misfit);
         }
-        let values: Vec<Vec<f64>> = buffers.iter().map(|one| one.on_scale(target)).collect();
-        let settings: Vec<Setting<'_>> = buffers
-            .iter()
-            .zip(&values)
-            .map(|(one, values)| (one.limit as f64, &values[..]))
-            .collect();
+        let values: BTreeMap<u64, Vec<f64>> =
+            buffers.iter().map(|one| (one.limit, one.on_scale(target))).collect();
+        let settings = settings(&values);
         let (low, high) = (first.limit as f64, last.limit as f64);
         let fit = fit_mean(&settings).ok_or(Doubt::Misfit)?;
         let bound = self.bound(target);
@@ -82,15 +99,12 @@ impl<'a> Search<'a> {
             Some(smooth.joined(&broken_line::region(&settings, bound, low, high, confidence)?))
         };
         let (for_low, for_high) = (region(LOW_CONFIDENCE), region(HIGH_CONFIDENCE));
-        for_low
+        let crossing = for_low
             .zip(for_high)
             .map(|(lower, upper)| Region { low: lower.low, below: lower.below, ..upper })
             .and_then(|region| self.enclosed(target, &region))
-            .map(|crossing| {
-                let ends = (first.limit, last.limit);
-                Fitted { crossing, is_kinked, fit, ends }
-            })
-            .ok_or(Doubt::Open)
+            .ok_or(Doubt::Open)?;
+        Ok(Fitted { crossing, is_kinked, fit, values })
     }
 
     /// The interval around the crossing. A parabola bends up or down at the ends of its range, where
@@ -121,7 +135,7 @@ impl<'a> Search<'a> {
     /// confidence of the crossing's upper end, the other that of its lower end.
     pub(super) fn means(&self, target: usize, fit: Option<&Fitted>) -> BTreeMap<u64, FittedMean> {
         let asked = &self.question.targets[target];
-        let Some(Fitted { fit, ends, is_kinked: false, .. }) = fit else { return BTreeMap::new() };
+        let Some(fit) = fit else { return BTreeMap::new() };
         let (for_low, for_high) = if asked.falls_on_scale() {
             (LOW_CONFIDENCE, HIGH_CONFIDENCE)
         } else {
@@ -129,10 +143,9 @@ impl<'a> Search<'a> {
         };
         let tested = self.buffers.sorted().into_iter().map(|one| one.limit);
         tested
-            .filter(|limit| (ends.0..=ends.1).contains(limit))
-            .map(|limit| {
-                let mean = fit.mean_at(limit as f64, for_low, for_high);
-                (limit, asked.off_scale(mean))
+            .filter_map(|limit| {
+                let mean = fit.mean_at(limit, for_low, for_high)?;
+                Some((limit, asked.off_scale(mean)))
             })
             .collect()
     }

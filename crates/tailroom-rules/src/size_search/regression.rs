@@ -115,7 +115,7 @@ pub(super) struct Search<'a> {
     runs_left: usize,
 }
 
-impl<'a> Search<'a> {
+impl Search<'_> {
     fn run(&mut self) -> Result<Found, Stop> {
         self.add(self.question.known.clone())?;
         self.scan()?;

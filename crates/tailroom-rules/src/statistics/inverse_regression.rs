@@ -97,6 +97,27 @@ pub struct FittedMean {
     pub high: f64,
 }
 
+impl FittedMean {
+    /// The mean with the logarithm of its height, its standard error, and the quantile of each end.
+    fn of_logarithm(height: f64, error: f64, for_low: f64, for_high: f64) -> Self {
+        FittedMean {
+            mean: libm::exp(height),
+            low: libm::exp(height - for_low * error),
+            high: libm::exp(height + for_high * error),
+        }
+    }
+
+    /// The interval that holds this one and another, with the other's mean; see [`Region::joined`].
+    #[must_use]
+    pub fn joined(&self, other: &FittedMean) -> FittedMean {
+        FittedMean {
+            mean: other.mean,
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+        }
+    }
+}
+
 /// The values at one setting, which is above 0.
 pub type Setting<'a> = (f64, &'a [f64]);
 
@@ -167,14 +188,9 @@ impl Fit {
     /// two-sided interval with such ends, in (0, 1).
     pub fn mean_at(&self, setting: f64, for_low: f64, for_high: f64) -> FittedMean {
         let (height, error) = self.height(libm::log(setting));
-        let arm = |confidence: f64| {
-            error * student_quantile(self.degrees_of_freedom, 0.5 + confidence / 2.0)
-        };
-        FittedMean {
-            mean: libm::exp(height),
-            low: libm::exp(height - arm(for_low)),
-            high: libm::exp(height + arm(for_high)),
-        }
+        let quantile =
+            |confidence: f64| student_quantile(self.degrees_of_freedom, 0.5 + confidence / 2.0);
+        FittedMean::of_logarithm(height, error, quantile(for_low), quantile(for_high))
     }
 
     /// The fitted logarithm of the mean with its standard error, at the logarithm of a setting.
