@@ -79,8 +79,8 @@ pub struct Step {
     /// answer. Empty without an interval.
     pub crossings: Vec<Option<Crossing>>,
     /// Per target, the fitted mean of its metric at the tested limits of the fit, from which the
-    /// crossing follows: the interval of a mean holds the bound exactly where the interval of the
-    /// crossing holds the limit. Empty for a target without a crossing.
+    /// crossing follows: near it, the interval of a mean holds the bound exactly where the interval of
+    /// the crossing holds the limit. Empty for a target without a crossing.
     pub fitted: Vec<BTreeMap<u64, FittedMean>>,
     /// Why the regression cannot answer.
     pub refused: Option<String>,

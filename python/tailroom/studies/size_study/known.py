@@ -34,8 +34,8 @@ class FittedMean(Interval):
     """A mean by the fit to the runs of several values, with its interval.
 
     The end of the interval that meets the target has a confidence of 98.5 %, the other one of 95 %,
-    as those of the interval of the answer: the interval of a mean contains the bound exactly where
-    that of the answer contains the value.
+    as those of the interval of the answer: near the answer, the interval of a mean contains the
+    bound exactly where that of the answer contains the value.
     """
 
     fitted_low: float = nan

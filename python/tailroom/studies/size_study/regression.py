@@ -179,9 +179,11 @@ class Regression:
                 if crossing is None:
                     one.learn(target, confirmed(target, runs), Evidence.RUNS)
                     continue
-                mean = fitted.get(str(one.limit))
+                outcome, mean = _verdict(one.limit, crossing), fitted.get(str(one.limit))
                 by_fit = FittedMean.of(**mean, count=len(runs)) if mean else None
-                one.learn(target, _verdict(one.limit, crossing), Evidence.FIT, by_fit)
+                # Far from the crossing an interval is wide, and the place beside it decides.
+                is_shown = by_fit is not None and target.outcome(by_fit) is outcome
+                one.learn(target, outcome, Evidence.FIT, by_fit if is_shown else None)
 
     @property
     def _every(self) -> list[Tried]:
