@@ -12,7 +12,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # Cargo's own commands find the same interpreter as the package's build does.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 
-.PHONY: help setup setup-release package demo test test-rust test-python test-all test-kernel test-page fuzz soak attack \
+.PHONY: help setup setup-release package demo test test-rust test-python test-all test-kernel test-page versions fuzz soak attack \
 	lint lint-rust lint-python words deny crates page site wheel bench validate validate-kernel docs papers atlas \
 	schema clean
 
@@ -25,6 +25,7 @@ help:
 	@echo "make page      build the page of tailroom explore (node 20 or newer)"
 	@echo "make site      build the documentation as a site into out/site"
 	@echo "make test-page lint and test the page, in node, Chromium and Firefox"
+	@echo "make versions  tests with the lowest declared and the newest versions of the dependencies (network)"
 	@echo "make fuzz      random files and networks, a minute each (nightly compiler)"
 	@echo "make soak      1,000 kills of sweeps, and the failure of every call that writes (an hour)"
 	@echo "make attack    generated, mutated and damaged inputs of every kind, 180,000 of them (hours)"
@@ -108,6 +109,26 @@ test-all: package
 test-kernel: package
 	cargo test --package tailroom-kernel-link --locked
 	$(BIN)/pytest -m "" tests/kernel
+
+# The dependencies and extras that the package declares, in their lowest and their newest versions. `make
+# test` has those of uv.lock. The engine is that of `.venv`; environments are made in out/versions.
+RESOLUTIONS ?= lowest-direct highest
+EXTRAS := cluster env frames plots sql tables
+VERSIONS_PYTEST := pytest pytest-xdist hypothesis
+VERSIONS_TESTS := $(addprefix tests/test_,any_result.py arguments.py cluster.py command_options.py completion.py \
+	env.py figure_titles.py frames.py parallel_env.py run_command.py sweep_table.py)
+
+versions: package
+	@for which in $(RESOLUTIONS); do \
+		echo "$$which:"; \
+		$(UV) venv --quiet --clear --python $(BIN)/python out/versions/$$which && \
+		$(UV) pip install --quiet --python out/versions/$$which --resolution $$which \
+			--requirement pyproject.toml $(addprefix --extra ,$(EXTRAS)) && \
+		$(UV) pip install --quiet --python out/versions/$$which $(VERSIONS_PYTEST) && \
+		PYTHONPATH=python:papers/src:atlas/src out/versions/$$which/bin/python -m pytest \
+			-W ignore::DeprecationWarning -W ignore::FutureWarning \
+			--numprocesses auto --dist loadfile $(VERSIONS_TESTS) || exit 1; \
+	done
 
 # The paths of the browsers, of which Debian's packages are the default; without one, its tests are left out.
 CHROMIUM ?= /usr/bin/chromium

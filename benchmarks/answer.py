@@ -80,14 +80,14 @@ CASES = (
     Case(
         "size: the README's question",
         'size(rate="1Gbps", rtt="40ms", flows=10, congestion="cubic", '
-        'targets=["utilization >= 98%", "queue_delay_s_p99 <= 6ms"])',
+        'target=["utilization >= 98%", "queue_delay_s_p99 <= 6ms"])',
         8.0,
     ),
-    Case("size: home router", 'size(scenario="home-router", targets="utilization >= 95%")', 3.0),
+    Case("size: home router", 'size(scenario="home-router", target="utilization >= 95%")', 3.0),
     Case(
         "size: 500 CUBIC and 100 BBR",
         'size(rate="10Gbps", rtt="5ms to 200ms", flows="500 cubic, 100 bbr3", '
-        'targets="utilization >= 98%")',
+        'target="utilization >= 98%")',
         60.0,
     ),
     Case("run: a tiny scenario", "repeated()", 1.2e-3),

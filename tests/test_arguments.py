@@ -86,8 +86,17 @@ def test_values_to_replace_are_a_mapping(small: Path, function: str) -> None:
 
 @pytest.mark.parametrize("wrong", [0.9, [0.9], None, {"utilization": 0.9}])
 def test_a_target_is_a_text_or_a_target(small: Path, wrong: Any) -> None:
-    with pytest.raises(tr.TargetError, match=r"^targets: .* is not a target"):
+    with pytest.raises(tr.TargetError, match=r"^target: .* is not a target"):
         tr.size(small, wrong)
+
+
+@pytest.mark.parametrize("function", ["size", "frontier"])
+def test_targets_has_one_name_in_python_and_in_commands(tailroom: Tailroom, function: str) -> None:
+    call: Any = getattr(tr, function)
+    with pytest.raises(tr.ArgumentError, match=r"^targets: is called target; write target="):
+        call("first", targets="utilization >= 90%")
+    assert "target" in inspect.signature(call).parameters
+    assert "--target" in tailroom("size", "first", "--targets", "utilization >= 90%").errors
 
 
 def test_what_is_not_known_is_refused_with_the_librarys_errors(small: Path) -> None:
@@ -116,7 +125,7 @@ def test_messages_name_arguments_in_python_and_options_in_commands(
     with pytest.raises(tr.ScenarioError, match=r"^scenario: set hue: there is no such key"):
         tr.run({"duration": "5 s"}, set={"hue": "1"})
     assert "--set hue: there is no such key" in tailroom("run", small, "--set", "hue=1").errors
-    with pytest.raises(tr.TargetError, match=r"^targets: is missing"):
+    with pytest.raises(tr.TargetError, match=r"^target: is missing"):
         tr.size(small)
     assert tailroom("size", small).errors.startswith("error: --target: is missing")
     with pytest.raises(tr.ArgumentError, match=r"^to nowhere"):

@@ -1,6 +1,7 @@
 """`tailroom list`, `tailroom schema` and the shipped scenarios."""
 
 import json
+import re
 import subprocess
 import sys
 import tomllib
@@ -10,7 +11,9 @@ import pytest
 import tomli_w
 
 from tailroom import _engine
+from tailroom.models import MODELS
 from tailroom.scenario.scenario import Scenario
+from tailroom.simulation.metric_catalogue import CATALOGUE
 from tests.conftest import Printed, Tailroom
 
 REPOSITORY = Path(__file__).parents[1]
@@ -27,13 +30,28 @@ def test_shipped_scenario_is_valid(path: Path) -> None:
 
 
 def test_list_shows_every_component(tailroom: Tailroom) -> None:
-    ended = tailroom("list")
-    assert ended.status == 0
-    for components in json.loads(_engine.components()).values():
+    for kind, components in json.loads(_engine.components()).items():
+        ended = tailroom("list", kind)
+        assert ended.status == 0
         for component in components:
             assert f' = "{component["kind"]}"' in ended.output
-    for path in SCENARIOS:
-        assert path.stem in ended.output
+
+
+def test_list_without_a_kind_has_a_line_per_name(tailroom: Tailroom) -> None:
+    ended = tailroom("list")
+    assert ended.status == 0
+    kinds = json.loads(_engine.components())
+    named = [component["kind"] for components in kinds.values() for component in components]
+    named += [
+        path.relative_to(REPOSITORY / "scenarios").with_suffix("").as_posix() for path in SCENARIOS
+    ]
+    rows = [line.split(maxsplit=1) for line in ended.output.splitlines() if line.startswith("  ")]
+    assert sorted(name for name, _ in rows) == sorted(named)
+    titles = dict(rows)
+    assert titles["codel"] == "Controlled Delay (RFC 8289)"
+    assert titles["fhstcp"] == "FHSTCP (Su et al. 2005)"
+    first = tomllib.loads((REPOSITORY / "scenarios/first.toml").read_text(encoding="utf-8"))
+    assert titles["first"] == first["title"]
 
 
 def test_list_shows_one_kind_with_parameters(printed: Printed) -> None:
@@ -78,3 +96,19 @@ def test_the_package_runs_as_a_module() -> None:
     shown = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     for name in ("run", "plot", "list", "schema"):
         assert f"  {name} " in shown
+
+
+def test_list_metrics_names_every_metric_with_its_unit(tailroom: Tailroom) -> None:
+    ended = tailroom("list", "metrics")
+    assert ended.status == 0
+    lines = [line.split() for line in ended.output.splitlines()]
+    for full, metric in CATALOGUE.items():
+        name = full.rpartition(".")[2]
+        assert any(line[:2] == [name, metric.unit.name] for line in lines), name
+
+
+def test_list_models_names_every_model(tailroom: Tailroom) -> None:
+    ended = tailroom("list", "models")
+    assert ended.status == 0
+    for name in MODELS:
+        assert re.search(rf"^ *{name} ", ended.output, re.MULTILINE), name

@@ -4,7 +4,6 @@ import json
 import os
 import re
 import signal
-import time
 import tomllib
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -103,7 +102,7 @@ def files_at(tmp_path: Path) -> Path:
 
 def result(utilization: float) -> SimpleNamespace:
     return SimpleNamespace(
-        summary={"timing": time.perf_counter(), "links": {"b": {"utilization": utilization}}},
+        summary={"links": {"b": {"utilization": utilization}}},
         link_series=None,
         flow_series=None,
     )

@@ -1,6 +1,7 @@
 """The catalogue has every metric, in the unit that its name says, and no other."""
 
 import json
+import random
 import re
 from typing import Any
 
@@ -23,6 +24,7 @@ from tailroom.simulation.metric_catalogue import (
 )
 from tailroom.simulation.metric_units import Unit
 from tailroom.simulation.metrics import expected_names
+from tailroom.written_numbers import half_width
 
 STRUCTS = {
     "LinkSummary": catalogue.LINK,
@@ -97,6 +99,21 @@ def test_metrics_with_the_same_last_part_have_one_unit_range_and_direction() -> 
             )
 
 
+def test_no_two_metrics_of_one_owner_have_the_same_heading() -> None:
+    """So that every table may head its columns with words, and none needs the name of the key."""
+    by_owner: dict[str, dict[str, list[str]]] = {}
+    for name, metric in CATALOGUE.items():
+        owner, _, last = name.rpartition(".")
+        by_owner.setdefault(owner, {}).setdefault(metric.heading, []).append(last)
+    for owner, headings in by_owner.items():
+        for heading, names in headings.items():
+            # Values in bytes have their unit, others are numbers of packets.
+            rest = [name for name in names if "_bytes" not in name]
+            assert len(rest) <= 1, (owner, heading, names)
+            assert "_" not in heading
+            assert max(map(len, heading.split("\n"))) <= 15
+
+
 def test_fractions_and_indexes_end_at_1_and_nothing_else_does() -> None:
     for name, metric in CATALOGUE.items():
         # A share is of the slowest link of a path, and a flow may send more than that.
@@ -125,27 +142,63 @@ def test_axes_name_the_metric_its_owner_and_its_unit(metric: str, label: str, sc
 
 
 @pytest.mark.parametrize(
-    ("metric", "value", "brief", "text", "half_width"),
+    ("metric", "value", "text", "width", "arm"),
     [
-        ("utilization", 0.98765, "98.77%", "98.77%", "2.5%"),
-        ("loss_fraction", 0.00012345, "0.0123%", "0.0123%", "2.5%"),
-        ("loss_fraction", 0.0, "0%", "0%", "2.5%"),
-        ("bottlenecked_time_fraction", 0.25, "25.00%", "25.00%", "2.5%"),
-        ("queue_delay_s_mean", 0.00523, "5.2 ms", "5.23 ms", "25 ms"),
-        ("queue_delay_s_mean", 0.00003, "30.0 us", "0.030 ms", "25 ms"),
-        ("goodput_bps", 12.3456e6, "12.35 Mbit/s", "12.35 Mbit/s", "0.000000025 Mbit/s"),
-        ("queue_packets_mean", 1234.56, "1,234.6", "1,234.6", "0.025"),
-        ("timeouts", 1234.0, "1,234", "1,234", "0.025"),
-        ("jain_index", 0.98765, "0.988", "0.988", "0.025"),
-        ("slowdown_p99", 2.71828, "2.72", "2.71828", "0.025"),
+        ("utilization", 0.98765, "98.77%", 0.025, "2.5%"),
+        ("utilization", 0.99998, "100.0%", 9.3e-9, "<0.01%"),
+        ("loss_fraction", 0.00012345, "0.0123%", 0.00002, "0.002%"),
+        ("loss_fraction", 0.0, "0%", 0.0, "0%"),
+        ("bottlenecked_time_fraction", 0.25, "25.00%", 0.025, "2.5%"),
+        ("queue_delay_s_mean", 0.00523, "5.23 ms", 0.025, "25 ms"),
+        ("queue_delay_s_mean", 0.00003, "30.0 us", 0.0000012, "1.2 us"),
+        ("queue_delay_s_mean", 43.520012276, "43.52 s", 0.025, "0.025 s"),
+        ("goodput_bps", 12.3456e6, "12.35 Mbit/s", 25_400.0, "0.025 Mbit/s"),
+        ("queue_packets_mean", 1234.56, "1,235", 0.4, "0.4"),
+        ("arrivals_packets", 265_396_681.0, "265.4 million", 1.5e6, "1.5 million"),
+        ("arrivals_packets", 16_290.0, "16,290", 12.0, "12"),
+        ("timeouts", 1234.0, "1,234", 0.25, "0.25"),
+        ("jain_index", 0.98765, "0.988", 0.025, "0.025"),
+        ("slowdown_p99", 2.71828, "2.72", 0.025, "0.025"),
+        ("memory_bytes_mean", 14_213_456.0, "14.21 MB", 250_000.0, "0.25 MB"),
     ],
 )
 def test_values_are_written_in_the_unit_of_the_metric(
-    metric: str, value: float, brief: str, text: str, half_width: str
+    metric: str, value: float, text: str, width: float, arm: str
 ) -> None:
-    unit = metric_of(metric).unit
-    assert (unit.brief(value), unit.text(value)) == (brief, text)
-    assert unit.half_width(0.025, text) == half_width
+    assert metric_of(metric).unit.text(value) == text
+    assert half_width(width, text) == arm
+
+
+UNITS = {
+    "": 1.0,
+    "%": 0.01,
+    **{"us": 1e-6, "ms": 1e-3, "s": 1.0},
+    **{"bit/s": 1.0, "kbit/s": 1e3, "Mbit/s": 1e6, "Gbit/s": 1e9},
+    **{"B": 1.0, "kB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12},
+    **{"million": 1e6, "billion": 1e9, "trillion": 1e12},
+}
+
+
+@pytest.mark.parametrize(
+    "unit", [one for one in vars(metric_units).values() if isinstance(one, Unit)]
+)
+def test_no_number_has_more_than_four_digits_or_loses_its_magnitude(unit: Unit) -> None:
+    draw = random.Random(unit.name + unit.axis)
+    # A fraction is at most 1, and what is below 1e-9 of a unit is the rounding error of a mean.
+    highest = 0.0 if unit.axis == "%" else 9.0
+    for _ in range(2_000):
+        value = float(f"{10 ** draw.uniform(-8.0, highest):.{draw.randrange(8)}e}")
+        if unit is metric_units.BITS_PER_S or unit is metric_units.BYTES:
+            value *= 1e3
+        written = unit.text(value)
+        found = re.fullmatch(r"([\d,]+(?:\.\d+)?) ?(\D*)", written)
+        assert found, written
+        digits = found[1].replace(",", "").replace(".", "").lstrip("0")
+        assert len(digits.rstrip("0")) <= 4, written
+        assert "." not in found[1] or len(digits) <= 4, written
+        assert re.fullmatch(r"\d{1,3}(,\d{3})*(\.\d+)?", found[1]), written
+        read = float(found[1].replace(",", "")) * UNITS[found[2]]
+        assert read == pytest.approx(value, rel=0.05), written
 
 
 def test_the_reference_names_unit_range_and_direction() -> None:

@@ -63,7 +63,7 @@ def test_measured_values_over_less_than_two_decades_have_labels_between() -> Non
 def test_a_figure_of_size_has_one_unit_for_each_quantity(tmp_path: Path) -> None:
     file = tmp_path / "small.toml"
     file.write_text(SMALL, encoding="utf-8")
-    targets = ["utilization >= 0.9", "queue_delay_s_mean <= 0.02"]
+    targets = ["utilization >= 0.9", "queue_delay_s_mean <= 20 ms"]
     found = tr.size(file, targets, max_seeds=4, workers=1)
     panels = found.plot().axes
     assert [one.get_ylabel() for one in panels] == [

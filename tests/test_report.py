@@ -53,9 +53,9 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> tr.Result:
     return tr.run(path)
 
 
-def shown(result: tr.Result, width: int = 80) -> str:
+def shown(result: tr.Result, width: int = 80, *, explain: bool = False) -> str:
     text = io.StringIO()
-    report.show(result, Console(file=text, width=width))
+    report.show(result, Console(file=text, width=width), explain=explain)
     return text.getvalue()
 
 
@@ -143,8 +143,73 @@ def test_no_name_and_no_number_is_cut_off_in_a_narrow_terminal(
     lines = [line for line in text.splitlines() if not line.startswith(" ")]
     for name in ("core", "down", "download", "call"):
         assert any(line.split()[:1] == [name] for line in lines), name
-    utilization = f"{result.links['down']['utilization']:.2%}"
-    assert utilization in table(text, "Links")
+    assert result.links["down"]["utilization"] == pytest.approx(1, abs=5e-4)
+    assert "100.0%" in table(text, "Links")
+
+
+@pytest.mark.parametrize("width", [30, 40, 60, 80])
+def test_a_number_and_its_unit_are_never_parted(result: tr.Result, width: int) -> None:
+    text = shown(result, width, explain=True)
+    units = r"(?:[GMk]?bit/s|[um]?s|B|packets|bdp|ns)"
+    assert re.findall(rf"\d {units}\b", text)
+    # A unit at the beginning of a line or of a cell has lost its number.
+    assert not re.findall(rf"(?m)(?:^|  ){units}(?=$|[ ,])", text)
+
+
+def test_what_explains_a_run_is_printed_on_request(result: tr.Result) -> None:
+    plain, explained = shown(result), shown(result, explain=True)
+    for title in ("Sharing of the links", "packet-hops", "queue mean", "1.500 bdp"):
+        assert (title in explained, title in plain) == (title != "1.500 bdp", False), title
+    assert "150,000 B" in explained
+    assert "100 packets, 120 ms" in plain
+
+
+def test_a_limit_is_printed_as_the_scenario_has_it(tmp_path: Path) -> None:
+    path = tmp_path / "call.toml"
+    for written, printed_limit in {
+        "100 packets": "100 packets, 120 ms",
+        "64 kB": "64,000 B, 51.2 ms",
+        "20 ms": "20 ms, 25,000 B",
+        "0.5 bdp": "0.5 bdp, 20 ms",
+    }.items():
+        text = CALL.replace('"100 packets"', f'"{written}"', 1)
+        path.write_text(text.replace("30 s", "2 s").replace("10 s", "1 s"), encoding="utf-8")
+        assert printed_limit in shown(tr.run(path), 120)
+
+
+POOL = """
+duration = "20 ms"
+measure_from = "1 ms"
+
+[switches.tor]
+hosts = 16
+delay = "1 us"
+rate = "10 Gbit/s"
+queue = "drop_tail"
+pool = { size = "4 MB", policy = { kind = "dynamic_threshold", alpha = 1.0 } }
+
+[flows.queries]
+from = ["tor.h1", "tor.h2", "tor.h3"]
+to = "tor.h0"
+congestion = "dctcp"
+ecn = "accurate"
+"""
+
+
+def test_of_a_pool_the_ports_that_held_memory_are_printed(tmp_path: Path) -> None:
+    path = tmp_path / "pool.toml"
+    path.write_text(POOL, encoding="utf-8")
+    ran = tr.run(path)
+    [(name, pool)] = ran.pools.items()
+    held = [port for port, part in pool["links"].items() if part["memory_bytes_mean"]]
+    assert len(pool["links"]) == 16 > len(held)
+    text = table(shown(ran, 120), f"Shared memory of {name}, 4 MB")
+    assert f": {len(held)} of 16, by memory" in text.splitlines()[0]
+    rows = [line.split()[0] for line in text.splitlines()[4:] if line.strip()]
+    assert [row for row in rows if row != "all"] == held
+    # The memory is not the port's own: its packets, time and bdp would say nothing of this port.
+    assert f"pool {name}" in table(shown(ran, 120), "Links")
+    assert "bdp" not in table(shown(ran, 120), "Links")
 
 
 def test_a_long_name_is_folded_and_not_cut_off() -> None:
@@ -222,7 +287,8 @@ def test_of_many_groups_and_warnings_the_first_are_printed_and_all_are_counted(
     path = tmp_path / "many.toml"
     path.write_text(head.replace("30 s", "12 s") + groups, encoding="utf-8")
     many = tr.run(path)
-    text = shown(many, 200)
+    assert "Groups of flows: 10 of 130, by loss; --json has all" in shown(many, 200)
+    text = shown(many, 200, explain=True)
     assert "Groups of flows: 100 of 130, by loss; --json has all" in text
     rows = re.findall(r"(?m)^(g\d+) ", text)
     assert len(rows) == 100

@@ -8,6 +8,7 @@ from typing import Any
 import pyarrow.parquet as pq
 import pytest
 
+import tailroom as tr
 from tests.conftest import SMALL, Printed, Tailroom
 
 NUMBER = (int, float)
@@ -81,10 +82,10 @@ def summary_of(tailroom: Tailroom, *arguments: object) -> dict[str, Any]:
     return summary
 
 
-def without_timing(tailroom: Tailroom, *arguments: object) -> str:
-    summary = summary_of(tailroom, *arguments)
-    del summary["timing"]
-    return json.dumps(summary)
+def printed_json(tailroom: Tailroom, *arguments: object) -> str:
+    ended = tailroom("run", *arguments, "--json")
+    assert ended.status == 0, ended.errors
+    return str(ended.output)
 
 
 def test_json_has_every_field_with_its_type(tailroom: Tailroom, small: Path) -> None:
@@ -97,8 +98,6 @@ def test_json_has_every_field_with_its_type(tailroom: Tailroom, small: Path) -> 
     assert summary["measured_to_s"] == 4.0
     assert all(isinstance(warning["text"], str) for warning in summary["warnings"])
     assert "convergence_time_s" in summary
-    assert list(summary["timing"]) == ["wall_s", "events", "packet_hops", "ns_per_packet_hop"]
-    assert all(isinstance(value, NUMBER) for value in summary["timing"].values())
     assert list(summary["links"]) == ["bottleneck"]
     assert list(summary["groups"]) == ["reno"]
     assert len(summary["flows"]) == 2
@@ -126,11 +125,40 @@ def test_undefined_numbers_are_null(tailroom: Tailroom, small: Path) -> None:
 
 
 def test_json_is_the_same_each_time(tailroom: Tailroom, small: Path, tmp_path: Path) -> None:
-    first = without_timing(tailroom, small)
-    assert without_timing(tailroom, small) == first
-    assert without_timing(tailroom, small, "--out", tmp_path / "out") == first
-    assert without_timing(tailroom, small, "--set", "links.bottleneck.packet_log=1000") != first
-    assert without_timing(tailroom, small, "--set", "series.interval=7 ms") != first
+    first = printed_json(tailroom, small)
+    assert printed_json(tailroom, small) == first
+    for name in ("out", "again"):
+        assert printed_json(tailroom, small, "--out", tmp_path / name) == first
+    files = {path.name for path in (tmp_path / "out").iterdir()}
+    assert files == {path.name for path in (tmp_path / "again").iterdir()}
+    assert (tmp_path / "out" / "summary.json").read_text(encoding="utf-8") == first
+    # Pictures name the version of the library that drew them, and no time.
+    for name in files - {"timing.json"}:
+        one, other = (tmp_path / out / name for out in ("out", "again"))
+        assert one.read_bytes() == other.read_bytes(), name
+    timing = json.loads((tmp_path / "out" / "timing.json").read_text(encoding="utf-8"))
+    assert list(timing) == ["wall_s", "events", "packet_hops", "ns_per_packet_hop"]
+    assert all(isinstance(value, NUMBER) for value in timing.values())
+    loaded = tr.load(tmp_path / "out")
+    assert loaded.timing == timing
+    assert printed_json(tailroom, small, "--set", "links.bottleneck.packet_log=1000") != first
+    assert printed_json(tailroom, small, "--set", "series.interval=7 ms") != first
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "--vary", "links.bottleneck.queue=codel,pie", "--seeds", 2),
+        ("size", "--target", "utilization >= 80%", "--max-seeds", 4),
+        ("model",),
+    ],
+)
+def test_json_of_several_runs_is_the_same_each_time(
+    tailroom: Tailroom, small: Path, command: tuple[object, ...]
+) -> None:
+    first, again = (tailroom(command[0], small, *command[1:], "--json") for _ in range(2))
+    assert first.output
+    assert first.output == again.output
 
 
 def test_recording_changes_no_measurement(tailroom: Tailroom, small: Path) -> None:
@@ -187,6 +215,7 @@ def test_out_holds_everything(tailroom: Tailroom, small: Path, tmp_path: Path) -
         "packet_log.parquet",
         "scenario.toml",
         "summary.json",
+        "timing.json",
         "utilization.png",
         "windows_and_queue.png",
     ]
@@ -211,7 +240,7 @@ def test_the_saved_scenario_gives_the_same_result(
     tailroom: Tailroom, small: Path, tmp_path: Path
 ) -> None:
     out = tmp_path / "out"
-    first = without_timing(
+    first = printed_json(
         tailroom, small, "--seed", 5, "--set", "flows.reno.rtt={ uniform = ['15 ms', '30 ms'] }"
     )
     ended = tailroom(
@@ -220,7 +249,7 @@ def test_the_saved_scenario_gives_the_same_result(
         *("--seed", 5, "--set", "flows.reno.rtt={ uniform = ['15 ms', '30 ms'] }", "--out", out),
     )
     assert ended.status == 0, ended.errors
-    assert without_timing(tailroom, out / "scenario.toml") == first
+    assert printed_json(tailroom, out / "scenario.toml") == first
 
 
 def test_the_saved_scenario_brings_its_trace(
@@ -232,9 +261,9 @@ def test_the_saved_scenario_brings_its_trace(
     small.write_text(text, encoding="utf-8")
     out = tmp_path / "out"
     assert tailroom("run", small, "--out", out).status == 0
-    first = without_timing(tailroom, small)
+    first = printed_json(tailroom, small)
     trace.unlink()
-    assert without_timing(tailroom, out / "scenario.toml") == first
+    assert printed_json(tailroom, out / "scenario.toml") == first
     (out / "cellular.trace").write_text("1\n2\n3\n5\n", encoding="utf-8")
     changed = summary_of(tailroom, out / "scenario.toml")
     assert changed["scenario_hash"] != json.loads(first)["scenario_hash"]
@@ -257,9 +286,9 @@ sizes = { kind = "empirical", file = "sizes.csv" }
     out = tmp_path / "out"
     ended = tailroom("run", small, "--out", out)
     assert ended.status == 0, ended.errors
-    first = without_timing(tailroom, small)
+    first = printed_json(tailroom, small)
     sizes.unlink()
-    assert without_timing(tailroom, out / "scenario.toml") == first
+    assert printed_json(tailroom, out / "scenario.toml") == first
     (out / "sizes.csv").write_text("40, 0.6\n1500 B, 1\n", encoding="utf-8")
     changed = summary_of(tailroom, out / "scenario.toml")
     assert changed["scenario_hash"] != json.loads(first)["scenario_hash"]

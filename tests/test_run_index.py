@@ -232,6 +232,24 @@ def test_a_query_reads_the_files_of_runs_only_for_their_texts(
         assert answer.to_pylist() == connection.sql(sql).to_arrow_table().to_pylist()
 
 
+@pytest.mark.parametrize(
+    ("column", "meant"),
+    [
+        ("utilization", '"links.bottleneck.utilization"'),
+        ("bottleneck.utilization", '"links.bottleneck.utilization"'),
+        ("links.bottleneck.utilization", '"links.bottleneck.utilization"'),
+        ("utilisation", '"links.bottleneck.utilization"'),
+        ("jain_index", '"flows.jain_index"'),
+    ],
+)
+def test_a_column_that_sql_lacks_names_the_whole_name(place: Path, column: str, meant: str) -> None:
+    pytest.importorskip("duckdb", reason="needs the extra: tailroom[sql]")
+    with pytest.raises(tr.QueryError) as refused:
+        query(tr.Store(place), f"SELECT {column} FROM runs")
+    assert str(refused.value).startswith(f"SQL: there is no column {column}; write {meant}")
+    query(tr.Store(place), f"SELECT {meant} FROM runs")
+
+
 def test_wrong_sql_is_refused_without_reading_runs(
     place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

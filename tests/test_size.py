@@ -201,7 +201,7 @@ def test_a_target_that_is_met_nowhere_conflicts_with_none(few: types.Scenario) -
 
 def test_targets_that_some_buffers_meet_together(few: types.Scenario) -> None:
     """From below by the utilization, from above by the delay."""
-    targets = ["utilization >= 0.9", "queue_delay_s_p99 <= 0.012"]
+    targets = ["utilization >= 0.9", "queue_delay_s_p99 <= 12 ms"]
     found = tr.size(few, targets, max_seeds=8, most_loss=None)
     assert found.limit_packets is not None
     used, delay = found.feasible
@@ -294,7 +294,7 @@ def test_models_that_require_no_buffer_and_take_a_second_are_not_asked(tmp_path:
     text = (
         "import sys, tailroom as tr; "
         "found = tr.size(rate='10M', rtt='20ms', congestion='reno', duration='3s', max_seeds=4, "
-        "targets='utilization >= 50%'); print(*found.as_dict()['models'])"
+        "target='utilization >= 50%'); print(*found.as_dict()['models'])"
     )
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", text],
@@ -411,16 +411,16 @@ def test_a_search_that_the_regression_refuses_has_no_interval_but_a_reason(
 
 
 def test_a_conflict_is_shown(tailroom: Tailroom) -> None:
-    targets = ("--target", "utilization >= 0.99", "--target", "queue_delay_s_p99 <= 0.0025")
+    targets = ("--target", "utilization >= 0.99", "--target", "queue_delay_s_p99 <= 2.5 ms")
     ended = tailroom(*QUESTION, "--congestion", "reno", "--max-seeds", 4, *targets)
     assert ended.status == 4
     assert "No tested buffer meets every target." in ended.output
-    assert "utilization >= 0.99 and queue_delay_s_p99 <= 0.0025 s conflict" in ended.output
+    assert "utilization >= 0.99 and queue_delay_s_p99 <= 2.5 ms conflict" in ended.output
 
 
 def test_what_stays_open_is_explained(tailroom: Tailroom) -> None:
     flows = ("--flows", 3, "--congestion", "reno", "--max-seeds", 4)
-    for target, is_open in (("utilization >= 0.8", True), ("queue_delay_s_p99 <= 1", False)):
+    for target, is_open in (("utilization >= 0.8", True), ("queue_delay_s_p99 <= 1 s", False)):
         asked = ("--target", target, "--most-loss", "none", "--explain")
         ended = tailroom(*QUESTION, *flows, *asked)
         assert ended.status == 0, ended.errors
@@ -462,7 +462,7 @@ def test_the_link_is_chosen_where_there_are_several(small: Path, tailroom: Tailr
     [
         ["utilization >= 0.85"],
         # They conflict: no buffer meets both.
-        ["utilization >= 0.99", "queue_delay_s_p99 <= 0.0025"],
+        ["utilization >= 0.99", "queue_delay_s_p99 <= 2.5 ms"],
     ],
 )
 def test_assumptions_of_models_are_checked_at_the_limit_of_the_answer(

@@ -21,6 +21,7 @@ from tailroom.scenario.dumbbell import dumbbell, read_flows, read_rtts
 from tailroom.studies.size_study.search import Feasible
 from tailroom.studies.size_study.size_progress import SizeProgress
 from tailroom.studies.size_study.targets import parse_target
+from tailroom.studies.sweep_study.plan import parse_precision
 from tests.conftest import Printed, Tailroom
 
 pytestmark = pytest.mark.usefixtures("quick_models")
@@ -92,19 +93,44 @@ def test_a_range_of_rtts_may_be_written_as_people_write_it(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"),
+    "text",
     [
-        ("queue_delay_s_p99 <= 5", "queue_delay_s_p99 <= 5 s"),
-        ("queue_delay_s_p99 <= 5ms", "queue_delay_s_p99 <= 5ms"),
-        ("reno.goodput_bps >= 2e6", "reno.goodput_bps >= 2e6 bit/s"),
-        ("utilization >= 0.9", "utilization >= 0.9"),
-        ("queue_packets_mean <= 20", "queue_packets_mean <= 20"),
+        "queue_delay_s_p99 <= 5ms",
+        "reno.goodput_bps >= 2 Mbit/s",
+        "utilization >= 0.9",
+        "queue_packets_mean <= 20",
     ],
 )
-def test_a_number_without_a_unit_is_shown_with_its_own(text: str, shown: str) -> None:
+def test_a_target_is_shown_as_it_was_written(text: str) -> None:
     target = parse_target(text)
-    assert str(target) == shown
-    assert parse_target(shown) == target
+    assert str(target) == text
+    assert parse_target(str(target)) == target
+
+
+@pytest.mark.parametrize(
+    ("text", "example"),
+    [
+        ("queue_delay_s_p99 <= 5", "5 ms"),
+        ("core.queue_delay_s_mean <= 0", "0 ms"),
+        ("web.completion_time_s_p99 <= 1.5", "1.5 ms"),
+        ("reno.goodput_bps >= 2", "2 Mbit/s"),
+        ("memory_bytes_p99 <= 64", "64 kB"),
+    ],
+)
+def test_a_time_a_rate_or_a_size_needs_its_unit(text: str, example: str) -> None:
+    """As everywhere: who types 5 means 5 ms, and 5 s is met by every buffer."""
+    with pytest.raises(TargetError) as refused:
+        parse_target(text)
+    assert "has no unit" in str(refused.value)
+    assert f'as in "{example}"' in str(refused.value)
+    assert parse_target(f"{text.rpartition(' ')[0]} {example}").written == example
+
+
+def test_a_stopping_rule_needs_the_unit_of_its_width_too() -> None:
+    assert parse_precision("queue_delay_s_mean<0.1 ms").half_width == pytest.approx(1e-4)
+    assert parse_precision("utilization<0.5%").half_width == pytest.approx(0.005)
+    with pytest.raises(tr.ScenarioError, match=r'"0\.1" has no unit; .* "0\.1 ms"'):
+        parse_precision("queue_delay_s_mean<0.1")
 
 
 def test_an_exponent_is_not_a_range() -> None:
@@ -139,7 +165,6 @@ def test_a_mix_of_controls_and_a_range_of_rtts_make_a_group_each() -> None:
         ("reno.goodput_bps >= 2 Mbit/s", 2e6),
         ("queue_packets_mean <= 20 packets", 20),
         ("queue_packets_mean <= 20", 20),
-        ("queue_delay_s_p99 <= 0.005", 0.005),
     ],
 )
 def test_targets_carry_units(text: str, bound: float) -> None:
@@ -229,7 +254,7 @@ def test_the_answer_shows_its_price_and_that_of_its_neighbours(
 
 def test_the_numbers_work_from_python() -> None:
     found = tr.size(
-        targets=["utilization >= 90%"],
+        target=["utilization >= 90%"],
         rate="10 Mbit/s",
         rtt="20 ms",
         flows={"reno": 2, "cubic": 1},
@@ -239,7 +264,7 @@ def test_the_numbers_work_from_python() -> None:
     assert found.link.flow_count == 3
     assert found.limit_packets
     with pytest.raises(tr.ScenarioError, match="give a scenario, or rate and rtt"):
-        tr.size(targets=[FULL], rate="10 Mbit/s")
+        tr.size(target=[FULL], rate="10 Mbit/s")
     with pytest.raises(tr.ScenarioError, match="replace a scenario"):
         tr.size("scenarios/first.toml", [FULL], rate="10 Mbit/s")
 
@@ -284,7 +309,7 @@ def test_ctrl_c_shows_what_is_known_and_how_to_go_on(tmp_path: Path) -> None:
 
 @pytest.fixture(scope="module")
 def answer() -> tr.Size:
-    return tr.size(targets=[FULL], rate="10 Mbps", rtt="20 ms", duration="5 s", max_seeds=4)
+    return tr.size(target=[FULL], rate="10 Mbps", rtt="20 ms", duration="5 s", max_seeds=4)
 
 
 def test_where_a_target_is_met_reads_as_a_sentence(answer: tr.Size) -> None:
@@ -312,7 +337,7 @@ def test_an_answer_repr_fits_a_screen(answer: tr.Size) -> None:
 def test_what_is_no_quantity_is_refused_from_python(name: str) -> None:
     given: dict[str, Any] = {"rate": "10 Mbps", "rtt": "20 ms", "duration": "5 s", name: True}
     with pytest.raises(tr.ScenarioError, match=f"{name}: True is not a quantity; write text"):
-        tr.size(targets=[FULL], **given)
+        tr.size(target=[FULL], **given)
 
 
 def test_progress_at_80_columns_shows_the_remaining_time_in_full(

@@ -32,7 +32,7 @@ def random_question(seed: int) -> dict[str, object]:
         "flows": int(random.integers(1, 8)),
         "duration": "6 s",
         "max_seeds": 8,
-        "targets": targets,
+        "target": targets,
     }
 
 
@@ -74,7 +74,7 @@ def test_an_interval_of_whole_steps_holds_the_smallest_whole_value() -> None:
 def test_progress_of_a_refused_regression_is_not_taken_back() -> None:
     """It said that 10 packets suffice, then that nothing does, then 23; the answer is 11."""
     told: list[SizeProgress] = []
-    question = {"rate": "20 Mbit/s", "rtt": "40 ms", "flows": 4, "targets": "utilization >= 95%"}
+    question = {"rate": "20 Mbit/s", "rtt": "40 ms", "flows": 4, "target": "utilization >= 95%"}
     found = tr.size(**question, progress=told.append)  # type: ignore[arg-type]
     highs = [one.high for one in told]
     assert highs == sorted(highs, reverse=True)
@@ -106,7 +106,14 @@ def test_where_all_values_meet_the_answer_is_that_of_the_scenario(
 ) -> None:
     file = tmp_path / "home.toml"
     file.write_text(BEHIND_A_SHAPER)
-    asked = ("size", file, "--vary", "queue.target", "--target", "utilization >= 20%")
+    asked: tuple[object, ...] = (
+        "size",
+        file,
+        "--vary",
+        "queue.target",
+        "--target",
+        "utilization >= 20%",
+    )
     asked += ("--most-loss", "none")
     asked += ("--max-seeds", 4, "--store", tmp_path / "store")
     said = json.loads(tailroom(*asked, "--json").output)
@@ -125,7 +132,8 @@ def test_where_all_values_meet_the_answer_is_that_of_the_scenario(
 
 def test_what_is_printed_is_what_json_says(tailroom: Tailroom, tmp_path: Path) -> None:
     """Every number of the table of choices, the answer and its interval."""
-    asked = ("size", "--rate", "20Mbps", "--rtt", "40ms", "--flows", 4, "--duration", "10s")
+    asked: tuple[object, ...] = ("size", "--rate", "20Mbps", "--rtt", "40ms", "--flows", 4)
+    asked += ("--duration", "10s")
     asked += ("--target", "utilization >= 95%", "--max-seeds", 8, "--store", tmp_path / "store")
     said = json.loads(tailroom(*asked, "--json").output)
     printed = tailroom(*asked).output

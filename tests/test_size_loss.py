@@ -21,7 +21,7 @@ MANY = {"rate": "10Mbit/s", "rtt": "10ms", "flows": 60, "duration": "6s"}
 
 
 def asked(numbers: dict[str, object], **options: object) -> Size:
-    return tr.size(targets=FULL, max_seeds=4, precision=0.2, **numbers, **options)  # type: ignore[arg-type]
+    return tr.size(target=FULL, max_seeds=4, precision=0.2, **numbers, **options)  # type: ignore[arg-type]
 
 
 @pytest.fixture(scope="module")

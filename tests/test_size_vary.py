@@ -251,7 +251,7 @@ def test_loss_of_a_pool_that_no_target_limits_is_named() -> None:
     [found] = [one for one in answer.warnings if one["kind"] == "heavy_loss"]
     assert (found["place"], found["values"]) == ("pools.p", {"loss_fraction": loss})
     assert f"{100 * loss:.0f} % of the packets of pool p (2 links) are lost" in found["text"]
-    assert 'add targets="p.loss_fraction <= 1%"' in found["text"]
+    assert 'add target="p.loss_fraction <= 1%"' in found["text"]
 
 
 def test_alphas_whose_runs_do_not_define_a_metric_are_named() -> None:

@@ -54,7 +54,7 @@ def test_loss_that_no_target_limits_is_named(store: Path) -> None:
     [loses] = of_kind(answer, "heavy_loss")
     assert loses["values"] == {"loss_fraction": loss}
     assert f"{100 * loss:.0f} % of the packets are lost" in loses["text"]
-    assert 'add targets="loss_fraction <= 1%"' in loses["text"]
+    assert 'add target="loss_fraction <= 1%"' in loses["text"]
     assert answer.as_dict()["warnings"] == list(answer.warnings)
     assert "of the packets are lost" in size_html(answer)
 

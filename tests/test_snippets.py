@@ -46,7 +46,7 @@ def test_a_packet_log_that_is_true_is_refused_with_a_number_to_write() -> None:
 
 
 def test_size_takes_numbers_without_units() -> None:
-    size = tr.size(rate=2e6, rtt=0.02, targets="utilization >= 0.9", max_seeds=4)
+    size = tr.size(rate=2e6, rtt=0.02, target="utilization >= 0.9", max_seeds=4)
     assert (size.limit_packets or 0) > 0
 
 

@@ -12,8 +12,8 @@ import tailroom as tr
 from tailroom.cli import phases, size_report
 from tailroom.cli.blocks import Column, print_block
 from tailroom.cli.sentences import say
-from tailroom.simulation.metric_units import two_digits
 from tailroom.studies.size_study.known import Evidence
+from tailroom.written_numbers import two_digits
 from tests.conftest import Tailroom
 
 pytestmark = pytest.mark.usefixtures("quick_models")

@@ -246,7 +246,7 @@ MEASUREMENTS = {
 def measured(result: tr.Result, without_gauges: tuple[str, ...] = ()) -> dict[str, Any]:
     """The summary without what names the discipline or the machine."""
     summary = copy.deepcopy(cast("dict[str, Any]", result.summary))
-    del summary["timing"], summary["scenario_hash"]
+    del summary["scenario_hash"]
     for link in summary["links"].values():
         del link["discipline"]
         for gauge in without_gauges:
@@ -333,7 +333,7 @@ def test_size_searches_the_buffer_of_a_discipline(small: Path, tmp_path: Path) -
     own = {"links.bottleneck.queue": "tests.test_user_discipline:TailDrop"}
     target = "utilization >= 90%"
     found = [
-        tr.size(small, targets=target, max_seeds=4, store=tmp_path / name, set=queue)
+        tr.size(small, target=target, max_seeds=4, store=tmp_path / name, set=queue)
         for name, queue in (("own", own), ("built_in", {}))
     ]
     assert found[0].smallest == found[1].smallest is not None

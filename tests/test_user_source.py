@@ -72,7 +72,7 @@ class Poisson:
 def measured(result: tr.Result) -> dict[str, Any]:
     """The summary without what names the source or the machine."""
     summary = copy.deepcopy(cast("dict[str, Any]", result.summary))
-    del summary["timing"], summary["scenario_hash"]
+    del summary["scenario_hash"]
     for group in summary["groups"].values():
         del group["settings"]["source"]
     return summary

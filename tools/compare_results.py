@@ -5,7 +5,7 @@ python tools/compare_results.py compare OLD [NEW] [--renamed MAP] [--only TEXT] 
 
 `record` runs some six hundred short scenarios and writes the results of each to DIR as JSON.
 `compare` runs them again, or reads what was recorded in NEW, and prints what differs from OLD.
-Everything is compared byte for byte, apart from `timing` and `engine_version`, and from names that
+Everything is compared byte for byte, apart from `engine_version`, and from names that
 MAP says have changed. The exit status is 1 if a result differs or a scenario is missing, and 2 if
 the input is wrong.
 """

@@ -21,16 +21,17 @@ OLDEST_NODE = 20
 MODULE = REPOSITORY / "target" / TARGET / "release" / "tailroom_web.wasm"
 
 
-def missing() -> str | None:
-    """Returns what has to be installed before the page can be built; `None` if all is there."""
+def missing() -> str:
+    """Returns all that has to be installed before the page can be built; empty if all is there."""
+    needed = []
     node = _output("node", "--version")
     version = re.match(r"v(\d+)", node or "")
     if version is None or int(version[1]) < OLDEST_NODE or not shutil.which("npm"):
-        return f"node {OLDEST_NODE} or newer, with npm"
+        needed.append(f"node {OLDEST_NODE} or newer, with npm")
     libraries = Path((_output("rustc", "--print", "sysroot") or "").strip()) / "lib/rustlib"
     if not (libraries / TARGET).is_dir():
-        return f"Rust's target: rustup target add {TARGET}"
-    return None
+        needed.append(f"Rust's target for the browser: rustup target add {TARGET}")
+    return ", and ".join(needed)
 
 
 def _output(*command: str) -> str | None:

@@ -16,8 +16,10 @@ from small_scenario import Document
 if TYPE_CHECKING:
     import pyarrow as pa
 
-LEFT_OUT = ("timing", "engine_version")
-"""What two runs of the same scenario may differ in."""
+LEFT_OUT = ("engine_version",)
+"""Keys of a summary that differ between versions of the engine."""
+NOT_TABLES = ("summary", "scenario", "timing")
+"""Fields of a result that are not tables."""
 
 ALLOWED = {"TAILROOM_ALLOW_CODE": "1", "TAILROOM_ALLOW_FILES": "1"}
 """Environment of a run: its scenario is one of this repository."""
@@ -63,7 +65,7 @@ def _kept(result: tr.Result) -> dict[str, Any]:
     tables = {
         name: _table(table)
         for name in sorted(field.name for field in fields(result))
-        if name not in ("summary", "scenario") and (table := getattr(result, name)) is not None
+        if name not in NOT_TABLES and (table := getattr(result, name)) is not None
     }
     return {"summary": summary, "tables": tables}
 

@@ -18,7 +18,7 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool"}
 
 TIMING = '''class Timing(TypedDict):
-    """Speed of the run: the only part of a summary that differs between identical runs."""
+    """Speed of a run, which differs between identical runs: `Result.timing`, `timing.json`."""
 
     wall_s: float
     """Elapsed time of the run."""
@@ -31,7 +31,7 @@ TIMING = '''class Timing(TypedDict):
 '''
 
 IN_TIMING = ("events", "packet_hops")
-"""Keys of the engine's summary that the package moves into `timing`."""
+"""Keys of the engine's summary that the package moves into `Result.timing`."""
 
 ADDED = {
     "GroupSummary": (
@@ -40,7 +40,6 @@ ADDED = {
     "Summary": (
         ("scenario_hash", "str", "SHA-256 of the resolved scenario without its seed."),
         ("title", "str", "Title of the scenario."),
-        ("timing", "Timing", "Speed of the run."),
         (
             "phase_check",
             "NotRequired[list[dict[str, Any]]]",

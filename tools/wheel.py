@@ -36,6 +36,12 @@ PYTHON_ALONE = ("atlas", "papers")
 PAGE = "python/tailroom/explore/page"
 MATURIN = ["maturin==1.16.0", "ziglang==0.16.0"]
 TRIED = ["run", "first", "--json", "--set", "duration=30 s"]
+WITHOUT_EXTRAS = (
+    ["run", "first", "--vary", "links.bottleneck.queue=codel,pie", "--seeds", "2"],
+    ["run", "first", "--metric", "utilization"],
+    ["size", "--rate", "5Mbit/s", "--rtt", "20ms", "--target", "utilization >= 80%"],
+)
+"""Commands that need none of the extras, as the environment has none."""
 HAS_DATA = """
 from importlib.resources import files
 from tailroom.buffer_atlas.lookup import shipped_rows
@@ -180,6 +186,8 @@ def attempt(directory: Path) -> None:
         answer = subprocess.run(
             [programs / "tailroom", *TRIED], check=True, capture_output=True, text=True, cwd=place
         )
+        for command in WITHOUT_EXTRAS:
+            subprocess.run([programs / "tailroom", *command], check=True, cwd=place)
         subprocess.run([programs / "python", "-c", HAS_DATA], check=True, cwd=place)
     utilization = json.loads(answer.stdout)["links"]["bottleneck"]["utilization"]
     if not 0.8 < utilization <= 1:

@@ -57,8 +57,10 @@ const NETWORKS = ["leaf", "ai-fabric", "incast", "parking-lot"].map(presetText);
 test(
   "the engine reads the limit and the rate of each link where its place says",
   () => {
-    for (const text of [POOLED, ...NETWORKS]) {
+    const plain = POOLED.replace("[flows.f]", '[flows.f]\nhost = "plain"');
+    for (const text of [POOLED, plain, ...NETWORKS]) {
       const { scenario, input } = readingOf(text);
+      const disciplines = new Map(input.links.map((link) => [link.name, link.discipline]));
       const places = new Map<string, { place: Place; links: string[] }>();
       for (const { name } of input.links) {
         const place = placeOf(scenario, name);
@@ -73,6 +75,8 @@ test(
         for (const link of after.filter(({ name }) => links.includes(name))) {
           expect(link.amounts_packets["limit"], link.name).toBe(54_321);
           expect(link.rate_bps, link.name).toBe(7e9);
+          // The queue of an interface that the text leaves out stays that of its hosts.
+          expect(link.discipline, link.name).toBe(disciplines.get(link.name));
         }
       }
     }

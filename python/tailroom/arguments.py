@@ -1,11 +1,13 @@
 """Limits of arguments that functions and commands share, and what messages call an argument."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from math import inf
 from numbers import Integral, Real
 from threading import Event
+from typing import ParamSpec, TypeVar
 
 from tailroom.errors import ArgumentError, ScenarioError
 
@@ -13,7 +15,6 @@ OTHER_OPTIONS = {
     "executor": "cluster",
     "metrics": "metric",
     "models": "model",
-    "targets": "target",
 }
 """Arguments whose option has another name: it gives one of several values, or another type."""
 _in_command = Event()
@@ -78,6 +79,31 @@ MAX_SEEDS = Limits(4)
 """Seeds per buffer of `size`: the first look at a buffer takes so many."""
 PRECISION = Limits(0.0001, 0.5, is_whole=False)
 """Relative tolerance of an answer of `size`."""
+
+
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
+
+
+def renamed(
+    **now: str,
+) -> Callable[[Callable[Arguments, Returned]], Callable[Arguments, Returned]]:
+    """Makes a decorator of a function that refuses other names of its arguments.
+
+    Args:
+        **now: The name of an argument, by the other name that somebody may write.
+    """
+
+    def decorate(function: Callable[Arguments, Returned]) -> Callable[Arguments, Returned]:
+        @wraps(function)
+        def call(*given: Arguments.args, **named: Arguments.kwargs) -> Returned:
+            for wrong in now.keys() & named:
+                raise ArgumentError(f"{wrong}: is called {now[wrong]}; write {now[wrong]}=...")
+            return function(*given, **named)
+
+        return call
+
+    return decorate
 
 
 def option(argument: str) -> str:

@@ -152,11 +152,10 @@ def _names_remedy(message: str) -> bool:
 
 
 def _bytes_of(result: tr.Result) -> tuple[str, tuple[object, ...]]:
-    """The summary and the tables of a run, without the time that it took."""
-    summary = {key: value for key, value in result.summary.items() if key != "timing"}
+    """The summary and the tables of a run."""
     series = [result.link_series, result.flow_series]
     tables = tuple(None if table is None else str(table.to_pydict()) for table in series)
-    return json.dumps(summary), tables
+    return json.dumps(result.summary), tables
 
 
 def _check_numbers(summary: Any) -> None:

@@ -319,15 +319,22 @@ def test_the_command_reproduces_and_goes_on(tailroom: Tailroom, tmp_path: Path) 
 
 
 def test_the_list_shows_studies_of_this_project_after_the_papers(tailroom: Tailroom) -> None:
-    listed = tailroom("papers").output
-    studies = listed.index("A study of this project: ")
-    assert listed.index("barman-2004\n") < listed.index("su-2005-fhstcp\n") < studies
-    assert studies < listed.index("today\n") < listed.rindex("A study of this project: ")
+    ended = tailroom("papers")
+    assert ended.status == 0
+    assert tailroom("papers", "list").output == ended.output
+    rows = dict(line.split(maxsplit=1) for line in ended.output.splitlines())
+    assert sorted(rows) == framework.names()
+    assert [framework.load(name).authors != "" for name in rows] == sorted(
+        (framework.load(name).authors != "" for name in rows), reverse=True
+    )
+    assert rows["dctcp-2010"] == "Data Center TCP (DCTCP)"
 
 
 @pytest.mark.usefixtures("listed")
-def test_the_list_names_parts_and_claims(tailroom: Tailroom) -> None:
-    ended = tailroom("papers")
+@pytest.mark.parametrize("command", ["list", "show"])
+def test_a_paper_is_shown_with_its_parts_and_claims(tailroom: Tailroom, command: str) -> None:
+    assert "again" not in tailroom("papers").output
+    ended = tailroom("papers", command, "small-1999")
     assert ended.status == 0
     for text in ("small-1999", "again: The same runs", 'So "full" <b> (Sec. 1)'):
         assert text in ended.output

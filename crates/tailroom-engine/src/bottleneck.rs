@@ -8,39 +8,33 @@
 //! Two flows send 100 packets at once through FQ-CoDel at 10 Mbit/s:
 //!
 //! ```
-//! use std::collections::VecDeque;
-//!
-//! use tailroom_engine::bottleneck::{Bottleneck, Fate};
-//! use tailroom_engine::link::LinkSpec;
-//! use tailroom_engine::packet::Ecn;
-//! use tailroom_engine::queue::QueueConfig;
-//! use tailroom_engine::queue::fq_codel::FqCodelParams;
-//! use tailroom_engine::units::{Rate, Time};
+//! use tailroom_engine::{Bottleneck, Ecn, Fate, Rate, Time};
 //!
 //! let rate = Rate::from_bits_per_second(10_000_000);
-//! let queue = QueueConfig::FqCodel(FqCodelParams::default());
-//! let spec = LinkSpec::new(rate, Time::from_milliseconds(20), queue);
-//! let mut link = Bottleneck::new(&spec, 1).expect("the link is valid");
+//! let mut link = Bottleneck::fq_codel(rate, Time::from_milliseconds(20))?;
 //! for number in 0..100 {
 //!     let flow = number % 2;
 //!     link.arrive(Time::ZERO, flow, 1_250, Ecn::Ect0, format!("packet {number}"));
 //! }
 //!
 //! // A simulator of events would put the deliveries into its agenda. They come in order.
-//! let mut on_the_way = VecDeque::new();
+//! let mut on_the_way = Vec::new();
 //! let mut now = Time::ZERO;
 //! while now < Time::NEVER {
 //!     while let Some(outcome) = link.poll(now) {
 //!         if let Fate::Delivered { at, ecn, .. } = outcome.fate {
-//!             on_the_way.push_back((at, ecn, outcome.packet));
+//!             on_the_way.push((at, ecn, outcome.packet));
 //!         }
 //!     }
 //!     now = link.next_due();
 //! }
 //! // A packet takes 1 ms, and propagates for 20 ms.
 //! assert_eq!(on_the_way[0], (Time::from_milliseconds(21), Ecn::Ect0, "packet 0".to_owned()));
-//! assert_eq!(on_the_way.back().expect("all arrive").0, Time::from_milliseconds(120));
+//! assert_eq!(on_the_way[99].0, Time::from_milliseconds(120));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! [`Bottleneck::new`] takes any link: another queue, a shaper, loss, a rate that varies.
 
 use std::collections::VecDeque;
 
@@ -52,9 +46,12 @@ use crate::packet::transit::{MAX_SLOTS, Transit};
 use crate::packet::{Ecn, MAX_PACKET_BYTES, Packet};
 use crate::parameters::BadParameter;
 use crate::probe::window::Window;
-use crate::queue::LinkInfo;
+use crate::quantity::limit::QueueLimit;
 use crate::queue::buffer::DropReason;
-use crate::units::Time;
+use crate::queue::drop_tail::DropTailParams;
+use crate::queue::fq_codel::FqCodelParams;
+use crate::queue::{LinkInfo, QueueConfig};
+use crate::units::{Rate, Time};
 
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -117,6 +114,26 @@ pub struct Bottleneck<T> {
 }
 
 impl<T> Bottleneck<T> {
+    /// A link of this rate and one-way delay behind FQ-CoDel with the defaults of Linux, empty, at time 0;
+    /// its seed is 1.
+    ///
+    /// # Errors
+    /// `rate` or `delay` is out of range.
+    pub fn fq_codel(rate: Rate, delay: Time) -> Result<Self, BadParameter> {
+        let queue = QueueConfig::FqCodel(FqCodelParams::default());
+        Bottleneck::new(&LinkSpec::new(rate, delay, queue), 1)
+    }
+
+    /// A link of this rate and one-way delay behind a FIFO with room for `limit`, not counting the packet
+    /// in transmission, empty, at time 0.
+    ///
+    /// # Errors
+    /// `rate`, `delay` or `limit` is out of range.
+    pub fn drop_tail(rate: Rate, delay: Time, limit: QueueLimit) -> Result<Self, BadParameter> {
+        let queue = QueueConfig::DropTail(DropTailParams::new(limit));
+        Bottleneck::new(&LinkSpec::new(rate, delay, queue), 1)
+    }
+
     /// The link that `spec` describes, empty, at time 0. Its random draws depend on `seed`.
     ///
     /// # Errors

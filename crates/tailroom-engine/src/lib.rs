@@ -40,7 +40,7 @@
 //! * [`simulation::Simulation`] runs a network, at once or in slices, and returns [`results::Results`].
 //! * [`congestion::custom`] takes congestion controls from outside, and [`queue::custom`] queue
 //!   disciplines.
-//! * [`bottleneck::Bottleneck`] is a link for the packets of others: the tests of a QUIC or TCP stack get
+//! * [`Bottleneck`] is a link for the packets of others: the tests of a QUIC or TCP stack get
 //!   every queue discipline of this crate in a few lines. (An adapter to quinn is among the project's
 //!   examples; one to neqo is not, as neqo's crates are not on crates.io.)
 //!
@@ -107,6 +107,7 @@ pub mod parameters;
 mod prefetch;
 pub mod quantity;
 pub mod random;
+pub mod spelling;
 mod tournament;
 pub mod units;
 
@@ -134,3 +135,14 @@ pub mod simulation;
 pub mod model_input;
 #[cfg(feature = "scenario")]
 pub mod scenario;
+
+// What a test of a transport names.
+pub use bottleneck::{Bottleneck, Fate, Outcome};
+pub use link::LinkSpec;
+pub use packet::Ecn;
+pub use quantity::limit::QueueLimit;
+pub use units::{Rate, Time};
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::panic;
 use std::panic::AssertUnwindSafe;
 
-use pyo3::exceptions::PyKeyboardInterrupt;
+use pyo3::exceptions::{PyAttributeError, PyKeyboardInterrupt};
 use pyo3::import_exception;
 use pyo3::prelude::*;
 use tailroom_engine::simulation::error::RunError as RunFailure;
+use tailroom_engine::spelling;
 
 // Defined in Python, so that every error of the package has one base class.
 import_exception!(tailroom.errors, ArgumentError);
@@ -75,9 +76,33 @@ fn control_error(place: String, cause: PyErr) -> PyErr {
         if cause.is_instance_of::<PyKeyboardInterrupt>(py) {
             return cause;
         }
-        let control_error = ControlError::new_err(place);
+        let hint = missing_attribute(py, &cause).unwrap_or_default();
+        let control_error = ControlError::new_err(format!("{place}{hint}"));
         control_error.set_cause(py, Some(cause));
         control_error
+    })
+}
+
+/// The end of a message about an attribute that an event or state of this package does not have: the
+/// attributes that it has.
+fn missing_attribute(py: Python<'_>, cause: &PyErr) -> Option<String> {
+    if !cause.is_instance_of::<PyAttributeError>(py) {
+        return None;
+    }
+    let error = cause.value(py);
+    let object = error.getattr("obj").ok()?;
+    let name: String = error.getattr("name").ok()?.extract().ok()?;
+    let class = object.get_type();
+    if class.module().ok()? != "tailroom" {
+        return None;
+    }
+    let known: Vec<String> = object.dir().ok()?.extract().ok()?;
+    let known: Vec<&str> =
+        known.iter().map(String::as_str).filter(|one| !one.starts_with('_')).collect();
+    let class = class.name().ok()?;
+    Some(match spelling::meant(&name, &known).first() {
+        Some(meant) => format!("; did you mean `{meant}` of {class}?"),
+        None => format!("; {class} has {}", known.join(", ")),
     })
 }
 

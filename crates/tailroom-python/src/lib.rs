@@ -33,6 +33,7 @@ mod _engine {
     use tailroom_engine::quantity::read_base_units;
     use tailroom_engine::results::{self, Tables};
     use tailroom_engine::scenario;
+    use tailroom_engine::spelling;
 
     #[pymodule_export]
     use super::capture::import_capture;
@@ -104,6 +105,27 @@ mod _engine {
         // Times beyond 2.5 hours (2^53 ps) are rounded to a nanosecond.
         let value = base_units as f64;
         Ok(if is_time { value / 1e12 } else { value })
+    }
+
+    /// The names among `known` that a person who wrote `name` may have meant, the most likely first.
+    #[pyfunction]
+    fn meant(name: &str, known: Vec<String>) -> Vec<String> {
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        spelling::meant(name, &known).into_iter().map(str::to_owned).collect()
+    }
+
+    /// A few of the names in `known`, those that resemble `name` most first, and the number of others.
+    #[pyfunction]
+    fn few(name: &str, known: Vec<String>) -> (Vec<String>, usize) {
+        let known: Vec<&str> = known.iter().map(String::as_str).collect();
+        let (listed, others) = spelling::few(name, &known);
+        (listed.into_iter().map(str::to_owned).collect(), others)
+    }
+
+    /// What to say about a word that means `name`; `None` if that needs no sentence.
+    #[pyfunction]
+    fn remark(word: &str, name: &str) -> Option<&'static str> {
+        spelling::remark(word, name)
     }
 
     /// Every congestion control, queue discipline and source with its parameters, as JSON.

@@ -85,6 +85,23 @@ export function isLimitedByPool(text: string, place: Place): boolean {
   return place.pool !== null && valueAt(parseToml(text), queueKey(place, "limit")) === undefined;
 }
 
+/** Hosts that have one FIFO at their interface, and sources that need no host. */
+const FIFO_HOSTS: unknown[] = ["plain", "ns2"];
+const WITHOUT_HOST: unknown[] = ["poisson", "cbr", "on_off"];
+
+/** The kind of the queue of a switch's interfaces where the text has none, as the engine chooses it. */
+function interfaceKind(scenario: Table, name: string): string {
+  const isOfToday = (group: string): boolean => {
+    const written = (...key: string[]): unknown =>
+      valueAt(scenario, ["flows", group, ...key]) ?? valueAt(scenario, ["defaults", ...key]);
+    const from = [written("from")].flat();
+    const source = written("source", "kind") ?? written("source");
+    const sendsHere = from.some((node) => String(node).split(".")[0] === name);
+    return sendsHere && !WITHOUT_HOST.includes(source) && !FIFO_HOSTS.includes(written("host"));
+  };
+  return Object.keys(scenario["flows"] ?? {}).some(isOfToday) ? "fair" : "drop_tail";
+}
+
 /** Replaces the value of a key; the queue of interfaces, which has a default, is written out before a
  * part of it changes.
  *
@@ -94,6 +111,8 @@ export function isLimitedByPool(text: string, place: Place): boolean {
 export function setKeyOfLink(text: string, path: string[], value: string): string {
   const queue = path.slice(0, path.indexOf("nic_queue") + 1);
   const isPart = queue.length > 0 && queue.length < path.length;
-  const isLeftOut = isPart && valueAt(parseToml(text), queue) === undefined;
-  return setKey(isLeftOut ? setKey(text, queue, '{ kind = "drop_tail" }') : text, path, value);
+  const scenario = parseToml(text);
+  const isLeftOut = isPart && valueAt(scenario, queue) === undefined;
+  const kind = isLeftOut ? interfaceKind(scenario ?? {}, queue[1] ?? "") : "";
+  return setKey(isLeftOut ? setKey(text, queue, `{ kind = "${kind}" }`) : text, path, value);
 }

@@ -22,6 +22,8 @@ const FIRST = [
   "home-router",
   "first",
   "dsl",
+  "fibre",
+  "cable",
   "lte",
   "satellite",
   "low-orbit",
@@ -30,6 +32,7 @@ const FIRST = [
   "docsis",
   "data-center",
   "peering",
+  "subscribers",
 ];
 
 function rank(preset: Preset): number {

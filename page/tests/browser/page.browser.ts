@@ -755,7 +755,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     await page.locator("#links").getByRole("button", { name: "tor-h1-switch" }).click();
     await page.getByText("Buffer of every host's interface of switch tor").waitFor();
     await slider.press("Home");
-    await expectText(page, 'nic_queue = { kind = "drop_tail", limit = "1 packet" }');
+    await expectText(page, 'nic_queue = { kind = "fair", limit = "1 packet" }');
     await page
       .locator("#trade-off")
       .getByText(/rest on [1-9]/)

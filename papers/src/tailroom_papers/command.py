@@ -12,8 +12,10 @@ from rich.text import Text
 
 from tailroom.cli import completion, failures, report
 from tailroom.cli.lazy_commands import ending
+from tailroom.cli.list import print_on_a_line
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.progress import runs_bar
+from tailroom.cli.sentences import say
 from tailroom.cli.terminal_text import escape
 from tailroom.storage.output import output_directory
 from tailroom_papers import framework
@@ -27,7 +29,7 @@ COLOURS = {
 }
 
 app = typer.Typer(
-    help="List the papers with their figures, tables and claims; `run` reproduces them.",
+    help="List the papers; `show` prints the claims of one, `run` reproduces it.",
     invoke_without_command=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -47,28 +49,49 @@ def part_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     return (part.name for name in papers for part in framework.load(name).parts)
 
 
+_NAME = typer.Argument(
+    metavar="NAME",
+    help="Name of a paper, as `tailroom papers` lists it.",
+    autocompletion=paper_names,
+)
+PaperName = Annotated[str, _NAME]
+OptionalPaperName = Annotated[str | None, _NAME]
+
+
 @app.callback()
-def list_papers(context: typer.Context) -> None:
-    """List the papers with their figures, tables and claims; `run` reproduces them."""
-    if context.invoked_subcommand:
+def papers(context: typer.Context) -> None:
+    """List the papers; `show` prints the figures, tables and claims of one, `run` reproduces it."""
+    if not context.invoked_subcommand:
+        list_papers()
+
+
+@app.command("list", epilog=ending("papers list barman-2004"))
+def list_papers(name: OptionalPaperName = None) -> None:
+    """List the papers, a line each; with a NAME, print its figures, tables and claims."""
+    if name is not None:
+        show_paper(name)
         return
     with failures.reported():
         console = Console(highlight=False)
-        papers = map(framework.load, framework.names())
-        for paper in sorted(papers, key=lambda paper: not paper.authors):  # studies stand last
-            _show_paper(paper, console)
+        every = sorted(  # studies stand last
+            map(framework.load, framework.names()), key=lambda paper: not paper.authors
+        )
+        widest = max((len(paper.name) for paper in every), default=0)
+        for paper in every:
+            line = Text.assemble((f"{paper.name:{widest}}", "bold"), f"  {paper.title}")
+            print_on_a_line(line, console)
+
+
+@app.command("show", epilog=ending("papers show barman-2004"))
+def show_paper(name: PaperName) -> None:
+    """Print the figures, tables and claims of a paper, and how long its reproduction takes."""
+    with failures.reported():
+        _show_paper(framework.load(name), Console(highlight=False))
 
 
 @app.command("run", epilog=ending("papers run barman-2004 --figure 3"))
 def run_paper(  # noqa: PLR0913 - one argument an option
-    name: Annotated[
-        str,
-        typer.Argument(
-            metavar="NAME",
-            help="Name of a paper, as `tailroom papers` lists it.",
-            autocompletion=paper_names,
-        ),
-    ],
+    name: PaperName,
     *,
     figure: Annotated[
         list[str] | None,
@@ -154,7 +177,7 @@ def _check(paper: framework.Paper, directory: Path, out: Path | None) -> None:
 
 def _show_paper(paper: framework.Paper, console: Console) -> None:
     console.print(Text(paper.name, style="bold"))
-    console.print(Text(f"  {paper.source} {paper.times}"))
+    say(console, escape(f"  {paper.source} {paper.times}"), is_one_line=False)
     for part in paper.parts:
         console.print(Text(f"  {part.name}: {part.title}"), soft_wrap=True)
         for claim in part.claims:

@@ -5,7 +5,8 @@ from collections.abc import Iterable
 from rich import box
 from rich.console import Console
 from rich.panel import Panel
-from rich.text import Text
+
+from tailroom.cli.unbroken_text import UnbrokenText
 
 
 def print_answer(console: Console, lines: Iterable[str], colour: str) -> None:
@@ -17,5 +18,5 @@ def print_answer(console: Console, lines: Iterable[str], colour: str) -> None:
         colour: Colour of the border: green for an answer, yellow for an answer with a reservation,
             red for none. The words say so too.
     """
-    inside = Text("\n").join(map(Text.from_markup, lines))
+    inside = UnbrokenText.of("\n".join(lines))
     console.print(Panel(inside, box=box.ROUNDED, border_style=colour, expand=False))

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.console import Console
 
+from tailroom import written_numbers
 from tailroom.buffer_atlas.data import FRACTIONS, MOST_LOSS, UTILIZATIONS, ages, atlas
 from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.buffer_atlas.lookup import FAR, SAME, Estimate, Link, Neighbour, estimate, nearest
@@ -19,7 +20,6 @@ from tailroom.cli.terminal_text import escape, shown
 from tailroom.errors import ScenarioError
 from tailroom.scenario.dumbbell import read_flows, read_rate, read_rtts
 from tailroom.scenario.named_values import near as near_names
-from tailroom.simulation import metric_units
 
 
 class AtlasGroup(LazyGroup):
@@ -467,7 +467,7 @@ def _scaling_words(row: Mapping[str, Any]) -> str:
 
 
 def _loss(value: float | None) -> str:
-    return "" if value is None else metric_units.fraction(value)
+    return "" if value is None else written_numbers.fraction(value)
 
 
 def _number(value: float | None, form: str, factor: float = 1.0) -> str:

@@ -16,6 +16,7 @@ from tailroom.cli.answer import write_and_print
 from tailroom.cli.failures import InputError
 from tailroom.cli.options import (
     Json,
+    NoTitle,
     OptionalScenarioFile,
     PictureFile,
     read_duration_s,
@@ -60,6 +61,7 @@ def compare(  # noqa: PLR0913 - one argument an option
         ),
     ] = None,
     out: PictureFile = None,
+    no_title: NoTitle = False,
     seeds: Annotated[
         int | None,
         typer.Option(

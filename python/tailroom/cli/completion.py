@@ -269,7 +269,7 @@ def host_names(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 @completer
 def component_kinds(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """What `tailroom list` lists."""
-    return iter([*_components(), "scenarios"])
+    return iter([*_components(), "scenarios", "metrics", "models"])
 
 
 def _kinds(kind: str) -> list[str]:

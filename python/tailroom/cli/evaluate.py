@@ -10,16 +10,16 @@ from rich.console import Console
 
 from tailroom.cli import completion, report
 from tailroom.cli.answer import write_and_print
-from tailroom.cli.options import Json
+from tailroom.cli.options import Json, NoTitle
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.signature import options_of
 from tailroom.cli.terminal_text import escape
 from tailroom.reports.presentation import write
-from tailroom.simulation.metric_units import two_digits
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.output import output_directory
 from tailroom.studies.report_card.evaluation import Evaluation, Finding, evaluate
 from tailroom.studies.report_card.verdict import Grade
+from tailroom.written_numbers import two_digits
 
 COLOURS = {
     Grade.PASS: "green",
@@ -43,6 +43,7 @@ def evaluate_command(
     ],
     *,
     json: Json = False,
+    no_title: NoTitle = False,
     out: Annotated[
         Path | None,
         typer.Option(

@@ -82,7 +82,7 @@ class LazyGroup(TyperGroup):
             part.short_help = whole or part.short_help
         for one in [command, *parts]:
             name_values(one)
-            _show_example_of_missing(one)
+            _show_remedies(one)
         return command
 
 
@@ -92,18 +92,26 @@ def ending(example: str) -> str:
     return f"\b\nExample:\n  tailroom {example}"
 
 
-def _show_example_of_missing(command: Any) -> None:
-    """Adds the example of a command to the message about an argument that is missing."""
+def _show_remedies(command: Any) -> None:
+    """Adds remedies to the messages of the library.
+
+    The message about an argument that is missing gets an example, that about an unknown option what
+    to write instead.
+    """
     read = command.parse_args
     _, _, example = (command.epilog or "").partition("Example:\n  ")
 
     def parse_args(context: Any, given: list[str]) -> Any:
+        written = list(given)  # the library removes what it has read
         try:
             return read(context, given)
-        except typer.BadParameter as error:
+        except Exception as error:
             # Only an argument that is missing has no message of its own.
-            if example and not error.message:
+            if isinstance(error, typer.BadParameter) and example and not error.message:
                 error.message = f"For example: {example}"
+            from tailroom.cli.argument_errors import explain  # noqa: PLC0415 - for errors only
+
+            explain(error, command, written)
             raise
 
     command.parse_args = parse_args

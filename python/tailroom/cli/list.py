@@ -1,7 +1,9 @@
 """`tailroom list`: the components of scenarios, and the shipped scenarios."""
 
 import json
+import re
 import tomllib
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +20,10 @@ from tailroom.scenario.named_values import nearest
 from tailroom.scenario.shipped_scenarios import shipped_scenarios
 
 SCENARIO_KIND = "scenarios"
+WIDEST_NAME = 28
+"""Width of the column of names, in characters; the title of a longer name follows it."""
+NAMED_LISTS = ("metrics", "models")
+"""Kinds that are no components of scenarios."""
 
 
 def list_components(
@@ -25,7 +31,7 @@ def list_components(
         str | None,
         typer.Argument(
             help="Kind of component: congestion, queue, source, slow_start, loss, host or "
-            "scenarios (default: all).",
+            "scenarios (default: the names of all, without parameters); or metrics or models.",
             autocompletion=completion.component_kinds,
         ),
     ] = None,
@@ -34,18 +40,55 @@ def list_components(
     with failures.reported():
         console = Console(highlight=False)
         components = json.loads(_engine.components())
+        if kind in NAMED_LISTS:
+            from tailroom.cli.named_lists import LISTS  # noqa: PLC0415 - it loads NumPy
+
+            LISTS[kind](console)
+            return
         kinds = [*components, SCENARIO_KIND]
         if kind is not None and kind not in kinds:
-            raise failures.InputError(f"list {shown(kind)}: is unknown; {nearest(kind, kinds)}")
-        for chosen in [kind] if kind else kinds:
-            if chosen == SCENARIO_KIND:
-                _print_scenarios(console)
-            else:
-                for component in components[chosen]:
-                    if "sets" in component:
-                        _print_host(console, component)
-                    else:
-                        _print_component(console, chosen, component)
+            raise failures.InputError(
+                f"list {shown(kind)}: is unknown; {nearest(kind, [*kinds, *NAMED_LISTS])}"
+            )
+        if kind is None:
+            _print_names(console, components)
+        elif kind == SCENARIO_KIND:
+            _print_scenarios(console)
+        else:
+            for component in components[kind]:
+                if "sets" in component:
+                    _print_host(console, component)
+                else:
+                    _print_component(console, kind, component)
+
+
+def _print_names(console: Console, components: dict[str, list[dict[str, Any]]]) -> None:
+    """Prints a line per component and scenario: the name, and what it is."""
+    titles = {
+        kind: {one["kind"]: _title(one["doc"]) for one in some} for kind, some in components.items()
+    }
+    titles[SCENARIO_KIND] = {name: _title_of(path) for name, path in shipped_scenarios().items()}
+    for kind, some in titles.items():
+        console.print(Text(f"\n{kind}: `tailroom list {kind}` has more", style="bold"))
+        widest = min(max(map(len, some)), WIDEST_NAME)
+        for name, title in some.items():
+            print_on_a_line(Text(f"  {name:{widest}}  {title}"), console)
+
+
+def print_on_a_line(line: Text, console: Console) -> None:
+    """Prints a line, cut on a terminal that is too narrow for it."""
+    if console.is_terminal:
+        line.truncate(console.width, overflow="ellipsis")
+    console.print(line, soft_wrap=True)
+
+
+def _title(doc: str) -> str:
+    """The first sentence of a description, without what follows a colon."""
+    return re.split(r"(?<!\bal)[.:;](?=\s|$)", " ".join(doc.split()), maxsplit=1)[0]
+
+
+def _title_of(path: Path) -> str:
+    return str(tomllib.loads(path.read_text(encoding="utf-8")).get("title", ""))
 
 
 def _print_component(console: Console, kind: str, component: dict[str, Any]) -> None:
@@ -96,5 +139,4 @@ def _print_scenarios(console: Console) -> None:
     """Prints each name as `tailroom run` takes it, with the title of the scenario."""
     for name, path in shipped_scenarios().items():
         console.print(Text(name, style="bold"), soft_wrap=True)
-        title = tomllib.loads(path.read_text(encoding="utf-8")).get("title", "")
-        console.print(Text(f"  {title}"), soft_wrap=True)
+        console.print(Text(f"  {_title_of(path)}"), soft_wrap=True)

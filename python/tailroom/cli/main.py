@@ -94,7 +94,7 @@ app = LazyGroup(
         ),
         "papers": Subcommand(
             "tailroom_papers.command:app",
-            "List the papers with their figures, tables and claims; `run` reproduces them.",
+            "List the papers; `show` prints the claims of one, `run` reproduces it.",
             "papers run barman-2004 --figure 3",
         ),
     },

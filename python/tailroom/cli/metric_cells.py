@@ -6,12 +6,12 @@ from math import isfinite
 from typing import TYPE_CHECKING
 
 from tailroom.simulation.metric_catalogue import metric_of
+from tailroom.written_numbers import half_width
 
 if TYPE_CHECKING:
-    from tailroom.statistics.intervals import Interval
+    from collections.abc import Sequence
 
-WIDEST = 14
-"""Largest width of a heading, in characters; longer headings take several lines."""
+    from tailroom.statistics.intervals import Interval
 
 
 def owner_of(metric: str) -> tuple[str, str]:
@@ -26,31 +26,50 @@ def owner_of(metric: str) -> tuple[str, str]:
     return "All flows", rest or metric
 
 
-def heading(name: str) -> str:
-    """The heading of a metric, given its name without the owner."""
-    if name.startswith("links.") and name.count(".") == 2:
-        _, link, rest = name.split(".")
+def heading(*names: str) -> str:
+    """The heading of a metric, or of several statistics of a quantity, in every command's tables.
+
+    Args:
+        *names: Full names of metrics, or names without the owner.
+    """
+    first = names[0]
+    if first.startswith("links.") and first.count(".") == 2:
+        _, link, rest = first.split(".")
         return f"{heading(rest)}\nat {link}"
-    return metric_of(name).heading or in_lines(name, WIDEST)
+    if len(names) == 1:
+        return metric_of(first).heading
+    metrics = [metric_of(name) for name in names]
+    quantity = metrics[0].in_tables or metrics[0].quantity
+    return f"{quantity}\n{' / '.join(metric.statistic for metric in metrics)}"
 
 
-def in_lines(name: str, widest: int) -> str:
-    """The name of a metric, broken between words into lines of at most `widest` characters."""
-    lines = [""]
-    for word in name.replace("_", "_\0").replace(".", ".\0").split("\0"):
-        if lines[-1] and len(lines[-1]) + len(word) > widest:
-            lines.append("")
-        lines[-1] += word
-    return "\n".join(lines)
+def headings_in_one_table(metrics: Sequence[str], known: Sequence[str]) -> list[str]:
+    """The headings of metrics of different owners in one table.
+
+    A heading names the link or group if the runs have several of them.
+
+    Args:
+        metrics: Full names of the metrics of the table.
+        known: Full names of all metrics of the runs.
+    """
+    owners = {tuple(name.split(".")[:2]) for name in known if name.count(".") > 1}
+    kinds = [kind for kind, _ in owners]
+
+    def of_one(metric: str) -> str:
+        kind, name = metric.split(".", maxsplit=1)[0], owner_of(metric)[1]
+        if metric.count(".") < 2 or kinds.count(kind) <= 1:
+            return heading(name)
+        return f"{heading(name)}\nof {metric.split('.')[1]}"
+
+    return [of_one(metric) for metric in metrics]
 
 
 def cell(name: str, interval: Interval | None) -> str:
     """A mean with its unit and, for several seeds, its interval below."""
     if interval is None or not isfinite(interval.mean):
         return "-"
-    unit = metric_of(name).unit
-    mean = unit.text(interval.mean)
-    arms = interval.plus_minus(lambda length: unit.half_width(length, mean), "\n")
+    mean = metric_of(name).unit.text(interval.mean)
+    arms = interval.plus_minus(lambda length: half_width(length, mean), "\n")
     return f"{mean}\n{arms}" if arms else mean
 
 

@@ -9,11 +9,12 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from tailroom import written_numbers
 from tailroom.cli import completion, failures, report
 from tailroom.cli.answer import write_and_print
 from tailroom.cli.blocks import Column, print_block, tables_needed
-from tailroom.cli.metric_cells import WIDEST, cell, in_lines
-from tailroom.cli.options import Json, PictureFile, ScenarioFile
+from tailroom.cli.metric_cells import cell
+from tailroom.cli.options import Json, NoTitle, PictureFile, ScenarioFile
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.sentences import say
 from tailroom.cli.signature import options_of
@@ -21,11 +22,12 @@ from tailroom.cli.table import Parts
 from tailroom.cli.terminal_text import escape
 from tailroom.models import Bottleneck, Prediction, Requirement
 from tailroom.scenario.axis import key_words, parse_axis, value_words
-from tailroom.simulation import metric_units
 from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.storage.output import output_file
 from tailroom.studies.prediction import Answer, Curves, Predictions, predict, predict_over
 
+WIDEST = 14
+"""Largest width of the name of a model above a column, in characters."""
 PREDICTED = ("utilization", "loss_fraction", "queue_delay_s_mean")
 """Metrics that models predict."""
 CURVES = ("utilization", "loss_fraction", "queue_delay_s_mean")
@@ -62,6 +64,7 @@ def model(  # noqa: PLR0913 - one argument an option
     ] = 0,
     json: Json = False,
     out: PictureFile = None,
+    no_title: NoTitle = False,
     **options: Any,
 ) -> None:
     """Predict the effect of a buffer with the analytic models of the literature.
@@ -106,8 +109,12 @@ def show(predictions: Predictions, console: Console) -> None:
     applying = [answer for answer in predictions.answers if answer.prediction]
     console.print(
         f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, {link.discipline}, "
-        f"limit {metric_units.packet_limit(link.limit_packets)}"
-        + (f" = {link.limit_packets / link.bdp_packets:.3f} bdp" if link.bdp_packets else "")
+        f"limit {written_numbers.packet_limit(link.limit_packets)}"
+        + (
+            f" = {written_numbers.index(link.limit_packets / link.bdp_packets)} bdp"
+            if link.bdp_packets
+            else ""
+        )
     )
     console.print(_table(applying, link))
     wanted = [
@@ -123,7 +130,9 @@ def show(predictions: Predictions, console: Console) -> None:
     if len(predictions.answers) == 1:
         details = [answer.prediction.details for answer in applying if answer.prediction]
         numbers = [
-            (f"{name} = {value:.6g}", "") for detail in details for name, value in detail.items()
+            (f"{name} = {written_numbers.number(value)}", "")
+            for detail in details
+            for name, value in detail.items()
         ]
         _list("More numbers", numbers, console)
     else:
@@ -177,7 +186,7 @@ def _needed(prediction: Prediction, link: Bottleneck) -> str | Parts:
     if not link.bdp_packets:
         return f"{whole:,}"
     bdp = packets / link.bdp_packets
-    return Parts(f"{whole:,}", f"{bdp:.3f} bdp" if bdp < 10 else f"{bdp:.1f} bdp", between=" = ")
+    return Parts(f"{whole:,}", f"{written_numbers.index(bdp)} bdp", between=" = ")
 
 
 def show_failing(answers: list[Answer], console: Console) -> None:
@@ -229,8 +238,18 @@ def _with_a_row_per_value(
     curves: Curves, rows: dict[str, list[str]]
 ) -> tuple[list[Column], list[Column]]:
     heading = key_words(curves.axis.key).replace(" of ", "\nof ")
-    columns = [Column(in_lines(name, WIDEST), cells) for name, cells in rows.items()]
+    columns = [Column(_in_lines(name), cells) for name, cells in rows.items()]
     return [Column(heading, _values(curves))], columns
+
+
+def _in_lines(name: str) -> str:
+    """The name of a model, broken between its words into lines of at most `WIDEST` characters."""
+    lines = [""]
+    for word in name.replace("_", "_\0").split("\0"):
+        if lines[-1] and len(lines[-1]) + len(word) > WIDEST:
+            lines.append("")
+        lines[-1] += word
+    return "\n".join(lines)
 
 
 def _with_a_row_per_model(

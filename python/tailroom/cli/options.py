@@ -11,6 +11,7 @@ import typer
 from tailroom.arguments import WORKERS, Limits, option
 from tailroom.cli import completion, failures
 from tailroom.cli.terminal_text import shown
+from tailroom.figure_titles import titles
 
 if TYPE_CHECKING:
     from tailroom.scenario.axis import Axis
@@ -88,6 +89,22 @@ PictureFile = Annotated[
         metavar="FILE",
         help="Draw the answer into FILE (.png, .svg or .pdf).",
         callback=_check_picture,
+    ),
+]
+
+
+def _leave_out_titles(context: typer.Context, is_given: bool) -> None:
+    """Leaves out the titles of pictures until the command ends."""
+    context.with_resource(titles(wanted=not is_given))
+
+
+NoTitle = Annotated[
+    bool,
+    typer.Option(
+        "--no-title",
+        help="Draw pictures without their titles, as for a paper.",
+        callback=_leave_out_titles,
+        expose_value=False,
     ),
 ]
 
@@ -244,7 +261,7 @@ FORMS = {
     "speed": Form(metavar="SPEED", autocompletion=completion.speed_names),
     "store": Form(metavar="DIR"),
     "table": Form(metavar="NAME", autocompletion=completion.headroom_tables),
-    "targets": Form(metavar="TARGET", autocompletion=completion.metric_names),
+    "target": Form(metavar="TARGET", autocompletion=completion.metric_names),
     "to": Form(metavar="PREFIX"),
     "together": Form(**_AXIS),
     "until": Form(metavar="METRIC<WIDTH", autocompletion=completion.metric_names),

@@ -10,7 +10,7 @@ import typer
 import tailroom
 from tailroom.cli import completion, failures
 from tailroom.cli.figures import OF_RESULTS, OF_SWEEPS, FileFormat, Kind
-from tailroom.cli.options import chosen_sweep, refuse, warn_of_damage
+from tailroom.cli.options import NoTitle, chosen_sweep, refuse, warn_of_damage
 from tailroom.cli.progress import progress_bar
 from tailroom.cli.run import AUTOMATIC_SAMPLES
 from tailroom.cli.signature import options_of
@@ -32,7 +32,7 @@ _Word = TypeVar("_Word", bound=StrEnum)
     "run",
     only=("x", "y", "metrics", "models", "link", "allow_code", "allow_files"),
 )
-def plot(
+def plot(  # noqa: PLR0913 - each is one option
     place: Annotated[
         Path,
         typer.Argument(
@@ -69,6 +69,7 @@ def plot(
             help="For a sweep: file of one picture, or directory for several.",
         ),
     ] = None,
+    no_title: NoTitle = False,
     sweep: Annotated[
         str | None,
         typer.Option(

@@ -1,38 +1,55 @@
 """A result as printed tables."""
 
+import tomllib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
 
+from tailroom import written_numbers
+from tailroom.cli.metric_cells import heading
+from tailroom.cli.options import UNITS_S
 from tailroom.cli.sentences import say
 from tailroom.cli.table import NumberTable, Parts
 from tailroom.cli.terminal_text import escape
-from tailroom.simulation import metric_units
 from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.result import Result
 
 if TYPE_CHECKING:
-    from tailroom.simulation.result_types import RunWarning
+    from tailroom.simulation.result_types import RunWarning, Timing
 
 VISIBLE_DUPLICATES = 1e-3
 """Fraction of a link's capacity from which on duplicates are printed."""
-MOST_FLOWS = 20
-"""Maximum number of flows that are printed one by one."""
-MOST_LINKS = 20
-"""Maximum number of links that are printed one by one."""
-MOST_GROUPS = 100
-"""Maximum number of groups that are printed one by one."""
+MOST_ROWS, MOST_ROWS_EXPLAINED = 10, 100
+"""Maximum number of links, ports of a pool, flows and groups that are printed one by one; the
+second with `--explain`."""
 MOST_WARNINGS = 10
 """Maximum number of warnings of a kind that are printed one by one."""
 
+Named = Mapping[str, Mapping[str, Any]]
+"""Statistics of links, groups or flows by name."""
 
-def show(result: Result, console: Console) -> None:
-    """Prints links, pools, groups, up to `MOST_FLOWS` flows, warnings and the speed of the run.
 
-    Of many links, groups and warnings the first by interest are printed, with the number of all.
+@dataclass(frozen=True)
+class Shown:
+    """A column of a table: heading, and the cell of a link, a group or a flow."""
+
+    heading: str
+    cell: Callable[[Any], str | Parts]
+
+
+def show(result: Result, console: Console, *, explain: bool = False) -> None:
+    """Prints what a run is about: links, memory, groups and warnings.
+
+    Args:
+        result: The result of the run.
+        console: Where to print it.
+        explain: Print what explains these numbers, too: more links, groups and flows, the queues in
+            packets, limits in every unit, the state of disciplines, how flows share the links,
+            dynamic flows by size, and the speed of the run.
     """
     summary = result.summary
     if summary["title"]:
@@ -42,41 +59,56 @@ def show(result: Result, console: Console) -> None:
         f"to {summary['measured_to_s']:g} s{_hosts(result.groups)}",
         highlight=False,
     )
-    links = _of_interest(result)
-    part = f": {len(links)} of {len(result.links)}" if len(links) < len(result.links) else ""
-    console.print(_links(links, part and f"{part}, by loss and queueing delay"))
-    if any(link["discipline_state"] for link in links.values()):
+    most = MOST_ROWS_EXPLAINED if explain else MOST_ROWS
+    busy = {name: link for name, link in result.links.items() if link["arrivals_packets"]}
+    links = _first(result.links if len(result.links) <= most else busy, most, _by_loss_and_delay)
+    part = _part(links, result.links, "loss and queueing delay")
+    console.print(_table(f"Links{part}", "link", _of_links(result, explain=explain), links))
+    if explain and any(link["discipline_state"] for link in links.values()):
         console.print(_disciplines(links))
-    if result.pools:
-        console.print(_pools(result))
-    if any(link["pause_frames"] is not None for link in links.values()):
-        console.print(_pauses(links, part))
-    if any(link["regime"] != "elastic" or link["offered_load"] for link in links.values()):
-        console.print(_sharing(links, part))
-    _show_groups(result.groups, console)
-    if 1 < len(result.flows) <= MOST_FLOWS:
-        console.print(_flows(result))
+    for name, pool in result.pools.items():
+        console.print(_pool(name, pool, result, most))
+    paused = {name: link for name, link in links.items() if _may_pause(link)}
+    if any(link["pause_frames"] is not None for link in paused.values()):
+        console.print(_table(f"Pauses{part}", "link", PAUSES, paused))
+    if explain:
+        console.print(_table(f"Sharing of the links{part}", "link", SHARING, links))
+    _show_groups(result.groups, console, most, explain=explain)
+    if 1 < len(result.flows) <= most:
+        flows = {flow["name"]: flow for flow in result.flows}
+        console.print(_table("Flows", "flow", FLOWS, flows))
     console.print()
     show_warnings(summary["warnings"], console)
-    console.print(_speed(summary), highlight=False)
+    if explain and result.timing:
+        say(console, _speed(result.timing, summary["measured_to_s"]), is_one_line=False)
 
 
-def _show_groups(all_groups: Mapping[str, Any], console: Console) -> None:
-    """Prints what concerns groups, at most `MOST_GROUPS` of each kind: those that lose most."""
-    for table, is_shown in (
-        (_groups, lambda group: group["congestion"] is not None),
-        (_unacknowledged, lambda group: group["congestion"] is None),
-        (_sizes, lambda group: group["size_classes"]),
-        (_coflows, lambda group: group["coflows"]),
+def _show_groups(all_groups: Named, console: Console, most: int, *, explain: bool) -> None:
+    """Prints what concerns groups, at most so many of each kind: those that lose most."""
+    for title, columns, is_shown in (
+        ("Groups of flows", GROUPS, lambda group: group["congestion"] is not None),
+        (
+            "Sources without acknowledgements",
+            UNACKNOWLEDGED,
+            lambda group: group["congestion"] is None,
+        ),
+        ("Dynamic flows", SIZES, lambda group: group["size_classes"]),
+        ("Queries and steps", COFLOWS, lambda group: group["coflows"]),
     ):
-        groups = {name: group for name, group in all_groups.items() if is_shown(group)}
-        if len(groups) > MOST_GROUPS:
-            by_loss = sorted(groups, key=lambda name: groups[name]["loss_fraction"] or 0.0)
-            chosen = set(by_loss[-MOST_GROUPS:])
-            part = f": {MOST_GROUPS} of {len(groups):,}, by loss; --json has all"
-            console.print(table({name: groups[name] for name in groups if name in chosen}, part))
-        elif groups:
-            console.print(table(groups, ""))
+        concerned = {name: group for name, group in all_groups.items() if is_shown(group)}
+        if not concerned:
+            continue
+        groups = _first(concerned, most, lambda group: group["loss_fraction"] or 0.0)
+        part = _part(groups, concerned, "loss; --json has all")
+        if columns is SIZES:
+            part = f"{_handshakes(groups)}{part}"
+            if explain:
+                console.print(_by_size(f"{title}{part}", groups))
+                continue
+            groups = {name: group["all_sizes"] for name, group in groups.items()}
+        elif columns is COFLOWS:
+            groups = {name: group["coflows"] for name, group in groups.items()}
+        console.print(_table(f"{title}{part}", "group", columns, groups))
 
 
 def _hosts(groups: Mapping[str, Any]) -> str:
@@ -110,37 +142,66 @@ def table_of(title: str, *headings: str) -> Table:
     return NumberTable(title, *headings)
 
 
-def _of_interest(result: Result) -> dict[str, Any]:
-    """The links with the largest loss, then the longest queues, in order; at most `MOST_LINKS`."""
-
-    def interest(name: str) -> tuple[float, float]:
-        link = result.links[name]
-        return link["loss_fraction"] or 0.0, link["queue_delay_s_p99"] or 0.0
-
-    shown = set(sorted(result.links, key=interest, reverse=True)[:MOST_LINKS])
-    return {name: link for name, link in result.links.items() if name in shown}
-
-
-def _links(links: Mapping[str, Any], part: str) -> Table:
-    table = table_of(
-        f"Links{part}",
-        "link",
-        "utilization",
-        "loss",
-        "queueing delay\nmean / p99",
-        "queue\nmean",
-        "limit",
-    )
-    for name, link in links.items():
-        table.add_row(
-            escape(name),
-            _utilization(link),
-            loss_and_marks(link),
-            mean_and_p99(link, "queue_delay_s"),
-            of(link, "queue_packets_mean"),
-            limit(link),
-        )
+def _table(title: str, first: str, columns: Iterable[Shown], rows: Named) -> Table:
+    """A table with a row per name; a column without any value is left out."""
+    cells = {column: [column.cell(values) for values in rows.values()] for column in columns}
+    filled = {column: some for column, some in cells.items() if any(map(_is_known, some))}
+    table = table_of(title, first, *(column.heading for column in filled))
+    for name, *of_row in zip(rows, *filled.values(), strict=True):
+        table.add_row(escape(name), *of_row)
     return table
+
+
+def _is_known(cell: str | Parts) -> bool:
+    return any(
+        part not in ("", "-") for part in (cell.values if isinstance(cell, Parts) else (cell,))
+    )
+
+
+def _first(rows: Named, most: int, interest: Callable[[Any], Any]) -> Named:
+    """The rows of most interest, in their order; all if there are few."""
+    if len(rows) <= most:
+        return rows
+    kept = set(sorted(rows, key=lambda name: interest(rows[name]), reverse=True)[:most])
+    return {name: values for name, values in rows.items() if name in kept}
+
+
+def _part(shown_rows: Named, all_rows: Named, order: str) -> str:
+    """The end of a title that says which rows a table has, unless it has all."""
+    if len(shown_rows) == len(all_rows):
+        return ""
+    return f": {len(shown_rows)} of {len(all_rows):,}, by {order}"
+
+
+def _by_loss_and_delay(link: Mapping[str, Any]) -> tuple[float, float]:
+    return link["loss_fraction"] or 0.0, link["queue_delay_s_p99"] or 0.0
+
+
+def _may_pause(link: Mapping[str, Any]) -> bool:
+    return link["pause_frames"] is not None or bool(link["blocked_fraction"])
+
+
+def _of_links(result: Result, *, explain: bool) -> list[Shown]:
+    """The columns of links; their queues in packets and every unit of the limit on request."""
+    pools = {link: name for name, pool in result.pools.items() for link in pool["links"]}
+    names = {id(link): name for name, link in result.links.items()}
+    written = _written_limits(result)
+
+    def limit_of(link: Mapping[str, Any]) -> str | Parts:
+        pool = pools.get(names[id(link)])
+        # The memory is not this port's alone, so that its time and bdp would say nothing.
+        if pool and link["limit_bytes"] >= result.pools[pool]["shared_bytes"]:
+            return f"pool {escape(pool)}"
+        return _every_unit(link) if explain else limit(link, written.get(names[id(link)]))
+
+    queue = [_metric("queue_packets_mean")] if explain else []
+    return [
+        Shown("utilization", _utilization),
+        Shown(heading("loss_fraction"), loss_and_marks),
+        _statistics("queue_delay_s", "mean", "p99"),
+        *queue,
+        Shown("limit", limit_of),
+    ]
 
 
 def _utilization(link: Mapping[str, Any]) -> str:
@@ -152,139 +213,62 @@ def _utilization(link: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _disciplines(links: Mapping[str, Any]) -> Table:
+def _disciplines(links: Named) -> Table:
     table = table_of("Queue disciplines", "link", "kind", "reports", "value")
     for name, link in links.items():
         first_cells = (escape(name), link["discipline"])
         for quantity, value in link["discipline_state"].items():
-            table.add_row(*first_cells, quantity, number(value, "{:,.6g}"))
+            table.add_row(*first_cells, quantity, shown(quantity, value))
             first_cells = ("", "")
     return table
 
 
-def _pools(result: Result) -> Table:
+def _pool(name: str, pool: Mapping[str, Any], result: Result, most: int) -> Table:
+    """A pool and its ports that held memory, those that held most."""
+    holding = {
+        link: part
+        for link, part in pool["links"].items()
+        if part["memory_bytes_mean"] or part["threshold_fraction"]
+    }
+    ports = _first(holding, most, lambda part: part["memory_bytes_mean"] or 0.0)
     table = table_of(
-        "Shared memory",
-        "pool, link",
-        "memory (B)\nmean / p99",
-        "largest\n(B)",
+        f"Shared memory of {escape(name)}, {written_numbers.size(pool['size_bytes'])}"
+        f"{_part(ports, pool['links'], 'memory')}",
+        "link",
+        heading("memory_bytes_mean", "memory_bytes_p99", "memory_bytes_max"),
         "share",
-        "drops\nfull memory",
-        "refused by\nthe threshold",
+        "drops by\nfull memory",
+        "refused by\nthreshold",
     )
-    for name, pool in result.pools.items():
-        refused = pool["drops_threshold_packets"] / max(pool["arrivals_packets"], 1)
+    refused = pool["drops_threshold_packets"] / max(pool["arrivals_packets"], 1)
+    memory = (of(pool, f"memory_bytes_{statistic}") for statistic in ("mean", "p99", "max"))
+    table.add_row(
+        "all",
+        Parts(*memory),
+        "",
+        count(pool["drops_pool_packets"]),
+        shown("threshold_fraction", refused),
+    )
+    for link, part in ports.items():
         table.add_row(
-            f"{escape(name)}, {size(pool['size_bytes'])}",
-            mean_and_p99(pool, "memory_bytes"),
-            of(pool, "memory_bytes_max"),
-            "",
-            count(pool["drops_pool_packets"]),
-            shown("threshold_fraction", refused),
-        )
-        for link, part in pool["links"].items():
-            table.add_row(
-                f"  {escape(link)}",
-                of(part, "memory_bytes_mean"),
-                "",
-                of(part, "memory_share"),
-                count(result.links[link]["drops_pool_packets"]),
-                of(part, "threshold_fraction"),
-            )
-    return table
-
-
-def _pauses(links: Mapping[str, Any], part: str) -> Table:
-    table = table_of(
-        f"Pauses{part}",
-        "link",
-        "pause\nframes",
-        "paused\ntime",
-        "longest\npause",
-        "ingress\nmost (B)",
-        "headroom\nmost (B)",
-        "blocked\ntime",
-    )
-    for name, link in links.items():
-        if link["pause_frames"] is not None or link["blocked_fraction"]:
-            table.add_row(
-                escape(name),
-                of(link, "pause_frames"),
-                of(link, "paused_fraction"),
-                of(link, "pause_s_max"),
-                of(link, "ingress_bytes_max"),
-                of(link, "headroom_bytes_max"),
-                of(link, "blocked_fraction"),
-            )
-    return table
-
-
-def _sharing(links: Mapping[str, Any], part: str) -> Table:
-    table = table_of(
-        f"Sharing of the links{part}",
-        "link",
-        "regime",
-        "offered\nload",
-        "in progress\nmean / p99",
-        "bottlenecked\nmean / p99",
-        "bottlenecked\nof the time",
-    )
-    for name, link in links.items():
-        table.add_row(
-            escape(name),
-            link["regime"],
-            of(link, "offered_load"),
-            mean_and_p99(link, "flows_in_progress"),
-            mean_and_p99(link, "bottlenecked_flows"),
-            of(link, "bottlenecked_time_fraction"),
+            escape(link),
+            of(part, "memory_bytes_mean"),
+            of(part, "memory_share"),
+            count(result.links[link]["drops_pool_packets"]),
+            of(part, "threshold_fraction"),
         )
     return table
 
 
-def _sizes(groups: Mapping[str, Any], part: str) -> Table:
-    table = table_of(
-        f"Dynamic flows{part}{_handshakes(groups)}",
-        "group",
-        "payload from",
-        "completed",
-        "unfinished",
-        "loss",
-        "completion\ntime\nmean / p99",
-        "slowdown\nmean / p99",
-    )
+def _by_size(title: str, groups: Named) -> Table:
+    """Dynamic flows by the size of their payload."""
+    table = table_of(title, "group", "payload from", *(column.heading for column in SIZES))
     for name, group in groups.items():
         first_cell = escape(name)
         for sizes in group["size_classes"]:
-            table.add_row(
-                first_cell,
-                size(sizes["from_bytes"]),
-                of(sizes, "completed_flows"),
-                of(sizes, "unfinished_flows"),
-                of(sizes, "loss_fraction"),
-                mean_and_p99(sizes, "completion_time_s"),
-                mean_and_p99(sizes, "slowdown"),
-            )
+            cells = (column.cell(sizes) for column in SIZES)
+            table.add_row(first_cell, written_numbers.size(sizes["from_bytes"]), *cells)
             first_cell = ""
-    return table
-
-
-def _coflows(groups: Mapping[str, Any], part: str) -> Table:
-    table = table_of(
-        f"Queries and steps{part}",
-        "group",
-        "completed",
-        "unfinished",
-        "completion\ntime mean",
-        "median",
-        "p99",
-        "p99.9",
-    )
-    for name, group in groups.items():
-        coflows = group["coflows"]
-        keys = ("mean", "p50", "p99", "p999")
-        times = (of(coflows, f"completion_time_s_{key}") for key in keys)
-        counts = (of(coflows, f"{key}_coflows") for key in ("completed", "unfinished"))
-        table.add_row(escape(name), *counts, *times)
     return table
 
 
@@ -303,84 +287,14 @@ def _handshakes(groups: Mapping[str, Any]) -> str:
     return f", times with the handshake: {names}"
 
 
-def _groups(groups: Mapping[str, Any], part: str) -> Table:
-    table = table_of(
-        f"Groups of flows{part}",
-        "group",
-        "flows",
-        "goodput",
-        "loss",
-        "RTT\nmean",
-        "queueing\ndelay\nmean / p99",
-        "Jain",
-        "cuts /\ntimeouts",
-    )
-    for name, group in groups.items():
-        table.add_row(
-            escape(name),
-            of(group, "flows"),
-            of(group, "goodput_bps"),
-            of(group, "loss_fraction"),
-            of(group, "rtt_s_mean"),
-            mean_and_p99(group, "queue_delay_s"),
-            shown("jain_index", group["jain_index"] if group["flows"] > 1 else None),
-            Parts(of(group, "congestion_events"), of(group, "timeouts")),
-        )
-    return table
-
-
-def _unacknowledged(groups: Mapping[str, Any], part: str) -> Table:
-    table = table_of(
-        f"Sources without acknowledgements{part}",
-        "group",
-        "flows",
-        "sent",
-        "loss",
-        "one-way\ndelay\nmean / p99",
-        "jitter",
-        "queueing\ndelay\nmean / p99",
-    )
-    for name, group in groups.items():
-        table.add_row(
-            escape(name),
-            of(group, "flows"),
-            of(group, "throughput_bps"),
-            of(group, "loss_fraction"),
-            mean_and_p99(group, "one_way_delay_s"),
-            of(group, "jitter_s_mean"),
-            mean_and_p99(group, "queue_delay_s"),
-        )
-    return table
-
-
-def _flows(result: Result) -> Table:
-    table = table_of("Flows", "flow", "goodput", "loss", "RTT mean", "window", "cuts", "timeouts")
-    for flow in result.flows:
-        is_controlled = flow["congestion"] is not None
-        table.add_row(
-            escape(flow["name"]),
-            of(flow, "goodput_bps"),
-            of(flow, "loss_fraction"),
-            of(flow, "rtt_s_mean"),
-            of(flow, "cwnd_packets_mean"),
-            shown("congestion_events", flow["congestion_events"] if is_controlled else None),
-            shown("timeouts", flow["timeouts"] if is_controlled else None),
-        )
-    return table
-
-
-def _speed(summary: Mapping[str, Any]) -> str:
-    timing = summary["timing"]
+def _speed(timing: "Timing", simulated_s: float) -> str:
     wall_s = timing["wall_s"]
-    line = f"{timing['packet_hops']:,} packet-hops in {wall_s:.2f} s"
+    line = (
+        f"{count(timing['packet_hops'])} packet-hops in {written_numbers.significant(wall_s, 3)} s"
+    )
     if timing["ns_per_packet_hop"] is not None:
-        line += f", {timing['ns_per_packet_hop']:.1f} ns per packet-hop"
-    return f"{line}, {summary['measured_to_s'] / wall_s:,.1f} times real time"
-
-
-def number(value: float | None, layout: str) -> str:
-    """Writes a number, or a dash if it is undefined."""
-    return "-" if value is None else layout.format(value)
+        line += f", {written_numbers.significant(timing['ns_per_packet_hop'], 3)} ns per packet-hop"
+    return f"{line}, {count(simulated_s / wall_s)} times real time"
 
 
 def of(values: Mapping[str, Any], metric: str) -> str:
@@ -390,22 +304,22 @@ def of(values: Mapping[str, Any], metric: str) -> str:
 
 def shown(metric: str, value: float | None) -> str:
     """Writes a value of a metric with its unit, or a dash if it is undefined."""
-    return "-" if value is None else metric_of(metric).unit.brief(value)
+    return "-" if value is None else metric_of(metric).unit.text(value)
 
 
 def count(value: float | None) -> str:
     """Writes a whole number."""
-    return "-" if value is None else metric_units.count(value)
+    return "-" if value is None else written_numbers.count(value)
 
 
 def packets(value: float | None) -> str:
     """Writes a number of packets, which may be a fraction."""
-    return "-" if value is None else metric_units.packets(value)
+    return "-" if value is None else written_numbers.packets(value)
 
 
 def rate(value_bps: float) -> str:
     """Writes a rate, in bit/s, with an SI prefix."""
-    return metric_units.rate(value_bps)
+    return written_numbers.rate(value_bps)
 
 
 def loss_and_marks(link: Mapping[str, Any]) -> str:
@@ -416,26 +330,120 @@ def loss_and_marks(link: Mapping[str, Any]) -> str:
     return f"{loss}\nmarks {shown('marked_fraction', marks / link['arrivals_packets'])}"
 
 
-def mean_and_p99(values: Mapping[str, Any], quantity: str) -> Parts:
-    """Writes mean and 99th percentile of a quantity."""
-    return Parts(of(values, f"{quantity}_mean"), of(values, f"{quantity}_p99"))
+def limit(link: Mapping[str, Any], written: str | None) -> Parts:
+    """Writes a limit as the scenario has it, and as the time that it takes to send.
+
+    Args:
+        link: The statistics of the link.
+        written: The limit in the scenario; `None` if another key sets it.
+    """
+    packets_text, size, time, *_ = _amounts(link)
+    number, _, unit = (written or packets_text).partition(" ")
+    own = f"{int(number):,} {unit}" if number.isdecimal() else f"{number} {unit}"
+    return Parts(own, size if unit in UNITS_S else time, between=", ")
 
 
-def size(value_bytes: float) -> str:
-    """Writes a size, in bytes, with an SI prefix."""
-    for unit_bytes, unit in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
-        if value_bytes >= unit_bytes:
-            return f"{value_bytes / unit_bytes:g} {unit}"
-    return f"{value_bytes:.0f} B"
+def _every_unit(link: Mapping[str, Any]) -> Parts:
+    return Parts(*_amounts(link), between=" = ")
 
 
-def limit(link: Mapping[str, Any]) -> Parts:
-    """Writes a buffer limit in packets, bytes, milliseconds at the link's rate, and bdp."""
-    lines = [
-        metric_units.packet_limit(link["limit_packets"]),
+def _amounts(link: Mapping[str, Any]) -> list[str]:
+    """A limit in packets, bytes, as time, and in bdp if the link has one."""
+    amounts = [
+        written_numbers.packet_limit(link["limit_packets"]),
         f"{link['limit_bytes']:,.0f} B",
-        f"{link['limit_ms']:,.2f} ms",
+        written_numbers.exact_delay(link["limit_ms"] / 1e3),
     ]
     if link["limit_bdp"] is not None:
-        lines.append(f"{link['limit_bdp']:.3f} bdp")
-    return Parts(*lines, between=" = ")
+        amounts.append(f"{written_numbers.index(link['limit_bdp'])} bdp")
+    return amounts
+
+
+def _written_limits(result: Result) -> dict[str, str]:
+    """The limits of the links that the scenario has, as it has them; of few links."""
+    if len(result.links) > MOST_ROWS_EXPLAINED:
+        return {}
+    links = tomllib.loads(result.scenario)["links"]
+    queues = {name: link.get("queue", {}) for name, link in links.items()}
+    return {name: str(queue["limit"]) for name, queue in queues.items() if "limit" in queue}
+
+
+def _metric(name: str) -> Shown:
+    return Shown(heading(name), lambda values: of(values, name))
+
+
+def _statistics(quantity: str, *statistics: str) -> Shown:
+    """Several statistics of a quantity in one column, as in `mean / p99`."""
+    names = [f"{quantity}_{statistic}" for statistic in statistics]
+    return Shown(heading(*names), lambda values: Parts(*(of(values, name) for name in names)))
+
+
+def _of_controlled(name: str) -> Shown:
+    """A count of flows under congestion control."""
+    return Shown(
+        heading(name),
+        lambda flow: "-" if flow["congestion"] is None else of(flow, name),
+    )
+
+
+GROUPS = (
+    _metric("flows"),
+    _metric("goodput_bps"),
+    _metric("loss_fraction"),
+    _metric("rtt_s_mean"),
+    _statistics("queue_delay_s", "mean", "p99"),
+    Shown(
+        heading("jain_index"),
+        lambda group: shown("jain_index", group["jain_index"] if group["flows"] > 1 else None),
+    ),
+    Shown(
+        f"{heading('congestion_events')} /\n{heading('timeouts')}",
+        lambda group: Parts(of(group, "congestion_events"), of(group, "timeouts")),
+    ),
+)
+UNACKNOWLEDGED = (
+    _metric("flows"),
+    _metric("throughput_bps"),
+    _metric("loss_fraction"),
+    _statistics("one_way_delay_s", "mean", "p99"),
+    _metric("jitter_s_mean"),
+    _statistics("queue_delay_s", "mean", "p99"),
+)
+FLOWS = (
+    _metric("goodput_bps"),
+    _metric("loss_fraction"),
+    _metric("rtt_s_mean"),
+    _metric("cwnd_packets_mean"),
+    _of_controlled("congestion_events"),
+    _of_controlled("timeouts"),
+)
+SIZES = (
+    _metric("completed_flows"),
+    _metric("unfinished_flows"),
+    _metric("loss_fraction"),
+    _statistics("completion_time_s", "mean", "p99"),
+    _statistics("slowdown", "mean", "p99"),
+)
+COFLOWS = (
+    _metric("completed_coflows"),
+    _metric("unfinished_coflows"),
+    *(
+        Shown(heading(f"coflows.{name}"), _metric(name).cell)
+        for name in (f"completion_time_s_{key}" for key in ("mean", "p50", "p99", "p999"))
+    ),
+)
+PAUSES = (
+    _metric("pause_frames"),
+    _metric("paused_fraction"),
+    _metric("pause_s_max"),
+    _metric("ingress_bytes_max"),
+    _metric("headroom_bytes_max"),
+    _metric("blocked_fraction"),
+)
+SHARING = (
+    Shown("regime", lambda link: str(link["regime"])),
+    _metric("offered_load"),
+    _statistics("flows_in_progress", "mean", "p99"),
+    _statistics("bottlenecked_flows", "mean", "p99"),
+    _metric("bottlenecked_time_fraction"),
+)

@@ -5,7 +5,7 @@ import sys
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import pyarrow as pa
 import typer
@@ -13,10 +13,12 @@ from rich.console import Console
 
 from tailroom.cli import completion, failures, report
 from tailroom.cli.options import chosen_sweep, warn_of_damage
+from tailroom.cli.sentences import say
 from tailroom.cli.sweep_table import show
 from tailroom.cli.table_excerpt import print_excerpt
 from tailroom.cli.terminal_text import escape
 from tailroom.parquet_files import write_table
+from tailroom.scenario.json_text import json_text
 from tailroom.storage.output import output_file
 from tailroom.storage.store import Store
 from tailroom.studies.sweep_study.query import query
@@ -59,6 +61,14 @@ def results(  # noqa: PLR0913 - one argument an option
         Path | None,
         typer.Option(metavar="FILE", help="Write the table into a new .csv or .parquet file."),
     ] = None,
+    json: Annotated[
+        bool,
+        typer.Option(
+            "--json",
+            help="Print as JSON the sweeps, with the numbers of runs kept and planned, or with "
+            "--sweep the points with the means of every metric.",
+        ),
+    ] = False,
     texts: Annotated[
         bool,
         typer.Option(
@@ -73,15 +83,7 @@ def results(  # noqa: PLR0913 - one argument an option
     settings and every metric, the means of --metric, or the answer to --sql.
     """
     with failures.reported(), ExitStack() as opened:
-        if sql and metric:
-            raise failures.InputError("--sql and --metric are given; keep one of them")
-        if texts and (sql or metric or not out):
-            raise failures.InputError(
-                "--texts: applies to the runs that --out writes; add --out, and leave out --sql "
-                "and --metric"
-            )
-        if out:
-            _check_out(out)
+        _check_options(sql, metric, out, json=json, texts=texts)
         store = Store(place)
         output = opened.enter_context(output_file(out)) if out else None
         if sql:
@@ -96,7 +98,10 @@ def results(  # noqa: PLR0913 - one argument an option
             )
         else:
             table = None
-        if table is None:
+        if json:
+            whole = SweepResult(store, chosen_sweep(store, sweep)).as_dict() if sweep else None
+            print(json_text(_sweeps(store) if whole is None else whole), end="")
+        elif table is None:
             _show(store, sweep, Console(highlight=False))
         elif out and output:
             written = table
@@ -113,16 +118,57 @@ def _show(store: Store, sweep: str | None, console: Console) -> None:
     if sweep:
         show(SweepResult(store, chosen_sweep(store, sweep)), console)
         return
-    table = report.table_of("Sweeps", "title", "id", "points", "runs")
-    for record in store.sweeps():
-        runs = sum(len(point["runs"]) for point in record.points)
-        counts = (report.count(len(record.points)), report.count(runs))
-        table.add_row(escape(record.title), escape(record.id), *counts)
+    table = report.table_of("Sweeps", "title", "id", "points", "runs kept", "runs planned")
+    unfinished = []
+    for one in _sweeps(store):
+        counts = (report.count(one[name]) for name in ("points", "runs", "planned_runs"))
+        table.add_row(escape(one["title"]), escape(one["id"]), *counts)
+        if one["runs"] < one["planned_runs"]:
+            unfinished.append(one["id"])
     if table.row_count:
         console.print(table)
+        if unfinished:
+            names = escape(", ".join(unfinished))
+            say(console, f"Not complete: {names}. The command of a sweep continues it.")
         return
     runs = len(store.columns().keys)
     console.print(f"No sweep, {report.count(runs)} runs of other commands; --out writes them.")
+
+
+def _sweeps(store: Store) -> list[dict[str, Any]]:
+    """What there is of each sweep: id, title, points, and the numbers of kept and planned runs."""
+    index, sweeps = store.columns(), []
+    for record in store.sweeps():
+        planned = [key for point in record.points for key in point["runs"]]
+        sweeps.append(
+            {
+                "id": record.id,
+                "title": record.title,
+                "points": len(record.points),
+                "runs": len(index.present(planned)),
+                "planned_runs": len(planned),
+            }
+        )
+    return sweeps
+
+
+def _check_options(
+    sql: str | None, metric: str | None, out: Path | None, *, json: bool, texts: bool
+) -> None:
+    """Refuses options that exclude one another."""
+    if sql and metric:
+        raise failures.InputError("--sql and --metric are given; keep one of them")
+    if json and (sql or metric or out):
+        raise failures.InputError(
+            "--json: applies to the sweeps or one of them; leave out --sql, --metric and --out"
+        )
+    if texts and (sql or metric or not out):
+        raise failures.InputError(
+            "--texts: applies to the runs that --out writes; add --out, and leave out --sql "
+            "and --metric"
+        )
+    if out:
+        _check_out(out)
 
 
 def _check_out(path: Path) -> None:

@@ -11,7 +11,7 @@ from rich.console import Console
 import tailroom
 from tailroom.cli import failures, phases, report
 from tailroom.cli.answer import write_and_print
-from tailroom.cli.options import Json, ScenarioFiles, refuse
+from tailroom.cli.options import Json, NoTitle, ScenarioFiles, refuse
 from tailroom.cli.packets import Wanted
 from tailroom.cli.progress import progress_bar, runs_bar
 from tailroom.cli.signature import options_of
@@ -31,6 +31,7 @@ def run(  # noqa: PLR0913 - each is one option
     scenarios: ScenarioFiles,
     *,
     json: Json = False,
+    no_title: NoTitle = False,
     out: Annotated[
         Path | None,
         typer.Option(
@@ -95,12 +96,22 @@ def run(  # noqa: PLR0913 - each is one option
             "packet's transmission time, and show how far the results change.",
         ),
     ] = False,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Print more: queues in packets, limits in every unit, up to 100 links, groups and "
+            "flows, the state of queue disciplines, how flows share the links, dynamic flows by "
+            "size, and the speed of the run; of several choices, every metric of every link and "
+            "group.",
+        ),
+    ] = False,
     **options: Any,
 ) -> None:
     """Simulate a scenario and print the results.
 
     Several choices are compared: `tailroom run FILE --vary links.down.queue=codel,pie` and
-    `tailroom run A.toml B.toml` print a table per link and per group of flows, a row per choice.
+    `tailroom run A.toml B.toml` print a row per choice.
     """
     chosen = (start, end, only_flows or (), every, direction, ip)
     wanted = Wanted(pcap, packets, qlog, at or (), *chosen)
@@ -115,7 +126,7 @@ def run(  # noqa: PLR0913 - each is one option
                 "--pcap, --packets and --qlog: apply to a single run; leave out --vary, --metric "
                 "and --seeds, and give one FILE"
             )
-        _run_choices(scenarios, options, json=json, out=out)
+        _run_choices(scenarios, options, json=json, out=out, explain=explain)
         return
     of_several = ("store",) if phase_check else ("store", "workers", "executor")
     refuse(
@@ -124,14 +135,27 @@ def run(  # noqa: PLR0913 - each is one option
         "applies to several runs; leave it out, or add --vary, --seeds or another FILE",
     )
     options.pop("seeds", None)
-    _run_one(scenarios[0], options, wanted, json=json, out=out, phase_check=phase_check)
+    _run_one(
+        scenarios[0],
+        options,
+        wanted,
+        json=json,
+        out=out,
+        phase_check=phase_check,
+        explain=explain,
+    )
     if not json:
         for file in filter(None, (pcap, packets, qlog)):
             print(f"Packets are in {file}")
 
 
 def _run_choices(
-    scenarios: list[Path], options: dict[str, Any], *, json: bool, out: Path | None
+    scenarios: list[Path],
+    options: dict[str, Any],
+    *,
+    json: bool,
+    out: Path | None,
+    explain: bool,
 ) -> None:
     """Compares choices, prints them, and writes them with --out."""
     from tailroom.cli import choices  # noqa: PLC0415 - it loads NumPy and Arrow
@@ -145,7 +169,10 @@ def _run_choices(
                 every_metric = "metrics" not in options
                 print(json_text(compared.as_dict(every_metric=every_metric)), end="")
             else:
-                choices.show(compared, Console(highlight=False))
+                is_short = not (explain or "metrics" in options)
+                choices.show(
+                    compared, Console(highlight=False), is_short=is_short, by_owner=explain
+                )
 
         write_and_print(output, lambda directory: write(compared, directory), show)
     if out and not json:
@@ -160,6 +187,7 @@ def _run_one(  # noqa: PLR0913 - what `run` was asked for
     json: bool,
     out: Path | None,
     phase_check: bool,
+    explain: bool,
 ) -> None:
     """Simulates one scenario with one seed, and checks the phases if asked to."""
     of_run = {name: options[name] for name in ("seed", "set") if name in options}
@@ -189,7 +217,7 @@ def _run_one(  # noqa: PLR0913 - what `run` was asked for
             if json:
                 print(json_text(result.summary), end="")
                 return
-            report.show(result, Console())
+            report.show(result, Console(), explain=explain)
             if phase_check:
                 phases.show(spreads, Console(highlight=False))
 

@@ -3,6 +3,8 @@
 from rich.console import Console
 from rich.text import Text
 
+from tailroom.cli.unbroken_text import UnbrokenText
+
 HANG = 4
 """Indentation of the second and further lines, in characters."""
 
@@ -16,13 +18,13 @@ def say(console: Console, markup: str, *, is_one_line: bool = True) -> None:
         is_one_line: In a file or a pipe it stays one line, which can be searched; else it is broken
             there too.
     """
-    if not console.is_terminal:
-        console.print(markup, soft_wrap=is_one_line)
+    if not console.is_terminal and is_one_line:
+        console.print(markup, soft_wrap=True)
         return
-    text = Text.from_markup(markup)
-    while text.plain.startswith("\n"):
+    while markup.startswith("\n"):
         console.print()
-        text = text[1:]
-    first, *further = text.wrap(console, console.width - HANG)
-    for line in (first, *(Text.assemble(" " * HANG, line) for line in further)):
+        markup = markup[1:]
+    hang = HANG if console.is_terminal else 0
+    first, *further = UnbrokenText.of(markup).wrap(console, console.width - hang)
+    for line in (first, *(Text.assemble(" " * hang, line) for line in further)):
         console.print(line)

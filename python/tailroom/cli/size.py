@@ -12,7 +12,7 @@ from rich.console import Console
 import tailroom
 from tailroom.cli import completion, failures
 from tailroom.cli.answer import write_and_print
-from tailroom.cli.options import Json, PictureFile, read_axes
+from tailroom.cli.options import Json, NoTitle, PictureFile, read_axes
 from tailroom.cli.progress import size_bar
 from tailroom.cli.signature import options_of
 from tailroom.cli.size_report import show, show_frontier
@@ -37,7 +37,7 @@ def _show_known(answer: "Size") -> str:
 
 
 @options_of("size", on_interrupt=_show_known)
-def size_command(  # noqa: PLR0913 - options
+def size_command(  # noqa: PLR0913 - each is one option
     scenario: Annotated[
         Path | None,
         typer.Argument(
@@ -80,6 +80,7 @@ def size_command(  # noqa: PLR0913 - options
     ] = False,
     json: Json = False,
     out: PictureFile = None,
+    no_title: NoTitle = False,
     **question: Any,
 ) -> None:
     """Find the smallest buffer that meets every target with 95 % confidence.

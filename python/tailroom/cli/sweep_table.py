@@ -7,7 +7,7 @@ from pathlib import Path
 from rich.console import Console
 
 from tailroom.cli.blocks import Column, print_block
-from tailroom.cli.metric_cells import WIDEST, cell, heading, in_lines
+from tailroom.cli.metric_cells import cell, heading, headings_in_one_table, owner_of
 from tailroom.cli.sentences import say
 from tailroom.cli.terminal_text import escape
 from tailroom.scenario.axis import headings, value_words
@@ -49,9 +49,10 @@ def show(
         MetricError: There is no such metric.
     """
     _show_points(result, console, metrics, only_finished)
-    finished = sum(result.run_counts)
+    finished, planned = sum(result.run_counts), result.planned_runs
+    of_planned = f" of {planned:,}" if finished < planned else ""
     console.print(
-        f"{finished:,} runs of {_points(len(result.record.points))} are in the store "
+        f"{finished:,}{of_planned} runs of {_points(len(result.record.points))} are in the store "
         f"{escape(str(result.store.directory))}"
     )
     for warning, points in result.own_warnings:
@@ -77,14 +78,16 @@ def _show_points(
     shown = [place for place, count in enumerate(finished) if count or not only_finished]
     known = result.metrics
     blocks = _chosen(metrics, known) if metrics else _blocks(result, known)
-    names = [*dict.fromkeys(metric for block in blocks.values() for metric in block.values())]
+    names = [*dict.fromkeys(metric for block in blocks.values() for metric in block)]
     means = {metric: result.intervals(metric) for metric in names}
     by_point = result.phase_spreads(names)
     spreads = [{spread.metric: spread for spread in point} for point in by_point]
     names_of_points = _settings(result, shown)
-    counts = [finished[place] for place in shown]
-    if len(set(counts)) > 1:
-        names_of_points.append(Column("runs", [str(count) for count in counts]))
+    planned = [len(point["runs"]) for point in result.record.points]
+    counts = [(finished[place], planned[place]) for place in shown]
+    if len(set(counts)) > 1 or any(count < all_ for count, all_ in counts):
+        words = (f"{count} of {all_}" if count < all_ else f"{count}" for count, all_ in counts)
+        names_of_points.append(Column("runs", list(words)))
     for title, block in blocks.items():
         columns = [
             Column(
@@ -95,10 +98,23 @@ def _show_points(
                     for place in shown
                 ],
             )
-            for words, metric in block.items()
+            for metric, words in block.items()
         ]
         full_title = ", ".join(filter(None, [f"Sweep {result.record.id}", title]))
         print_block(console, full_title, names_of_points, columns)
+    _show_names(names, console)
+
+
+def _show_names(metrics: Sequence[str], console: Console) -> None:
+    """Prints the names of the printed metrics, by which queries, targets and --metric find them."""
+    owners = {owner for metric in metrics if (owner := metric.split(".")[1]) and "links." in metric}
+    names = dict.fromkeys(
+        metric
+        if len(owners) <= 1 or not metric.startswith("links.")
+        else f"links.NAME.{owner_of(metric)[1]}"
+        for metric in metrics
+    )
+    say(console, f"\nNames for --metric and, in double quotes, SQL: {escape(', '.join(names))}")
 
 
 def _settings(result: SweepResult, places: Sequence[int]) -> list[Column]:
@@ -112,13 +128,14 @@ def _settings(result: SweepResult, places: Sequence[int]) -> list[Column]:
 
 
 def _chosen(metrics: Sequence[str], known: Sequence[str]) -> dict[str, dict[str, str]]:
-    """One block with the requested metrics under the given names."""
+    """One block with the requested metrics."""
     full = {name: find_metric(name, known) if known else name for name in metrics}
-    return {"": {in_lines(name, WIDEST): metric for name, metric in full.items()}}
+    shown = list(dict.fromkeys(full.values()))
+    return {"": dict(zip(shown, headings_in_one_table(shown, known), strict=True))}
 
 
 def _blocks(result: SweepResult, known: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Headings with full names of metrics, by the title of their table."""
+    """Full names of metrics with their headings, by the title of their table."""
     every = list(
         dict.fromkeys(metric.split(".")[1] for metric in known if metric.startswith("links."))
     )
@@ -130,23 +147,23 @@ def _blocks(result: SweepResult, known: Sequence[str]) -> dict[str, dict[str, st
     varied = {key.split(".")[1] for key in named if key.startswith("links.")}
     links = [link for link in every if link in varied] or _most_notable(result, every)
     blocks = _of_coflows(known) | {
-        f"link {link}": {heading(metric): f"links.{link}.{metric}" for metric in LINK_METRICS}
+        f"link {link}": {f"links.{link}.{metric}": heading(metric) for metric in LINK_METRICS}
         for link in links
     }
     if FAIRNESS in known and len(blocks) != 1:
-        blocks["all flows"] = {heading(FAIRNESS): FAIRNESS}
+        blocks["all flows"] = {FAIRNESS: heading(FAIRNESS)}
     elif FAIRNESS in known:
-        blocks[f"link {links[0]}"][heading(FAIRNESS)] = FAIRNESS
+        blocks[f"link {links[0]}"][FAIRNESS] = heading(FAIRNESS)
     return {"": blocks[f"link {every[0]}"]} if len(every) == len(blocks) == 1 else blocks
 
 
 def _of_coflows(known: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Headings with full names of metrics, by the title of the table of a group with coflows."""
+    """Full names with headings, by the title of the table of a group with coflows."""
     groups = {name.split(".")[1]: None for name in known if ".coflows." in name}
     prefixes = {group: f"groups.{group}.coflows." for group in groups}
     return {
         f"group {group}": {
-            heading(f"coflows.{metric}"): f"{prefix}{metric}" for metric in COFLOW_METRICS
+            f"{prefix}{metric}": heading(f"coflows.{metric}") for metric in COFLOW_METRICS
         }
         for group, prefix in prefixes.items()
     }

@@ -1,12 +1,15 @@
 """Tables of numbers that fit the terminal."""
 
 from collections.abc import Iterator
+from typing import Any
 
 from rich import box
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
+
+from tailroom.cli.unbroken_text import UnbrokenText
 
 GAP = 2
 """Spaces between two columns."""
@@ -28,8 +31,8 @@ class Parts:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yields the values on one line if it fits."""
-        joined = Text.from_markup(self.between.join(self.values))
-        yield joined if joined.cell_len <= options.max_width else Text.from_markup(str(self))
+        joined = UnbrokenText.of(self.between.join(self.values))
+        yield joined if joined.cell_len <= options.max_width else UnbrokenText.of(str(self))
 
     def __rich_measure__(self, console: Console, options: ConsoleOptions) -> Measurement:
         """Returns the widths of the longest value and of the line of all."""
@@ -41,8 +44,9 @@ class NumberTable(Table):
     """A table whose first column holds names and the others numbers.
 
     If the table is wider than the terminal, cells of several values get a line per value, cells are
-    broken between words, and long names at any character, unless the first column has `no_wrap`; no
-    cell is cut off. If that does not suffice, each row becomes a list of its cells.
+    broken between words but not before a unit, and long names at any character, unless the first
+    column has `no_wrap`; no cell is cut off. If that does not suffice, each row becomes a list of
+    its cells.
     """
 
     def __init__(self, title: str, *headings: str) -> None:
@@ -57,6 +61,11 @@ class NumberTable(Table):
         self.add_column(headings[0], overflow="fold")
         for heading in headings[1:]:
             self.add_column(heading, justify="right")
+
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
+        """Adds a row; a cell that is a text is markup."""
+        held = (UnbrokenText.of(cell) if isinstance(cell, str) else cell for cell in cells)
+        super().add_row(*held, **options)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         """Yields the lines of the table, or of the lists that replace it."""
@@ -110,10 +119,12 @@ class NumberTable(Table):
 
     def _broken(self, console: Console, options: ConsoleOptions, index: int) -> int:
         """The width of a column whose cells have a line per value."""
-        cells = [self._heading(index), *map(str, self.columns[index].cells)]
-        return max(
-            Measurement.get(console, options.update_width(10_000), cell).maximum for cell in cells
-        )
+        wide = options.update_width(10_000)
+        cells: list[str | Text] = [
+            self._heading(index),
+            *map(_text, self.columns[index].cells),
+        ]
+        return max(Measurement.get(console, wide, cell).maximum for cell in cells)
 
     def _heading(self, index: int) -> str:
         return str(self.columns[index].header)
@@ -123,9 +134,14 @@ class NumberTable(Table):
         names = [" ".join(self._heading(at).split()) for at in range(len(self.columns))]
         longest = max((len(name) for name in names[1:]), default=0)
         for row in zip(*(column.cells for column in self.columns), strict=True):
-            name, *cells = (Text.from_markup(str(cell)) for cell in row)
+            name, *cells = map(_text, row)
             if name.plain:
                 yield name
             for key, cell in zip(names[1:], cells, strict=True):
                 lines = ", ".join(cell.plain.split("\n"))
-                yield Text(f"  {key:{longest}}  {lines}")
+                yield UnbrokenText(f"  {key:{longest}}  {lines}")
+
+
+def _text(cell: RenderableType) -> Text:
+    """A cell as text, with a line per value."""
+    return cell if isinstance(cell, Text) else UnbrokenText.of(str(cell))

@@ -7,6 +7,7 @@ from rich.console import Console
 
 from tailroom.cli.blocks import GAP, Column, print_block
 from tailroom.cli.sentences import say
+from tailroom.written_numbers import number
 
 MOST_ROWS = 40
 LONGEST_CELL = 30
@@ -49,7 +50,7 @@ def _fitting(columns: Sequence[Column], width: int) -> list[Column]:
 def _text(value: object) -> str:
     if value is None:
         return "-"
-    return f"{value:.6g}" if isinstance(value, float) else _cut(str(value))
+    return number(value) if isinstance(value, float) else _cut(str(value))
 
 
 def _cut(text: str) -> str:

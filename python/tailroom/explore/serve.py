@@ -84,8 +84,9 @@ def _page_files() -> dict[str, tuple[str, bytes]]:
     """
     if not (PAGE / "index.html").is_file():
         raise ExploreError(
-            "this installation was built without the page; run `make page` in the repository "
-            "(Rust, node 20 or newer), or install a wheel"
+            "this installation was built without the page, which wheels contain; in the "
+            "repository, install node 20 or newer with npm, and Rust's target for the browser with "
+            "`rustup target add wasm32-unknown-unknown`, then run `make page`"
         )
     files = {
         f"/{path.relative_to(PAGE).as_posix()}": (

@@ -35,6 +35,7 @@ from tailroom.models.rules import (
     tiny_buffers,
 )
 from tailroom.models.sawtooth import residual_sawtooth, sawtooth
+from tailroom.scenario.named_values import nearest
 
 MODELS: dict[str, Model] = {
     model.name: model
@@ -77,7 +78,7 @@ def models_named(names: Iterable[str]) -> list[Model]:
     names = list(names)
     for name in names:
         if name not in MODELS:
-            raise ArgumentError(f"there is no model {name!r}; choose one of {', '.join(MODELS)}")
+            raise ArgumentError(f"there is no model {name!r}; {nearest(str(name), MODELS)}")
     return [MODELS[name] for name in names]
 
 

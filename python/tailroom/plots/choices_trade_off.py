@@ -54,11 +54,11 @@ def draw(choices: "Choices") -> Figure:
         Line2D([], [], label=choice.name, **{**look, "linestyle": "none"})
         for choice, look in zip(choices.choices, looks, strict=False)
     ]
+    runs = style.runs_words([len(choices.seeds)])
     handles.append(Line2D([], [], color="0.3", linewidth=0.8, label="from mean to p99 delay"))
-    if len(choices.seeds) > 1:
-        handles.append(
-            Line2D([], [], color="0.3", linewidth=0, marker="+", label="95 % confidence of means")
-        )
+    words = f"95 % confidence of means,\n{runs}" if len(choices.seeds) > 1 else runs
+    marker = "+" if len(choices.seeds) > 1 else ""
+    handles.append(Line2D([], [], color="0.3", linewidth=0, marker=marker, label=words))
     style.figure_legend(figure, handles, style.LEGEND_ROOM)
     figure.draw_without_rendering()
     for panel, named in zip(panels, points, strict=False):

@@ -63,6 +63,8 @@ def draw(frontier: "Frontier") -> Figure:
         bars = np.transpose([[to_ms * arm for arm in delay.bar] for delay in delays])
         looks = {**look, **dashes, "label": metric_of(metric).label}
         below.errorbar(xs, [to_ms * delay.mean for delay in delays], bars, capsize=2, **looks)
+    counts = (len(chosen.point.finished) for *_, chosen in answered)
+    below.errorbar([], [], label=f"95 %, {style.runs_words(counts)}", linestyle="none")
     below.set_ylabel("queueing delay\nat the answer (ms)")
     style.legend_at_right(below)
     unit = f" ({axis.unit})" if axis.unit else ""

@@ -63,7 +63,7 @@ def draw(
         panel.label_outer()
     for panel in panels[len(lines) :]:
         panel.remove()
-    figure.colorbar(image, ax=list(panels[: len(lines)]), label=label)
+    figure.colorbar(image, ax=list(panels[: len(lines)]), label=f"{label}\n{view.runs_words()}")
     return figure
 
 

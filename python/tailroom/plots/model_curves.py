@@ -102,7 +102,9 @@ def _draw_panel(
 def _handles(curves: "Curves") -> list[Line2D]:
     handles = [Line2D([], [], label="an assumption fails", **FAILING)]
     if curves.simulated:
-        handles.insert(0, Line2D([], [], label="simulation, 95 %", **SIMULATION))
+        counts = (one.count for metrics in curves.simulated for one in metrics.values())
+        words = f"simulation, 95 %, {style.runs_words(counts)}"
+        handles.insert(0, Line2D([], [], label=words, **SIMULATION))
     return handles
 
 

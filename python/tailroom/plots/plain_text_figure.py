@@ -8,6 +8,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 from matplotlib.ticker import LogFormatter
 
+from tailroom import figure_titles
+
 if TYPE_CHECKING:
     from matplotlib.axis import Axis
     from matplotlib.backend_bases import RendererBase
@@ -25,6 +27,15 @@ class PlainTextFigure(Figure):
     matplotlib takes what stands between two dollar signs for a formula, and raises an exception
     when it is none. Only the powers of ten of logarithmic axes are formulas here.
     """
+
+    def suptitle(self, t: str, **kwargs: Any) -> Text:
+        """Writes the title of the figure, unless titles are left out.
+
+        Args:
+            t: The title.
+            **kwargs: Options of matplotlib's `suptitle`.
+        """
+        return super().suptitle(t, **kwargs) if figure_titles.are_wanted() else Text(text=t)
 
     def draw(self, renderer: "RendererBase") -> None:
         """Draws the figure.

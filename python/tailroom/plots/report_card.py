@@ -45,16 +45,25 @@ def draw(evaluation: "Evaluation") -> Figure:
     for panel in panels[len(findings) :]:
         panel.remove()
     handles, names = _handles(looks)
+    handles.append(Line2D([], [], linestyle="none"))
+    names.append(f"95 % confidence, {_runs_words(evaluation)}")
     figure.legend(
         handles,
         names,
         handler_map={tuple: HandlerTuple(ndivide=None)},
         loc="outside lower center",
-        ncols=min(len(looks) + 2, COLUMNS + 2),
+        ncols=min(len(looks) + 3, COLUMNS + 2),
         handlelength=4,
         frameon=False,
     )
     return figure
+
+
+def _runs_words(evaluation: "Evaluation") -> str:
+    points = [point for found in evaluation.findings for point in found.points]
+    return style.runs_words(
+        value.count for point in points for value in point.values.values() if value
+    )
 
 
 def _handles(looks: dict[str, dict[str, Any]]) -> tuple[list[Any], list[str]]:

@@ -222,7 +222,8 @@ def _but_for_the_loss(size: "Size") -> bool:
 
 def _handles(size: "Size", panels: "list[Axes]") -> Iterator[Any]:
     """The entries of the one legend: simulation, targets, answer, groups."""
-    yield Line2D([], [], **OWN_LOOK)
+    runs = style.runs_words(len(tried.point.finished) for tried in size.tried)
+    yield Line2D([], [], **{**OWN_LOOK, "label": f"{OWN_LOOK['label']},\n{runs}"})
     yield Patch(label="misses a target", **MISSED)
     if size.answer is not None:
         yield Line2D([], [], label=f"answer: {size.varied.text(size.answer)}", **ANSWER)

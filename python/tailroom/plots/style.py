@@ -1,7 +1,7 @@
 """Style shared by the figures: lines that differ without colour, axes, labels, legends."""
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import cycle, pairwise, product
 from math import dist, isfinite, log10
 from typing import TYPE_CHECKING, Any
@@ -147,6 +147,19 @@ def title(figure: "Figure", text: str, legend: float = 0.0) -> None:
     width = int(CHARACTERS_PER_INCH[legend > 0] * (figure.get_figwidth() - legend))
     place: dict[str, Any] = {"x": 0.01, "ha": "left"} if legend else {}
     figure.suptitle(textwrap.fill(text, width), fontsize="medium", **place)
+
+
+def runs_words(counts: Iterable[int]) -> str:
+    """Returns how many runs are behind the means of a figure: `n = 3 runs`, `n = 4 to 32 runs`.
+
+    Args:
+        counts: The number of runs of each mean; 0 is left out.
+    """
+    known = sorted({count for count in counts if count})
+    if not known:
+        return "no run"
+    several = f"{known[0]} to {known[-1]}" if len(known) > 1 else f"{known[0]}"
+    return f"n = {several} {'run' if known == [1] else 'runs'}"
 
 
 def scale_over(axes: "Axes", values: Sequence[float], first: float | None = None) -> None:

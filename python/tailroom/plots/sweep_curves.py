@@ -128,6 +128,7 @@ class _Page:
             Line2D([], [], color="0.3", label=self.models.label(name), **self._model_look(place))
             for place, name in enumerate(self.models.names)
         ]
+        confidence = f"95 % confidence, {self.view.runs_words()}"
         if self.over_words:
             look: dict[str, Any] = {
                 "color": "0.3",
@@ -135,9 +136,9 @@ class _Page:
                 "marker": "|",
                 "markersize": 9,
             }
-            handles.append(Line2D([], [], label="95 % confidence", **look))
+            handles.append(Line2D([], [], label=confidence, **look))
         else:
-            handles.append(Patch(color="0.3", label="95 % confidence", **style.band(1)))
+            handles.append(Patch(color="0.3", label=confidence, **style.band(1)))
         if len(self.lines) < self.count:
             handles.append(Patch(alpha=0, label=f"{len(self.lines)} of {self.count} lines"))
         return handles

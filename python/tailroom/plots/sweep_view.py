@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from tailroom.arguments import named
 from tailroom.errors import ArgumentError, MetricError
+from tailroom.plots import style
 from tailroom.scenario.axis import Axis, is_buffer, key_words, value_words
 from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.intervals import Interval
@@ -166,6 +167,11 @@ class SweepView:
             for name in ("mean", "low", "high")
         )
         return Means(mean, low, high)
+
+    def runs_words(self) -> str:
+        """How many finished runs the points have."""
+        present = self.result.index.present
+        return style.runs_words(len(present(point["runs"])) for point in self.result.record.points)
 
     def metric(self, name: str) -> str:
         """Returns the full name of a metric; a short name means the metric of the link first.

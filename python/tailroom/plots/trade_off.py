@@ -62,7 +62,8 @@ def draw(view: SweepView, *, x: str | None = None) -> Figure:
     panel.set_xlabel(f"{axis_label(PAID)}; the labels: {view.axis_label(key)}")
     panel.set_ylabel(axis_label(GOT))
     panel.grid(visible=True, color="0.92")
-    handles.append(Line2D([], [], color="0.3", marker="|", linewidth=0.7, label="95 % confidence"))
+    confidence = f"95 % confidence, {view.runs_words()}"
+    handles.append(Line2D([], [], color="0.3", marker="|", linewidth=0.7, label=confidence))
     style.cap_at_highest(panel, GOT)
     style.figure_legend(figure, handles, style.LEGEND_ROOM)
     figure.draw_without_rendering()

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from matplotlib.figure import Figure
 
+from tailroom import written_numbers
 from tailroom.plots import style
 from tailroom.plots.plain_text_figure import PlainTextFigure
-from tailroom.simulation import metric_units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,7 +42,7 @@ def draw(result: "Result") -> Figure:
     ends, idle = _idle(result, links)
     if len(links) <= MOST_LINKS:
         for link, values, look in zip(links, idle, style.line_styles(), strict=False):
-            used = metric_units.percent(result.links[link]["utilization"])
+            used = written_numbers.percent(result.links[link]["utilization"])
             panel.step(ends, values, label=f"{link}, utilization {used}", **look)
         highest = idle
     else:

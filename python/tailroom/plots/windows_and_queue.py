@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 from matplotlib.figure import Figure
 
+from tailroom import written_numbers
 from tailroom.plots import style
 from tailroom.plots.plain_text_figure import PlainTextFigure
-from tailroom.simulation import metric_units
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -94,6 +94,6 @@ def _draw_queue(panel: "Axes", result: "Result", link: str) -> None:
     style.envelope(panel, queue["time_s"], queue["queue_packets"], "queue")
     limit_packets = result.links[link]["limit_packets"]
     # A queue of packets smaller than those of the long flows may pass a limit in bytes.
-    label = f"limit, {metric_units.packet_limit(limit_packets)}"
+    label = f"limit, {written_numbers.packet_limit(limit_packets)}"
     panel.axhline(limit_packets, label=label, **style.LIMIT_LINE)
     panel.set_ylabel(f"queue at {link}\n(packets)")

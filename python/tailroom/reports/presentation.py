@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tailroom.errors import ArgumentError
+from tailroom.figure_titles import titles
 from tailroom.scenario.json_text import json_text
 from tailroom.simulation.any_result import AnyResult
 from tailroom.storage import result_directory
@@ -40,14 +41,17 @@ SHOWN_BY = {
 DOTS_PER_INCH = 150
 
 
-def draw(result: AnyResult, *options: object, **named: object) -> "Figure":
+def draw(
+    result: AnyResult, *options: object, title: bool | None = True, **named: object
+) -> "Figure":
     """Draws a result; the options are those of its `plot`.
 
     Raises:
         ArgumentError: The result has nothing to draw, or an option is wrong.
     """
     name, _ = _of_class(result, SHOWN_BY)
-    figure: Figure = _function(f"tailroom.plots.{name}")(result, *options, **named)
+    with titles(wanted=title):
+        figure: Figure = _function(f"tailroom.plots.{name}")(result, *options, **named)
     return figure
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 from tailroom.arguments import named
 from tailroom.reports.document import Document, Drawn, Heading, Paragraph, Picture, Table
 from tailroom.reports.picture import render
-from tailroom.simulation.metric_units import two_digits
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.report_card.evaluation import Evaluation, Finding
 from tailroom.studies.report_card.verdict import Grade
+from tailroom.written_numbers import two_digits
 
 PICTURE = "report_card.png"
 DOTS_PER_INCH = 130

@@ -2,7 +2,6 @@
 
 import copy
 import dataclasses
-import difflib
 import functools
 import hashlib
 import importlib
@@ -28,6 +27,7 @@ from tailroom.scenario.custom_sources import (
     Sources,
     missing_source_method,
 )
+from tailroom.scenario.named_values import near
 from tailroom.scenario.trust import EVERYTHING, Trust
 
 
@@ -306,8 +306,8 @@ class OwnControls:
         where = f"{module_name} ({getattr(value, '__file__', 'built in')})"
         for step in path.split("."):
             if not hasattr(value, step):
-                near = difflib.get_close_matches(step, dir(value), n=1)
-                remedy = f"did you mean `{near[0]}`?" if near else "check the class's name"
+                meant = near(step, dir(value))
+                remedy = f"did you mean `{meant[0]}`?" if meant else "check the class's name"
                 raise ScenarioError(f'"{name}" is not there: {where} has no {step}', remedy)
             value = getattr(value, step)
         # A function is not called, since a scenario might name any function with any arguments.

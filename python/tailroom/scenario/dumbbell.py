@@ -303,7 +303,10 @@ def _known(name: str, kind: str, place: str | None = None) -> str:
     if kind in known:
         return kind
     names = near(str(kind), known)
-    meant = f"did you mean `{'` or `'.join(names)}`? " if names else ""
+    remark = (
+        f"{_engine.remark(kind, names[0])}. " if names and _engine.remark(kind, names[0]) else ""
+    )
+    meant = f"did you mean `{'` or `'.join(names)}`? {remark}" if names else ""
     own = ', and "module:Class" is a class of your own' if name == "congestion" else ""
     raise ScenarioError(
         f'{place or name}: "{kind}" is unknown; {meant}`tailroom list {name}` names all{own}'

@@ -1,9 +1,9 @@
 """Classes of the caller's own that an argument gives by name."""
 
-import difflib
 from collections.abc import Iterable
 
 from tailroom.errors import ScenarioError
+from tailroom.scenario.named_values import few, near
 
 
 def check_named_class(
@@ -24,8 +24,8 @@ def check_named_class(
     what, made, remedy = words
     known = list(known)
     if name not in known:
-        near = difflib.get_close_matches(str(name), known, n=1)
-        hint = f"did you mean `{near[0]}`?" if near else f"name one of {', '.join(known)}"
+        meant = near(str(name), known)
+        hint = f"did you mean `{meant[0]}`?" if meant else f"name one of {few(name, known)}"
         raise ScenarioError(f"{argument}: there is no {what} {name!r}; {hint}")
     if not callable(given):
         raise ScenarioError(

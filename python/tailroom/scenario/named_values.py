@@ -1,11 +1,12 @@
 """Values by name, with suggestions for misspelled names."""
 
-import difflib
 from collections.abc import Iterable
 from typing import Any, NoReturn
 
-MOST_NAMED = 12
-"""Largest number of names that an error lists."""
+from tailroom import _engine
+
+MOST_NEAR = 3
+"""Maximum number of names that a name may have meant."""
 
 
 class NamedValues(dict[str, Any]):
@@ -35,22 +36,25 @@ class NamedValues(dict[str, Any]):
 
 
 def near(name: str, known: Iterable[str]) -> list[str]:
-    """Returns up to three names that begin with, else resemble, else contain `name`."""
-    known = list(known)
-    begun = [
-        candidate for candidate in known if name and candidate.lower().startswith(name.lower())
-    ]
-    alike = begun or difflib.get_close_matches(name, known, n=3)
-    return (alike or [candidate for candidate in known if name.lower() in candidate.lower()])[:3]
+    """Returns up to three names that a person who wrote `name` may have meant, the likeliest first.
+
+    They are those that `name` is another word for, else those that begin with it, resemble it or
+    contain it; case and hyphens do not matter.
+    """
+    return _engine.meant(name, list(known))[:MOST_NEAR]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Returns a suggestion for a misspelled `name`: similar names, else known names."""
+    """Returns a suggestion for a misspelled `name`: similar names, else a few of those known."""
     known = list(known)
     meant = near(name, known)
     if meant:
-        return f"did you mean {' or '.join(meant)}?"
-    if not known:
-        return "there is none at all"
-    more = f" and {len(known) - MOST_NAMED} more" if len(known) > MOST_NAMED else ""
-    return f"choose one of {', '.join(known[:MOST_NAMED])}{more}"
+        remark = _engine.remark(name, meant[0])
+        return f"did you mean {' or '.join(meant)}?{f' {remark}' if remark else ''}"
+    return f"choose one of {few(name, known)}" if known else "there is none at all"
+
+
+def few(name: str, known: Iterable[str]) -> str:
+    """Returns the names that resemble `name` most, and how many others there are."""
+    listed, others = _engine.few(name, list(known))
+    return f"{', '.join(listed)}{f' and {others} more' if others else ''}"

@@ -25,7 +25,7 @@ from tailroom.scenario.custom_controls import Congestion, OwnControls
 from tailroom.scenario.custom_disciplines import Disciplines
 from tailroom.scenario.custom_sources import Sources
 from tailroom.scenario.discipline_arguments import limits_of
-from tailroom.scenario.named_values import MOST_NAMED
+from tailroom.scenario.named_values import few
 from tailroom.scenario.shipped_scenarios import did_you_mean, shipped_scenario
 from tailroom.scenario.source_arguments import check_sources
 from tailroom.scenario.toml_values import inline, plain
@@ -252,7 +252,7 @@ class Scenario:
         known = [full for full in _dotted(self.resolved) if full.endswith(f".{key}")]
         if len(known) > 1:
             raise ScenarioError(
-                f"{self.place}: {key} is short for several keys: {', '.join(known[:MOST_NAMED])}; "
+                f"{self.place}: {key} is short for several keys: {few(key, known)}; "
                 "write one of them"
             )
         return known[0] if known else key

@@ -1129,9 +1129,11 @@ class Switch(TypedDict):
     )
     """Queue discipline of each port of a switch, and the limit of its buffer."""
     nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str]
-    """Queue discipline of each host's interface, which the flows of the host share. Default:
-    `drop_tail` with room for 10,000 packets, so that hosts lose nothing themselves. Default:
-    {'kind': 'drop_tail', 'limit': '10000 packets'}."""
+    """Queue discipline of each host's interface, which the flows of the host share. Default,
+    with room for 10,000 packets, so that hosts lose nothing themselves: `fair`, which serves
+    flows in turn, where groups whose `host` is `"linux"` or `"data_center"` send from this
+    switch or fabric, and otherwise `drop_tail`, one FIFO for all flows. Default: {'kind':
+    'drop_tail', 'limit': '10000 packets'}."""
     uplink_rate: NotRequired[Rate]
     """Rate of uplinks, or of the links between leaves and spines, each way. Default: `rate`."""
     uplink_delay: NotRequired[Duration]
@@ -1202,9 +1204,11 @@ class Fabric(TypedDict):
     )
     """Queue discipline of each port of a switch, and the limit of its buffer."""
     nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str]
-    """Queue discipline of each host's interface, which the flows of the host share. Default:
-    `drop_tail` with room for 10,000 packets, so that hosts lose nothing themselves. Default:
-    {'kind': 'drop_tail', 'limit': '10000 packets'}."""
+    """Queue discipline of each host's interface, which the flows of the host share. Default,
+    with room for 10,000 packets, so that hosts lose nothing themselves: `fair`, which serves
+    flows in turn, where groups whose `host` is `"linux"` or `"data_center"` send from this
+    switch or fabric, and otherwise `drop_tail`, one FIFO for all flows. Default: {'kind':
+    'drop_tail', 'limit': '10000 packets'}."""
     uplink_rate: NotRequired[Rate]
     """Rate of uplinks, or of the links between leaves and spines, each way. Default: `rate`."""
     uplink_delay: NotRequired[Duration]

@@ -102,13 +102,16 @@ class AnyResult(ABC):
         frame: pl.DataFrame = pl.from_arrow(self.table(table))  # type: ignore[assignment]
         return frame
 
-    def plot(self) -> Figure:
+    def plot(self, *, title: bool | None = True) -> Figure:
         """Draws the main picture.
+
+        Args:
+            title: Whether the picture has its title; `None` is no title either.
 
         Raises:
             ArgumentError: The result has nothing to draw.
         """
-        return self._drawn()
+        return self._drawn(title=title)
 
     def save(self, directory: str | PathLike[str]) -> None:
         """Writes the result into a new directory; if a file cannot be written, none is left.

@@ -25,7 +25,7 @@ from tailroom.simulation.run_warnings import warn, warning
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from tailroom.simulation.result_types import RunWarning, Summary
+    from tailroom.simulation.result_types import RunWarning, Summary, Timing
 
 MOST_SERIES_ROWS = 5_000_000
 """Maximum number of rows of series that are recorded without a request of the scenario; about
@@ -158,12 +158,18 @@ def result_of(  # noqa: PLR0913 - each is what is known of a run
         document = tomllib.loads(resolved)
     measured = _summary_of(answer["summary"])
     measured["warnings"] += [_of_shared_control(name) for name in shared]
-    summary = _summary(measured, document, scenario.hash_of(read), wall_s)
+    timing = _timing(measured, wall_s)
+    summary = _summary(measured, document, scenario.hash_of(read))
     tables: dict[str, Any] = {
         name: None if columns is None else _table_maker(name, columns, summary)
         for name, columns in answer["tables"].items()
     }
-    return Result(summary=cast("Summary", summary), scenario=resolved, **tables)
+    return Result(
+        summary=cast("Summary", summary),
+        scenario=resolved,
+        timing=cast("Timing", timing),
+        **tables,
+    )
 
 
 def _summary_of(text: str) -> NamedValues:
@@ -219,34 +225,39 @@ def with_series(
     return scenario.replacing({"series.interval": interval}).handle
 
 
-def _summary(
-    measured: NamedValues, document: dict[str, Any], scenario_hash: str, wall_s: float
-) -> NamedValues:
-    """Adds hash and title of the scenario, settings of groups and elapsed time.
+def _timing(measured: NamedValues, wall_s: float) -> NamedValues:
+    """Takes out of the summary what says how much work the run was.
 
     Args:
         measured: The summary that the engine returned.
-        document: The resolved scenario.
-        scenario_hash: Hash of the scenario and of the contents of its files.
         wall_s: Elapsed time of the run.
     """
-    for name, group in measured["groups"].items():
-        group["settings"] = _settings(document["flows"][name])
-    version = measured.pop("engine_version")
     events = measured.pop("events")
     packet_hops = measured.pop("packet_hops")
-    timing = NamedValues(
+    return NamedValues(
         wall_s=wall_s,
         events=events,
         packet_hops=packet_hops,
         ns_per_packet_hop=1e9 * wall_s / packet_hops if packet_hops else None,
     )
+
+
+def _summary(measured: NamedValues, document: dict[str, Any], scenario_hash: str) -> NamedValues:
+    """Adds hash and title of the scenario, and settings of groups.
+
+    Args:
+        measured: The summary that the engine returned.
+        document: The resolved scenario.
+        scenario_hash: Hash of the scenario and of the contents of its files.
+    """
+    for name, group in measured["groups"].items():
+        group["settings"] = _settings(document["flows"][name])
+    version = measured.pop("engine_version")
     return NamedValues(
         engine_version=version,
         scenario_hash=scenario_hash,
         title=document["title"],
         **measured,
-        timing=timing,
     )
 
 

@@ -6,6 +6,7 @@ any link.
 """
 
 from dataclasses import dataclass, replace
+from textwrap import wrap
 from typing import Literal
 
 from tailroom.simulation.metric_units import (
@@ -41,13 +42,16 @@ STATISTICS = {
 }
 """The statistic at the end of a name, and its word in a label."""
 
+WIDEST = 11
+"""Largest width of a line of a heading, in characters, unless a word is longer."""
+
 
 @dataclass(frozen=True)
 class Metric:
     """How a metric is named and shown. No metric is negative."""
 
-    label: str
-    """Label on axes, without the unit."""
+    quantity: str
+    """The quantity in words, without statistic and unit."""
     unit: Unit
     """Unit of the values, and how values are written."""
     better: Better | None = None
@@ -56,43 +60,51 @@ class Metric:
     """The largest possible value; `None` if there is no bound."""
     is_logarithmic: bool = True
     """Whether an axis is logarithmic if the values span decades."""
-    heading: str = ""
-    """Heading in tables; the name of the metric if empty."""
+    in_tables: str = ""
+    """The quantity in the headings of tables, where `quantity` is too long or too general."""
+    statistic: str = ""
+    """The statistic in words, as in `STATISTICS`; empty for a number that is none."""
+
+    @property
+    def label(self) -> str:
+        """Label on axes, without the unit."""
+        return f"{self.statistic} {self.quantity}".strip()
+
+    @property
+    def heading(self) -> str:
+        """Heading in the tables of every command, of several lines; values have their unit."""
+        return in_lines(f"{self.in_tables or self.quantity} {self.statistic}".strip())
 
 
-def _statistics(name: str, metric: Metric, statistics: str, **headings: str) -> dict[str, Metric]:
+def in_lines(words: str) -> str:
+    """Breaks words into lines of at most `WIDEST` characters."""
+    return "\n".join(wrap(words, WIDEST, break_long_words=False, break_on_hyphens=False))
+
+
+def _statistics(name: str, metric: Metric, statistics: str) -> dict[str, Metric]:
     """Returns one entry per statistic, such as `queue_delay_s_mean`.
 
     Args:
         name: Name of the metric without the statistic.
         metric: The entry without the statistic.
         statistics: Keys of `STATISTICS`, separated by spaces.
-        **headings: Headings in tables, by statistic.
     """
     return {
-        f"{name}_{statistic}": replace(
-            metric,
-            label=f"{STATISTICS[statistic]} {metric.label}",
-            heading=headings.get(statistic, ""),
-        )
+        f"{name}_{statistic}": replace(metric, statistic=STATISTICS[statistic])
         for statistic in statistics.split()
     }
 
 
-_LOSS = Metric("loss", FRACTION, "lower", 1.0, heading="loss")
+_LOSS = Metric("loss", FRACTION, "lower", 1.0)
 _WAIT = Metric("queueing delay", SECONDS, "lower")
-_WAIT_HEADINGS = {"mean": "queueing\ndelay mean", "p99": "queueing\ndelay p99"}
 _MEMORY = Metric("memory", BYTES, "lower")
-_MEMORY_HEADINGS = {"mean": "memory mean\n(bytes)", "p99": "memory p99\n(bytes)"}
-_GOODPUT = Metric("goodput", BITS_PER_S, "higher", heading="goodput")
-_JAIN = Metric("fairness", INDEX, "higher", 1.0, is_logarithmic=False, heading="Jain's\nindex")
+_GOODPUT = Metric("goodput", BITS_PER_S, "higher")
+_JAIN = Metric("fairness", INDEX, "higher", 1.0, is_logarithmic=False, in_tables="Jain's index")
 _PROBABILITY = Metric("probability", LOAD, None, 1.0)
 
 LINK = {
     "capacity_bps": Metric("capacity", BITS_PER_S),
-    "utilization": Metric(
-        "utilization", SHARE, "higher", 1.0, is_logarithmic=False, heading="utilization"
-    ),
+    "utilization": Metric("utilization", SHARE, "higher", 1.0, is_logarithmic=False),
     "utilization_without_duplicates": Metric(
         "utilization without duplicates", SHARE, "higher", 1.0, is_logarithmic=False
     ),
@@ -114,19 +126,19 @@ LINK = {
         "queue_packets", Metric("queue", PACKETS, "lower"), "mean p01 p50 p95 p99 p999 max"
     ),
     **_statistics("queue_seen_packets", Metric("queue seen", PACKETS, "lower"), "mean p01 p99"),
-    **_statistics("queue_delay_s", _WAIT, "mean p01 p50 p95 p99 p999 max", **_WAIT_HEADINGS),
+    **_statistics("queue_delay_s", _WAIT, "mean p01 p50 p95 p99 p999 max"),
     "limit_packets": Metric("limit", PACKETS),
     "limit_bytes": Metric("limit", BYTES),
-    "limit_ms": Metric("limit", MILLISECONDS),
-    "limit_bdp": Metric("limit", BDP),
+    "limit_ms": Metric("limit", MILLISECONDS, in_tables="limit (ms)"),
+    "limit_bdp": Metric("limit", BDP, in_tables="limit (bdp)"),
     **_statistics("burst_packets", Metric("burst", PACKETS), "mean p99 max"),
     "congestion_episodes": Metric("congestion episodes", COUNT),
     "loss_synchronization": Metric("loss synchronization", SHARE, None, 1.0),
     "offered_load": Metric("offered load", LOAD),
-    "flows_in_progress_mean": Metric("mean flows in progress", MEAN_COUNT),
-    "flows_in_progress_p99": Metric("p99 flows in progress", COUNT),
-    "bottlenecked_flows_mean": Metric("mean bottlenecked flows", MEAN_COUNT),
-    "bottlenecked_flows_p99": Metric("p99 bottlenecked flows", COUNT),
+    "flows_in_progress_mean": Metric("flows in progress", MEAN_COUNT, statistic="mean"),
+    "flows_in_progress_p99": Metric("flows in progress", COUNT, statistic="p99"),
+    "bottlenecked_flows_mean": Metric("bottlenecked flows", MEAN_COUNT, statistic="mean"),
+    "bottlenecked_flows_p99": Metric("bottlenecked flows", COUNT, statistic="p99"),
     "bottlenecked_time_fraction": Metric("bottlenecked time", TIME_FRACTION, None, 1.0),
     "pause_frames": Metric("pause frames", COUNT, "lower"),
     "paused_fraction": Metric("paused time", TIME_FRACTION, "lower", 1.0),
@@ -140,7 +152,7 @@ LINK = {
 POOL = {
     "size_bytes": Metric("size", BYTES),
     "shared_bytes": Metric("shared memory", BYTES),
-    **_statistics("memory_bytes", _MEMORY, "mean p50 p95 p99 max", **_MEMORY_HEADINGS),
+    **_statistics("memory_bytes", _MEMORY, "mean p50 p95 p99 max"),
     "loss_fraction": _LOSS,
     "arrivals_packets": Metric("arrivals", PACKETS),
     "drops_pool_packets": Metric("drops pool", PACKETS, "lower"),
@@ -149,7 +161,7 @@ POOL = {
 """Metrics of the memory that links share."""
 
 POOL_LINK = {
-    **_statistics("memory_bytes", _MEMORY, "mean", **_MEMORY_HEADINGS),
+    **_statistics("memory_bytes", _MEMORY, "mean"),
     "memory_share": Metric("share of the memory", SHARE, None, 1.0),
     "threshold_fraction": Metric("refused by the threshold", FRACTION, None, 1.0),
 }
@@ -159,21 +171,21 @@ DISCIPLINE = {
     "average_queue_packets": Metric("average queue", PACKETS),
     "average_queue_bytes": Metric("average queue", BYTES),
     "max_p": _PROBABILITY,
-    "drop_probability": replace(_PROBABILITY, label="drop probability"),
-    "largest_drop_probability": replace(_PROBABILITY, label="largest drop probability"),
-    "base_probability": replace(_PROBABILITY, label="base probability"),
-    "classic_probability": replace(_PROBABILITY, label="classic probability"),
-    "l4s_probability": replace(_PROBABILITY, label="L4S probability"),
+    "drop_probability": replace(_PROBABILITY, quantity="drop probability"),
+    "largest_drop_probability": replace(_PROBABILITY, quantity="largest drop probability"),
+    "base_probability": replace(_PROBABILITY, quantity="base probability"),
+    "classic_probability": replace(_PROBABILITY, quantity="classic probability"),
+    "l4s_probability": replace(_PROBABILITY, quantity="L4S probability"),
     "classic_delay_s": Metric("classic delay", SECONDS, "lower"),
     "l4s_delay_s": Metric("L4S delay", SECONDS, "lower"),
     "drop_count": Metric("drop count", COUNT),
     "dropping_state": Metric("dropping state", LOAD, None, 1.0, is_logarithmic=False),
     "backlogged_flows": Metric("backlogged flows", COUNT),
-    "backlogged_flows_mean": Metric("mean backlogged flows", MEAN_COUNT),
+    "backlogged_flows_mean": Metric("backlogged flows", MEAN_COUNT, statistic="mean"),
     "active_flows": Metric("active flows", COUNT),
-    "active_flows_mean": Metric("mean active flows", MEAN_COUNT),
-    "active_flows_p99": Metric("p99 active flows", COUNT),
-    "active_flows_max": Metric("largest active flows", COUNT),
+    "active_flows_mean": Metric("active flows", MEAN_COUNT, statistic="mean"),
+    "active_flows_p99": Metric("active flows", COUNT, statistic="p99"),
+    "active_flows_max": Metric("active flows", COUNT, statistic="largest"),
     "emptied_intervals_fraction": Metric("emptied intervals", TIME_FRACTION, None, 1.0),
     "fair_rate_bps": Metric("fair rate", BITS_PER_S),
     "priority_load": Metric("priority load", LOAD),
@@ -194,35 +206,34 @@ _OF_FLOWS = {
         "one_way_delay_s",
         Metric("one-way delay", SECONDS, "lower"),
         "mean",
-        mean="one-way\ndelay mean",
     ),
     **_statistics("cwnd_packets", Metric("cwnd", PACKETS), "mean"),
-    "congestion_events": Metric("congestion events", COUNT),
+    "congestion_events": Metric("congestion events", COUNT, in_tables="cuts"),
     "timeouts": Metric("timeouts", COUNT, "lower"),
     "undone_reductions": Metric("undone reductions", COUNT, "lower"),
     "loss_probes": Metric("loss probes", COUNT, "lower"),
-    "completed_flows": Metric("completed flows", COUNT, "higher"),
+    "completed_flows": Metric("completed flows", COUNT, "higher", in_tables="completed"),
 }
 
 FLOW = {
     **_OF_FLOWS,
-    "packets_between_reductions_mean": Metric("mean packets between reductions", PACKETS),
-    "seconds_between_reductions_mean": Metric("mean time between reductions", SECONDS),
+    **_statistics(
+        "packets_between_reductions", Metric("packets between reductions", PACKETS), "mean"
+    ),
+    **_statistics("seconds_between_reductions", Metric("time between reductions", SECONDS), "mean"),
 }
 """Metrics of one permanent flow; `tailroom run --json` has them, but the rows of a sweep do not."""
 
 GROUP = {
     "flows": Metric("flows", COUNT),
     **_OF_FLOWS,
-    **_statistics("queue_delay_s", _WAIT, "mean p50 p95 p99 p999 max", **_WAIT_HEADINGS),
+    **_statistics("queue_delay_s", _WAIT, "mean p50 p95 p99 p999 max"),
     **_statistics(
         "one_way_delay_s",
         Metric("one-way delay", SECONDS, "lower"),
         "mean p99",
-        mean="one-way\ndelay mean",
-        p99="one-way\ndelay p99",
     ),
-    **_statistics("jitter_s", Metric("jitter", SECONDS, "lower"), "mean", mean="jitter\nmean"),
+    **_statistics("jitter_s", Metric("jitter", SECONDS, "lower"), "mean"),
     "refused_flows": Metric("refused flows", COUNT, "lower"),
     "refused_fraction": Metric("refused", FRACTION, "lower", 1.0),
     "jain_index": _JAIN,
@@ -233,36 +244,32 @@ GROUP_AT_LINK = {
     "arrivals_packets": Metric("arrivals", PACKETS),
     "drops_packets": Metric("drops", PACKETS, "lower"),
     "loss_fraction": _LOSS,
-    **_statistics("queue_delay_s", _WAIT, "mean p50 p95 p99 p999 max", **_WAIT_HEADINGS),
+    **_statistics("queue_delay_s", _WAIT, "mean p50 p95 p99 p999 max"),
 }
 """Metrics of the packets of a group at one link."""
 
 SIZES = {
     "from_bytes": Metric("smallest payload", BYTES),
     "to_bytes": Metric("smallest payload above", BYTES),
-    "completed_flows": Metric("completed flows", COUNT, "higher"),
-    "unfinished_flows": Metric("unfinished flows", COUNT, "lower"),
-    "loss_fraction": replace(_LOSS, heading=""),
+    "completed_flows": Metric("completed flows", COUNT, "higher", in_tables="completed"),
+    "unfinished_flows": Metric("unfinished flows", COUNT, "lower", in_tables="unfinished"),
+    "loss_fraction": _LOSS,
     **_statistics(
         "completion_time_s",
         Metric("completion time", SECONDS, "lower"),
         "mean p50 p90 p95 p99 p999",
-        mean="completion\ntime mean",
-        p99="completion\ntime p99",
     ),
     **_statistics("slowdown", Metric("slowdown", FACTOR, "lower"), "mean p50 p99"),
 }
 """Metrics of flows that arrive and depart, by class of sizes."""
 
 COFLOWS = {
-    "completed_coflows": Metric("completed coflows", COUNT, "higher"),
-    "unfinished_coflows": Metric("unfinished coflows", COUNT, "lower"),
+    "completed_coflows": Metric("completed coflows", COUNT, "higher", in_tables="completed"),
+    "unfinished_coflows": Metric("unfinished coflows", COUNT, "lower", in_tables="unfinished"),
     **_statistics(
         "completion_time_s",
-        Metric("completion time of coflows", SECONDS, "lower"),
+        Metric("completion time of coflows", SECONDS, "lower", in_tables="coflow time"),
         "mean p50 p90 p95 p99 p999",
-        mean="coflow\ntime mean",
-        p99="coflow\ntime p99",
     ),
 }
 """Metrics of queries and of the steps of collective operations."""
@@ -281,9 +288,7 @@ CATALOGUE: dict[str, Metric] = {
         "flows.": {"goodput_bps": _GOODPUT, "jain_index": _JAIN},
         "": {
             "convergence_time_s": Metric("convergence time", SECONDS, "lower"),
-            "pool_loss_fraction_max": replace(
-                _LOSS, label="largest loss of a pool", heading="largest loss\nof a pool"
-            ),
+            "pool_loss_fraction_max": replace(_LOSS, quantity="largest loss of a pool"),
         },
     }.items()
     for name, metric in metrics.items()
@@ -347,5 +352,4 @@ def _by_words(last: str) -> Metric:
     unit = _UNIT_OF_WORD.get(words[-1]) if len(words) > 1 else None
     if unit:
         words.pop()
-    label = " ".join([statistic, *words]).strip()
-    return Metric(label, unit or LOAD)
+    return Metric(" ".join(words), unit or LOAD, statistic=statistic)

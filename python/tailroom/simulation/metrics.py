@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from tailroom.errors import MetricError, ScenarioError
-from tailroom.scenario.named_values import near
+from tailroom.scenario.named_values import few, near
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.engine_run import simulate
 
@@ -22,8 +22,10 @@ LARGEST_POOL_LOSS = "pool_loss_fraction_max"
 
 MOST_NEAR = 4
 """Maximum number of similar names in an error message."""
-MOST_LISTED = 12
+MOST_LISTED = 6
 """Maximum number of names in an error message if no name is similar."""
+USUAL = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99", "goodput_bps")
+"""Metrics that people ask for most, which are named where no name is similar."""
 
 NO_NUMBERS = ("congestion", "all_sizes", "coflows")
 """Keys whose values are not numbers: a text and tables, which may be null."""
@@ -201,16 +203,23 @@ def _why_missing(name: str, known: list[str]) -> str:
     owned = [full for full in known if full.startswith(tuple(f"{kind}." for kind in kinds))]
     if not owned:
         return f"the scenario has no {kinds[0]}; choose a metric of a link or of a group"
-    owners = list(dict.fromkeys(full.split(".")[1] for full in owned))
     has = {full.split(".")[0] for full in owned}
     words = " or ".join(kind.removesuffix("s") for kind in kinds if kind in has)
-    return f"there is no {words} {bare}; choose one of {_listed(near(bare, owners) or owners)}"
+    stated, _, inner = bare.partition(".")
+    problem = f"there is no {words} {stated}"
+    # Of 131 links and a group of queries, the group alone has metrics of coflows.
+    end = f"{inner}.{metric}".lstrip(".")
+    having = [full for full in owned if full.split(".", 2)[2] == end]
+    if inner and having:
+        return f"{problem}; did you mean {few(name, [full.partition('.')[2] for full in having])}?"
+    owners = list(dict.fromkeys(full.split(".")[1] for full in having or owned))
+    return f"{problem}; choose one of {few(stated, near(stated, owners) or owners)}"
 
 
 def _elsewhere(metric: str, own: list[str], known: list[str]) -> str:
     """Lists other links or groups that have a metric of this name; empty if there are none."""
     at_links = [full for full in own if full.count(".") > 2 and full.endswith(f".{metric}")]
-    where = [f"of its packets at a link: {_names(at_links, known)}"] if at_links else []
+    where = [f"of its packets at a link: {_listed(metric, at_links, known)}"] if at_links else []
     for kind in OWNERS:
         others = [
             full
@@ -218,12 +227,8 @@ def _elsewhere(metric: str, own: list[str], known: list[str]) -> str:
             if full.startswith(f"{kind}.") and full.count(".") == 2 and full.endswith(f".{metric}")
         ]
         if others:
-            where.append(f"{kind} have: {_names(others, known)}")
+            where.append(f"{kind} have: {_listed(metric, others, known)}")
     return "; ".join(where)
-
-
-def _names(metrics: list[str], known: list[str]) -> str:
-    return _listed([short_name(metric, known, fewest_parts=2) for metric in metrics])
 
 
 def _nearest(metric: str, among: list[str], known: list[str]) -> str:
@@ -239,11 +244,11 @@ def _nearest(metric: str, among: list[str], known: list[str]) -> str:
     ]
     if similar:
         return f"did you mean {' or '.join(list(dict.fromkeys(similar))[:MOST_NEAR])}?"
-    return f"choose one of {_listed([short_name(full, known) for full in among])}"
+    usual = [short_name(full, known) for full in among if full.rpartition(".")[2] in USUAL]
+    names = list(dict.fromkeys(usual or (short_name(full, known) for full in among)))
+    return f"choose one of {', '.join(names[:MOST_LISTED])} (`tailroom list metrics` shows all)"
 
 
-def _listed(names: list[str]) -> str:
-    names = list(dict.fromkeys(names))
-    more = len(names) - MOST_LISTED
-    rest = f" and {more} more (`tailroom run FILE --json` shows all)" if more > 0 else ""
-    return f"{', '.join(names[:MOST_LISTED])}{rest}"
+def _listed(name: str, metrics: list[str], known: list[str]) -> str:
+    """A few metrics with the names of their links and groups."""
+    return few(name, [short_name(metric, known, fewest_parts=2) for metric in metrics])

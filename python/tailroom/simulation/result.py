@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         PoolSummary,
         RunWarning,
         Summary,
+        Timing,
     )
 
 MOST_SHOWN = 4
@@ -62,6 +63,9 @@ class Result(AnyResult, ResultTables):
     actions: ActionLog | None = None
     """Of a run in steps, what changed links and flows between them: with scenario and seed it
     determines the run (`Simulation.replay`)."""
+    timing: Timing | None = None
+    """How long the run took: what differs between equal runs. `None` of a loaded result whose
+    directory has no `timing.json`."""
 
     def __eq__(self, other: object) -> bool:
         """Whether the other is the same run with the same tables, however long either took."""
@@ -70,7 +74,7 @@ class Result(AnyResult, ResultTables):
         return (
             self.scenario == other.scenario
             and self.actions == other.actions
-            and {**self.summary, "timing": None} == {**other.summary, "timing": None}
+            and self.summary == other.summary
             and all(_same(getattr(self, name), getattr(other, name)) for name in _recordable())
         )
 
@@ -276,7 +280,7 @@ class Result(AnyResult, ResultTables):
             packets = self._recorded("arrival_log")
         return packet_capture.choose(packets, flows, every, at=at, direction=direction)
 
-    def plot(self, kind: PlotKind = "windows") -> Figure:
+    def plot(self, kind: PlotKind = "windows", *, title: bool | None = True) -> Figure:
         """Draws windows and queue, utilization, burstiness, arrivals, or memory of pools.
 
         Args:
@@ -284,11 +288,12 @@ class Result(AnyResult, ResultTables):
                 `dispersion` (index of dispersion of arrivals over the time scale),
                 `arrivals` (as in Figure 4 of Auge and Roberts 2006), or `memory` (of each pool, by
                 link).
+            title: Whether the picture has its title; `None` is no title either.
 
         Raises:
             ArgumentError: The data of the figure were not recorded, or there is no such figure.
         """
-        return self._drawn(kind)
+        return self._drawn(kind, title=title)
 
     def __getstate__(self) -> dict[str, Any]:
         """Makes the tables that have not been read yet, because only tables can be pickled."""

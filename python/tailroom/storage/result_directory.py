@@ -9,7 +9,7 @@ import shutil
 from dataclasses import fields
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tailroom.errors import ArgumentError
 from tailroom.scenario.custom_controls import portable_file
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
 ACTIONS = "actions.json"
+TIMING = "timing.json"
+"""How long the run took; every other file is the same for equal runs."""
 TABLES = tuple(sorted(table.name for table in fields(ResultTables)))
 """Names of the tables; each table is a file `NAME.parquet`."""
 
@@ -46,6 +48,8 @@ def write(result: Result, directory: Path) -> None:
     """Writes scenario, summary and tables of a run into an existing directory."""
     write_scenario(result.scenario, directory)
     (directory / SUMMARY).write_text(json_text(result.summary), encoding="utf-8")
+    if result.timing is not None:
+        (directory / TIMING).write_text(json_text(result.timing), encoding="utf-8")
     # It loads Arrow and NumPy, and `run` may need neither.
     from tailroom.parquet_files import write_table  # noqa: PLC0415
 
@@ -89,6 +93,7 @@ def load(directory: str | PathLike[str]) -> Result:
         scenario = (path / SCENARIO).read_text(encoding="utf-8")
         summary = read_json((path / SUMMARY).read_text(encoding="utf-8"))
         actions = _read_actions(path / ACTIONS)
+        timing = _read_if_there(path / TIMING)
         tables = {name: _read_table(path / f"{name}.parquet") for name in TABLES}
     except (OSError, ValueError) as error:
         missing = Path(error.filename).name if isinstance(error, FileNotFoundError) else ""
@@ -97,13 +102,16 @@ def load(directory: str | PathLike[str]) -> Result:
             f"{path}: has no result of tailroom ({reason}); "
             "give a directory that `tailroom run --out` wrote"
         ) from None
-    return Result(summary=summary, scenario=scenario, actions=actions, **tables)
+    return Result(summary=summary, scenario=scenario, actions=actions, timing=timing, **tables)
 
 
 def _read_actions(path: Path) -> ActionLog | None:
-    if not path.exists():
-        return None
-    return ActionLog.from_dict(read_json(path.read_text(encoding="utf-8")))
+    actions = _read_if_there(path)
+    return None if actions is None else ActionLog.from_dict(actions)
+
+
+def _read_if_there(path: Path) -> Any:
+    return read_json(path.read_text(encoding="utf-8")) if path.exists() else None
 
 
 def _read_table(path: Path) -> pa.Table | None:

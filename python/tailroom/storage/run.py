@@ -68,7 +68,7 @@ def as_run(key: str, engine_build: str, result: Result, *, keep: Collection[str]
         "engine_build": engine_build,
         "seed": summary["seed"],
         "title": summary["title"],
-        "wall_s": summary["timing"]["wall_s"],
+        "wall_s": result.timing["wall_s"] if result.timing else None,
         "scenario": result.scenario,
         "summary": json.dumps(summary),
         **{name: None if value is None else float(value) for name, value in metrics.items()},

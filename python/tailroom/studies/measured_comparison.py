@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tailroom import written_numbers
 from tailroom.arguments import IDLE_RTT
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
@@ -17,7 +18,6 @@ from tailroom.models.bottleneck import read_bottleneck
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
-from tailroom.simulation import metric_units
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.engine_run import simulate, told_as_progress
 from tailroom.simulation.progress import Progress
@@ -31,13 +31,10 @@ if TYPE_CHECKING:
 
 PERCENTILES = (50, 95, 99)
 QUANTITIES: dict[str, tuple[str, Callable[[float], str]]] = {
-    "throughput_bps": ("throughput (payload)", metric_units.rate),
-    **{
-        f"rtt_s_p{percent}": (f"RTT p{percent}", metric_units.milliseconds)
-        for percent in PERCENTILES
-    },
-    "retransmitted_fraction": ("retransmitted", metric_units.fraction),
-    "buffer_bytes": ("buffer (bytes)", metric_units.count),
+    "throughput_bps": ("throughput (payload)", written_numbers.rate),
+    **{f"rtt_s_p{percent}": (f"RTT p{percent}", written_numbers.delay) for percent in PERCENTILES},
+    "retransmitted_fraction": ("retransmitted", written_numbers.fraction),
+    "buffer_bytes": ("buffer (bytes)", written_numbers.count),
 }
 """Each quantity with its words, and how a value is written."""
 SERIES_SAMPLES = 1000

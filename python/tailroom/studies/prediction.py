@@ -18,6 +18,7 @@ from tailroom.scenario.trust import allowing
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.run_warnings import once, warn, warning
 from tailroom.studies.setting_columns import setting_column
+from tailroom.written_numbers import number
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -466,7 +467,7 @@ def _check_quantity(quantity: str) -> None:
 
 
 def _required(packets: float) -> str:
-    return "no finite buffer" if isinf(packets) else f"{packets:,.0f}"
+    return "no finite buffer" if isinf(packets) else number(packets)
 
 
 def _finite(value: float) -> float | None:

@@ -15,6 +15,7 @@ use std::fmt;
 use std::marker::PhantomData;
 
 use crate::parameters::{BadParameter, Ranges, check};
+use crate::spelling;
 use crate::units::{Rate, Time};
 use decimal::Decimal;
 
@@ -199,9 +200,11 @@ fn is_case_insensitive(unit: &str) -> bool {
     word.ends_with("bit") || word.starts_with("packet") || word == "bdp"
 }
 
-/// Returns a list of units for a message.
+/// Returns a list of units for a message; of rates, without those of tc and other short forms.
 pub(crate) fn unit_names(units: &[Unit]) -> String {
-    let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+    let is_rate = units.iter().any(|(name, _)| *name == "bit/s");
+    let names = units.iter().map(|(name, _)| *name);
+    let names: Vec<&str> = names.filter(|name| !is_rate || name.ends_with("/s")).collect();
     names.join(", ")
 }
 
@@ -238,17 +241,38 @@ pub(crate) fn split<'a>(
     }
     let is_rate = units.iter().any(|(name, _)| *name == "bit/s");
     let ambiguous = AMBIGUOUS.iter().find(|(name, ..)| is_rate && *name == unit);
-    Err(match ambiguous {
-        Some((_, bytes, bits)) => BadQuantity {
-            problem: format!("\"{unit}\" is ambiguous: to tc it means {bytes} per second"),
-            remedy: format!(
-                "write \"{number} {bits}\" for bits per second, or 8 times the number for bytes per \
-                 second; the units are {}",
-                unit_names(units)
-            ),
-        },
-        None => bad(format!("\"{unit}\" is not a known unit")),
-    })
+    if let Some((_, bytes, bits)) = ambiguous {
+        let problem = format!("\"{unit}\" is ambiguous: to tc it means {bytes} per second");
+        let remedy = format!(
+            "write \"{number} {bits}\" for bits per second, or 8 times the number for bytes per \
+             second"
+        );
+        return Err(BadQuantity { problem, remedy });
+    }
+    let other = is_rate.then(|| of_another_rate(unit)).flatten();
+    let remedy = other.or_else(|| {
+        let names: Vec<&str> = units.iter().map(|(name, _)| *name).collect();
+        let name = *spelling::known(unit, &names).first()?;
+        Some(format!("did you mean \"{number} {name}\"?"))
+    });
+    let problem = format!("\"{unit}\" is not a known unit");
+    Err(BadQuantity { problem, remedy: remedy.unwrap_or_else(accepted) })
+}
+
+/// The remedy for what is written where a rate in bit/s stands: bytes per second, or the rates of two
+/// directions.
+fn of_another_rate(unit: &str) -> Option<String> {
+    let other = unit.strip_prefix('/');
+    if other.is_some_and(|other| Decimal::read(other.trim()).is_some()) {
+        return Some(
+            "write the rate of one direction, as in \"300 Mbit/s\"; the other direction is a link \
+             of its own"
+                .to_owned(),
+        );
+    }
+    let prefix = unit.strip_suffix("B/s").or_else(|| unit.strip_suffix("Bps"))?;
+    let bits = ["", "k", "M", "G", "T"].into_iter().find(|one| one.eq_ignore_ascii_case(prefix))?;
+    Some(format!("for bytes per second write 8 times the number in {bits}bit/s"))
 }
 
 /// A kind of quantity: a [`Dimension`] with a name in the schema, with or without zero.
@@ -518,13 +542,30 @@ mod tests {
         assert_eq!(bad.problem, "\"mbps\" is ambiguous: to tc it means megabytes per second");
         assert_eq!(
             bad.remedy,
-            "write \"10 Mbit/s\" for bits per second, or 8 times the number for bytes per second; \
-             the units are bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, bps, Mbps, Gbps, Tbps, bit, \
-             kbit, Mbit, Gbit, Tbit"
+            "write \"10 Mbit/s\" for bits per second, or 8 times the number for bytes per second"
         );
         assert!(problem::<BitRateKind>("64 kbps").starts_with("\"kbps\" is ambiguous"));
         assert!(problem::<BitRateKind>("1gbps").starts_with("\"gbps\" is ambiguous"));
         assert_eq!(problem::<DurationKind>("1 mbps"), "\"mbps\" is not a known unit");
+    }
+
+    #[test]
+    fn a_unit_that_people_write_otherwise_is_named() {
+        let remedy = |bad: Result<u64, BadQuantity>| bad.unwrap_err().remedy;
+        let rate = |text: &str| remedy(BitRate::read(text).map(Quantity::base_units));
+        let size = |text: &str| remedy(Size::read(text).map(Quantity::base_units));
+        let time = |text: &str| remedy(Duration::read(text).map(Quantity::base_units));
+        assert_eq!(size("100KB"), "did you mean \"100 kB\"?");
+        assert_eq!(size("5 bytes"), "did you mean \"5 B\"?");
+        assert_eq!(time("10 S"), "did you mean \"10 s\"?");
+        assert_eq!(time("2 seconds"), "did you mean \"2 s\"?");
+        assert_eq!(rate("300M"), "did you mean \"300 Mbit/s\"?");
+        assert_eq!(rate("300MB/s"), "for bytes per second write 8 times the number in Mbit/s");
+        assert_eq!(rate("1 kBps"), "for bytes per second write 8 times the number in kbit/s");
+        let two = "write the rate of one direction, as in \"300 Mbit/s\"; the other direction is a \
+                   link of its own";
+        assert_eq!(rate("300/100"), two);
+        assert_eq!(rate("300 / 100"), two);
     }
 
     #[test]

@@ -90,14 +90,36 @@ fn few_reductions(run: &FinishedRun<'_>) -> Vec<Warning> {
         };
         (mean < REDUCTIONS_FOR_STEADY_STATE && !may_be_steady).then(|| {
             let place = format!("flows.{}", group.name);
+            let remedy = duration_for_steady_state(run, mean);
             let text = format!(
                 "{place}: {mean:.1} window reductions per flow in the measured window; with fewer than \
-                 10 its figures are not a steady state: lengthen duration"
+                 10 its figures are not a steady state: lengthen duration{remedy}"
             );
             Warning::new(WarningKind::FewReductions, place, &[("reductions_per_flow", mean)], text)
         })
     });
     groups.collect()
+}
+
+/// The end of the run, rounded up to two digits, at which its flows would have enough reductions at
+/// their rate so far, as in ` to about 130 s`; empty without a reduction, which tells no rate.
+fn duration_for_steady_state(run: &FinishedRun<'_>, reductions: f64) -> String {
+    if reductions == 0.0 {
+        return String::new();
+    }
+    let (from, to) = (run.network.measure_from, run.network.duration);
+    let measured = to.since(from).seconds() * REDUCTIONS_FOR_STEADY_STATE / reductions;
+    let needed = from.saturating_add(Time::from_seconds(measured)).picoseconds();
+    format!(" to about {}", Duration::new(rounded_up(needed, 2)))
+}
+
+/// A number rounded up to its first digits.
+fn rounded_up(number: u64, digits: u32) -> u64 {
+    let mut last = 1;
+    while number / last >= 10_u64.pow(digits) {
+        last *= 10;
+    }
+    number.div_ceil(last).saturating_mul(last)
 }
 
 /// Flows with more reductions than the probes keep.
@@ -240,7 +262,7 @@ fn open_sender_side(run: &FinishedRun<'_>) -> Vec<Warning> {
         "{place}: data and ACKs of both directions share links, so that results depend on where the private \
          propagation (up to {} of the RTT) lies: half of it was put on the sender's side of the shared \
          links. Write sender_side: 0.5 keeps this, 1 puts all of it there, as many ns-2 scripts do",
-        PositiveDuration::new(longest)
+        PositiveDuration::new(rounded_up(longest, 4))
     );
     vec![Warning::new(WarningKind::OpenSenderSide, place, &[], text)]
 }

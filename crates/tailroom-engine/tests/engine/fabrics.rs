@@ -265,3 +265,91 @@ fn the_ports_of_a_switch_share_its_memory_and_those_of_others_do_not() {
     let ports = ["tor-switch-h0", "tor-switch-h1", "tor-switch-uplink0"];
     assert_eq!(members(&switch), [("tor-switch".to_owned(), names(&ports))]);
 }
+
+/// Waiting time at the interface of a host, whose long flow has 1,000 packets on the way, of a packet
+/// that another flow sends now and then: the rest of one packet of 12 us and at most one packet more if
+/// flows take turns, the queue of the long flow otherwise.
+fn wait_at_interface(host: &str, nic_queue: &str) -> f64 {
+    let text = format!(
+        r#"
+        duration = "300 ms"
+        measure_from = "100 ms"
+        [switches.tor]
+        hosts = 3
+        rate = "1 Gbit/s"
+        delay = "50 us"
+        queue = {{ kind = "drop_tail", limit = "2000 packets" }}
+        {nic_queue}
+        [flows.long]
+        from = "tor.h0"
+        to = "tor.h1"
+        {host}
+        congestion = "reno"
+        initial_window = 1000
+        max_window = 1000
+        [flows.seldom]
+        from = ["tor.h0"]
+        to = "tor.h2"
+        source = {{ kind = "cbr", rate = "1 Mbit/s" }}
+        "#
+    );
+    let results = run(&text, 1);
+    assert_eq!(link(&results.summary, "tor-h0-switch").drops_packets, 0);
+    group(&results.summary, "seldom").queue_delay_s_p99.expect("packets were sent")
+}
+
+#[test]
+fn the_flows_of_a_host_of_today_take_turns_at_its_interface_unless_a_fifo_is_asked_for() {
+    let fifo = "nic_queue = { kind = \"drop_tail\", limit = \"2000 packets\" }";
+    let fair = "nic_queue = { kind = \"fair\", limit = \"2000 packets\" }";
+    let (turns, queue) = (..=24.5e-6, 5e-3..);
+    for host in ["", "host = \"linux\"", "host = \"data_center\""] {
+        let wait = wait_at_interface(host, "");
+        assert!(turns.contains(&wait), "{host}: {wait}");
+        let wait = wait_at_interface(host, fifo);
+        assert!(queue.contains(&wait), "{host}, FIFO: {wait}");
+    }
+    for host in ["host = \"plain\"", "host = \"ns2\""] {
+        let wait = wait_at_interface(host, "");
+        assert!(queue.contains(&wait), "{host}: {wait}");
+        let wait = wait_at_interface(host, fair);
+        assert!(turns.contains(&wait), "{host}, fair: {wait}");
+    }
+}
+
+/// The queue of a switch without Linux hosts stays a FIFO, whatever other switches have.
+#[test]
+fn the_hosts_of_a_switch_decide_for_its_interfaces_alone() {
+    let text = r#"
+        duration = "1 s"
+        [switches.old]
+        hosts = 2
+        rate = "1 Gbit/s"
+        delay = "50 us"
+        queue = { kind = "drop_tail", limit = "100 packets" }
+        [switches.new]
+        hosts = 2
+        rate = "1 Gbit/s"
+        delay = "50 us"
+        queue = { kind = "drop_tail", limit = "100 packets" }
+        [flows.plain]
+        from = "old"
+        host = "plain"
+        congestion = "reno"
+        [flows.today]
+        from = ["new.h0", "new.h1"]
+        congestion = "reno"
+        [flows.also_plain]
+        from = "new"
+        host = "plain"
+        congestion = "reno"
+    "#;
+    let network = network(text, 1);
+    let kind_of = |name: &str| {
+        let found = network.links.iter().find(|link| &*link.name == name);
+        found.expect("the network has this link").queue.name()
+    };
+    assert_eq!(kind_of("old-h0-switch"), "drop_tail");
+    assert_eq!(kind_of("new-h0-switch"), "fair");
+    assert_eq!(kind_of("new-switch-h0"), "drop_tail");
+}

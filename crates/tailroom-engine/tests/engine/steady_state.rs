@@ -54,6 +54,21 @@ fn a_loss_based_control_without_losses_is_warned_about() {
     }
 }
 
+/// Three reductions in the 10 s from 10 s on: ten take 33.3 s, the end is at 43.3 s, rounded up to 44.
+/// Without a reduction nothing tells how long ten take.
+#[test]
+fn the_warning_says_to_which_duration_the_run_should_be_lengthened() {
+    let warning = |link| {
+        let warnings = scenario_run::run(&text("\"reno\"", link), 1).summary.warnings;
+        warnings.into_iter().find(|one| one.kind == WarningKind::FewReductions).map(|one| one.text)
+    };
+    let some = warning(THREE_LOSSES).unwrap_or_default();
+    assert!(some.contains(": 3.0 window reductions"), "{some}");
+    assert!(some.ends_with("lengthen duration to about 44 s"), "{some}");
+    let none = warning(LARGE).unwrap_or_default();
+    assert!(none.ends_with("lengthen duration"), "{none}");
+}
+
 #[test]
 fn a_fixed_window_and_rate_based_controls_are_not_warned_about() {
     let fixed = r#"{ kind = "fixed_window", window = 30.0 }"#;

@@ -29,8 +29,10 @@ SWITCH: Switch = {
     "rate": "1 Gbit/s",
     "delay": "25 us",
     "queue": {"kind": "drop_tail", "limit": "100 kB"},
+    "nic_queue": {"kind": "drop_tail", "limit": "10000 packets"},
 }
-"""Four links make the round trip of 100 us that Section 2.3.3 states for a rack."""
+"""Machines have one FIFO, also in the variation with hosts of today. Four links make the round trip
+of 100 us that Section 2.3.3 states for a rack."""
 SENDERS: Mapping[str, Any] = {
     "host": "plain",
     "congestion": "reno",

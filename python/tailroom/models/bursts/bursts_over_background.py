@@ -20,6 +20,7 @@ from tailroom.models.bursts.growth import growth_of
 from tailroom.models.bursts.queue import Loop
 from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.numerics.smallest_limit import smallest_limit_near
+from tailroom.written_numbers import significant
 
 SEARCH = Detail(peaks=20, windows=24, lengths=40, densities=16, rounds=80)
 """Coarse resolution for searches: utilization within 0.005 of the fine resolution."""
@@ -158,7 +159,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
         assume(
             "the window is large enough to repair losses without timeouts",
             window >= SMALL_WINDOW,
-            f"mean window {window:.3g} packets",
+            f"mean window {significant(window, 3)} packets",
         ),
         drop_tail(link),
         one_packet_size(link),

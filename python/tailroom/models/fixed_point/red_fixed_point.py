@@ -22,6 +22,7 @@ from tailroom.models.model import Assumption, Model, Prediction, Requirement, as
 from tailroom.models.numerics.queue_chains import ThinnedChain
 from tailroom.models.numerics.root import root_between
 from tailroom.models.window_laws.window_law import Floats
+from tailroom.written_numbers import significant
 
 HALF_TARGET_DELAY_S = 2.5e-3
 LEAST_MIN_THRESHOLD = 5.0
@@ -107,10 +108,11 @@ def _places(red: Red, link: Bottleneck) -> int:
         NotApplicableError: There are more states than can be summed in time.
     """
     places = whole_places(link)
-    if min(places, red.forced_threshold) > MOST_STATES:
+    fitting = min(places, red.forced_threshold)
+    if fitting > MOST_STATES:
         raise NotApplicableError(
-            f"link {link.name}: {min(places, red.forced_threshold):.3g} packets fit before RED "
-            f"drops all; the chain is summed for up to {MOST_STATES:.3g}"
+            f"link {link.name}: {significant(fitting, 3)} packets fit before RED "
+            f"drops all; the chain is summed for up to {MOST_STATES:,}"
         )
     return places
 

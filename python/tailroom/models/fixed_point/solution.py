@@ -19,6 +19,7 @@ from tailroom.models.numerics.root import root_between
 from tailroom.models.numerics.smallest_limit import LARGEST_LIMIT, smallest_limit
 from tailroom.models.window_laws import law_of
 from tailroom.models.window_laws.window_law import Floats, WindowLaw
+from tailroom.written_numbers import number, significant
 
 Queue = Callable[[float], Stationary]
 """Long-run means at a load, given by its logarithm."""
@@ -231,7 +232,7 @@ def assumptions(link: Bottleneck, fixed_point: FixedPoint) -> list[Assumption]:
         assume(
             "windows are large enough to do without timeouts",
             smallest >= LEAST_WINDOW,
-            f"{smallest:.3g} packets on average",
+            f"{significant(smallest, 3)} packets on average",
         ),
         assume(
             "no dynamic flows cross the link",
@@ -266,7 +267,7 @@ def as_random_as_poisson(link: Bottleneck) -> Assumption:
         stream.count for stream in link.streams if stream.process == "cbr"
     )
     counted = "1 flow" if flows == 1 else f"{flows} flows"
-    few = [f"{counted} for {remembered:,.0f} packets"] if 0 < flows < remembered else []
+    few = [f"{counted} for {number(remembered)} packets"] if 0 < flows < remembered else []
     return assume(
         "arrivals are random over the K^2 packets that a queue remembers",
         not (bursty or few),

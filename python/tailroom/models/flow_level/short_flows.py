@@ -16,6 +16,7 @@ from tailroom.models.bottleneck import Bottleneck, DynamicFlows
 from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.numerics.root import root_between
 from tailroom.models.traffic import need_load_below_one
+from tailroom.written_numbers import number, rate
 
 Numbers = NDArray[np.float64]
 Bursts = Iterator[tuple[Numbers, Numbers]]
@@ -142,12 +143,12 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
         assume(
             "access links are no slower than the link",
             slowest >= link.rate_bps,
-            f"{slowest / 1e6:.6g} Mbit/s",
+            rate(slowest),
         ),
         assume(
             "flows end in slow start: link and buffer hold the largest burst",
             largest <= room,
-            f"a burst of {largest:.4g} packets, and room for {room:.4g}",
+            f"a burst of {number(largest)} packets, and room for {number(room)}",
         ),
         one_packet_size(link),
         drop_tail(link),

@@ -21,6 +21,7 @@ from tailroom.models.numerics import poisson
 from tailroom.models.numerics.root import root_between
 from tailroom.models.numerics.smallest_limit import LEAST_LIMIT, smallest_limit
 from tailroom.models.traffic import need_load_below_one, permanent_load
+from tailroom.written_numbers import number, significant
 
 NEARLY_POISSON = 0.1
 """Share of the link's rate below which the packets of a flow count as independent."""
@@ -212,8 +213,8 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
         assume(
             "in less than 1 % of the time more flows are in progress than fit",
             flows.overload() < 0.01,
-            f"{flows.overload():.2%}: {flows.mean:.4g} flows, give or take {sigma:.3g}, "
-            f"and room for {flows.room:.4g}",
+            f"{flows.overload():.2%}: {number(flows.mean)} flows, give or take "
+            f"{significant(sigma, 3)}, and room for {number(flows.room)}",
         ),
         drop_tail(link),
         one_bottleneck(link),

@@ -20,6 +20,7 @@ from tailroom.models.fluid.stability import dominant_root, linearised, margins
 from tailroom.models.model import Assumption, Model, Prediction, Requirement, assume
 from tailroom.models.window_laws import law_of
 from tailroom.models.window_laws.window_law import Floats
+from tailroom.written_numbers import significant
 
 STEPS = 8000
 """Number of steps of a prediction."""
@@ -223,7 +224,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
         assume(
             f"windows stay above {LEAST_WINDOW:g} packets",
             smallest >= LEAST_WINDOW,
-            f"{smallest:.3g} at the fixed point",
+            f"{significant(smallest, 3)} at the fixed point",
         ),
         assume(
             "each packet is acknowledged",

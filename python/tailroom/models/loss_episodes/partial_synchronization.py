@@ -29,6 +29,7 @@ from tailroom.models.numerics.smallest_limit import LEAST_LIMIT, smallest_limit_
 from tailroom.models.rules import burst_cliff
 from tailroom.models.sawtooth.sawtooth import synchronised
 from tailroom.models.window_laws.window_law import Floats, WindowLaw
+from tailroom.written_numbers import number
 
 LOSSES = 0.5
 """Losses per flow and episode at a growth of one packet per round trip. This constant and those
@@ -231,7 +232,7 @@ def assumptions(link: Bottleneck) -> list[Assumption]:
         assume(
             "the buffer is not near the cliff's edge, where runs differ",
             is_paced or flows == 1 or not edge / 2 < limit < 1.5 * edge,
-            f"{limit:g} packets, the edge is at {edge:.0f}",
+            f"{number(limit)} packets, the edge is at {number(edge)}",
         ),
         assume("each packet is acknowledged", delayed == 1, f"one ACK for {delayed} packets"),
         assume("hosts send packets one by one", burst == 1, f"bursts of {burst}"),

@@ -19,6 +19,7 @@ from tailroom.models.numerics.smallest_limit import LEAST_LIMIT, smallest_limit
 from tailroom.models.sawtooth.cycle import Cycle, Flows, cycle
 from tailroom.models.traffic import need_permanent_flows
 from tailroom.models.window_laws import law_of
+from tailroom.written_numbers import number, significant
 
 SMALLEST_TROUGH = 2.0
 """In packets: a smaller window cannot fall further (RFC 5681 sec. 3.1, Eq. 4)."""
@@ -171,12 +172,12 @@ def sawtooth_assumptions(link: Bottleneck, capacity_pps: float) -> list[Assumpti
         assume(
             "flows have one RTT",
             len(set(rtts)) == 1,
-            f"{min(rtts):.4g} to {max(rtts):.4g} ms; their mean is taken",
+            f"{number(min(rtts))} to {number(max(rtts))} ms; their mean is taken",
         ),
         assume(
             f"windows stay above {SMALLEST_TROUGH:g} packets",
             trough >= SMALLEST_TROUGH,
-            f"{trough:.3g} after a loss",
+            f"{significant(trough, 3)} after a loss",
         ),
         assume(
             "each packet is acknowledged",

@@ -4,16 +4,17 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import pyarrow as pa
-
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import is_number
 from tailroom.simulation.any_result import AnyResult, Tables
+from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.run_warnings import with_names
 from tailroom.statistics.intervals import Interval
 from tailroom.studies.setting_columns import setting_column
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from tailroom.simulation.result_types import RunWarning
 
 MOST_SHOWN, MOST_METRICS = 6, 3
@@ -85,7 +86,7 @@ class Choices(AnyResult):
         for choice in self.choices[:MOST_SHOWN]:
             defined = [name for name in self.metrics if name in choice.metrics]
             numbers = [
-                f"{self._shown(name)} {choice.metrics[name].mean:.4g}"
+                f"{self._shown(name)} {metric_of(name).unit.text(choice.metrics[name].mean)}"
                 for name in defined[:MOST_METRICS]
             ]
             lines.append(f"{choice.name}: {', '.join(numbers)}")
@@ -101,7 +102,9 @@ class Choices(AnyResult):
     def _tables(self) -> Tables:
         return {"choices": self._table}
 
-    def _table(self) -> pa.Table:
+    def _table(self) -> "pa.Table":
+        import pyarrow as pa  # noqa: PLC0415 - an optional library
+
         columns: dict[str, pa.Array] = {}
         for metric in self.metrics:
             intervals = [choice.metrics.get(metric) for choice in self.choices]

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from itertools import product
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from tailroom.arguments import RUNS, SEED, WORKERS, check_mapping
 from tailroom.errors import ScenarioError
@@ -23,14 +24,17 @@ from tailroom.simulation.metrics import find_metric, full_names
 from tailroom.simulation.run_warnings import warn
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.run import RunsInMemory, metric_names
-from tailroom.storage.store import Store
 from tailroom.studies.choice_study.answer import Choice, Choices
 from tailroom.studies.choice_study.metrics import default_metrics
 from tailroom.studies.stored_warnings import known_summary_of, warnings_of
-from tailroom.studies.sweep_study.study import MOST_RUNS
+
+if TYPE_CHECKING:
+    from tailroom.storage.store import Store
 
 SCENARIO_HEADING = "scenario"
 """Heading of the column that names the scenarios if there are several."""
+MOST_RUNS = 10_000
+"""Maximum number of runs of a comparison."""
 
 """A scenario as `tailroom.run` takes it."""
 

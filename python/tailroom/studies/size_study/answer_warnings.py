@@ -80,7 +80,7 @@ def heavy_loss(
         name = metric.removeprefix("pools.")
         text = (
             f"at this value {percent(loss)} % of the packets of {pools.words} are lost; add "
-            f"{usage('targets', f'{name} <= 1%')}, or compare policies with tailroom run --vary"
+            f"{usage('target', f'{name} <= 1%')}, or compare policies with tailroom run --vary"
         )
         yield warning("heavy_loss", pools.key, text, loss_fraction=loss)
         return
@@ -90,7 +90,7 @@ def heavy_loss(
     name = "loss_fraction" if len(links) == 1 else f"{link.name}.loss_fraction"
     text = (
         f"at this limit {percent(loss)} % of the packets are lost; add "
-        f"{usage('targets', f'{name} <= 1%')}, or compare queue disciplines with "
+        f"{usage('target', f'{name} <= 1%')}, or compare queue disciplines with "
         "tailroom run --vary"
     )
     yield warning("heavy_loss", f"links.{link.name}", text, loss_fraction=loss)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from tailroom.arguments import check_mapping, named
+from tailroom.arguments import check_mapping, named, renamed
 from tailroom.errors import ArgumentError
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import Axis, axis, value_words
@@ -141,9 +141,10 @@ def _end(one: Size, end: str) -> object:
     return steps if one.varied.is_limit else one.varied.text(steps)
 
 
+@renamed(targets="target")
 def frontier(
     scenario: ScenarioLike | None = None,
-    targets: str | Target | Sequence[str | Target] = (),
+    target: str | Target | Sequence[str | Target] = (),
     *,
     over: Mapping[str, object],
     set: Mapping[str, object] | None = None,  # noqa: A002
@@ -154,7 +155,7 @@ def frontier(
 
     Args:
         scenario: As `tailroom.size` takes it.
-        targets: As `tailroom.size` takes them.
+        target: As `tailroom.size` takes it.
         over: The other key, or its end, with its values: a list, or a range as `tailroom.sweep`
             takes it, as in `{"queue.target": ["5 ms", "20 ms"]}`. Of two keys, every pair of values
             is asked for.
@@ -187,7 +188,7 @@ def frontier(
     sizes = (
         size(
             scenario,
-            targets,
+            target,
             set={**(set or {}), **dict(zip(keys, setting, strict=True))},
             progress=progress,
             **question,

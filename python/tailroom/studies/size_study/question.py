@@ -147,7 +147,7 @@ def read_question(
         targets = [targets]
     if not (isinstance(targets, Sequence) and all(isinstance(t, (str, Target)) for t in targets)):
         raise TargetError(
-            f"{arguments.named('targets')}: {targets!r} is not a target; write a text, as in "
+            f"{arguments.named('target')}: {targets!r} is not a target; write a text, as in "
             '"utilization >= 98%", or several in a list'
         )
     if not targets:

@@ -9,6 +9,7 @@ from os import PathLike
 from typing import TYPE_CHECKING
 
 from tailroom import arguments, models
+from tailroom.arguments import renamed
 from tailroom.buffer_atlas import lookup
 from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.errors import Interrupted
@@ -44,9 +45,10 @@ LOAD_AFTER_S = 1.0
 """Time after which a search loads what writes a store."""
 
 
+@renamed(targets="target")
 def size(  # noqa: PLR0913 - keyword arguments
     scenario: ScenarioLike | None = None,
-    targets: str | Target | Sequence[str | Target] = (),
+    target: str | Target | Sequence[str | Target] = (),
     *,
     rate: str | float | None = None,
     rtt: "str | float | timedelta | tuple[float, float] | None" = None,
@@ -83,12 +85,12 @@ def size(  # noqa: PLR0913 - keyword arguments
 
     Args:
         scenario: Path of a scenario file, or a scenario built in Python; or give `rate` and `rtt`.
-        targets: One target or several that the buffer must meet, such as `"utilization >= 98%"` or
-            `"queue_delay_s_p99 <= 5 ms"`, with metrics of `tailroom run --json`.
-        rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`, or
-            in bit/s.
-        rtt: Without a scenario: RTT without queues, as in `"40 ms"` or `"5 ms to 200 ms"`, or in
-            seconds.
+        target: One target or several that the buffer must meet, such as `"utilization >= 98%"` or
+            `"queue_delay_s_p99 <= 5 ms"`, with metrics of `tailroom list metrics` and their units.
+        rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`. In
+            Python also a number of bit/s.
+        rtt: Without a scenario: RTT without queues, as in `"40 ms"` or `"5 ms to 200 ms"`. In
+            Python also a number of seconds, or two.
         flows: Without a scenario: number of long flows (1 if left out), or a number per congestion
             control: `"500 cubic, 100 bbr3"` or `"8 cubic, 8 module:Class"`. In Python also
             `{"cubic": 500, "bbr3": 100}`.
@@ -96,7 +98,8 @@ def size(  # noqa: PLR0913 - keyword arguments
             `"module:Class"` of your own, or a table such as `"{ kind = 'aimd', increase = 2.0 }"`;
             without a scenario, CUBIC if left out. In Python also controls by group, as
             `tailroom.run` takes them.
-        duration: Without a scenario: simulated duration of a run, as in `"60 s"`, or in seconds.
+        duration: Without a scenario: simulated duration of a run, as in `"60 s"`. In Python also a
+            number of seconds.
         host: Without a scenario: profile of the hosts, `"linux"` if left out.
         link: The link whose buffer is sought; if left out, the link that the targets name, else
             the slowest link that carries flows. The size or another number of a pool needs none.
@@ -142,7 +145,7 @@ def size(  # noqa: PLR0913 - keyword arguments
     numbers = Numbers(rate, rtt, flows, congestion, duration, host)
     with allowing(code=allow_code, files=allow_files), named_as_arguments(scenario):
         asked = asked_scenario(scenario, numbers, set)
-        question = read_question(asked, targets, link, most_loss, vary)
+        question = read_question(asked, target, link, most_loss, vary)
     predictions = _predict(question.link, question.targets)
     in_processes = bool(question.source.handle.controls)
     # Ctrl-C writes the runs of a search without a store, and is to end it at once. A process that

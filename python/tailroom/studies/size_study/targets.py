@@ -2,23 +2,19 @@
 
 import re
 from dataclasses import dataclass, field
-from math import isfinite
 
-from tailroom import _engine
 from tailroom.arguments import named
-from tailroom.errors import ScenarioError, TargetError
+from tailroom.errors import TargetError
 from tailroom.field_docs import with_field_docs
 from tailroom.simulation.metric_catalogue import metric_of
-from tailroom.simulation.metric_units import INDEX, Quantity
+from tailroom.simulation.metric_units import INDEX
+from tailroom.simulation.metric_value import read_value
 from tailroom.simulation.metrics import LARGEST_POOL_LOSS
 from tailroom.statistics.bound import Bound
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.outcome import Outcome
 
 _FORM = re.compile(r"\s*([A-Za-z_][\w.\-]*)\s*(>=|<=)\s*(\S.*?)\s*")
-_NUMBER = re.compile(r"([-+]?(?:\d[\d_]*\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*)")
-_OWN_UNITS: dict[Quantity, str] = {"duration": " s", "rate": " bit/s", "size": " B"}
-"""Units that a number without a unit is shown with: 5 may be meant as milliseconds."""
 _HOW = (
     'write METRIC >= VALUE or METRIC <= VALUE, for example "utilization >= 98%" or '
     '"queue_delay_s_p99 <= 5 ms"'
@@ -80,47 +76,22 @@ def metric_name(text: str) -> str | None:
 def parse_target(text: str) -> Target:
     """Reads `utilization >= 0.98`, `utilization >= 98%` or `queue_delay_s_p99 <= 5 ms`.
 
-    A number without a unit is in the metric's unit: seconds, bit/s, bytes, packets, or a fraction.
+    A time, a rate or a size needs its unit; a fraction, packets and other counts do not.
 
     Raises:
-        TargetError: The text does not have this form, the unit does not suit the metric, or the
-            bound is outside of the metric's range.
+        TargetError: The text does not have this form, the unit is missing or does not suit the
+            metric, or the bound is outside of the metric's range.
     """
     match = _FORM.fullmatch(text)
-    number = _NUMBER.fullmatch(match[3]) if match else None
-    if not match or not number:
+    if not match:
         raise TargetError(f"{text}: not a target; {_HOW}")
-    metric = match[1]
-    quantity = metric_of(metric).unit.counts
-    bound = _in_own_unit(text, quantity, match[3], float(number[1]), number[2])
-    _check_possible(text, metric, bound)
-    unit = "" if number[2] else _OWN_UNITS.get(quantity, "")
-    return Target(metric, match[2] == ">=", bound, f"{match[3]}{unit}")
-
-
-def _in_own_unit(text: str, unit: Quantity, value: str, number: float, given: str) -> float:
-    """The value in the metric's unit.
-
-    Raises:
-        TargetError: The value is not finite, or its unit does not suit the metric.
-    """
-    if not isfinite(number):
-        raise TargetError(f"{text}: the value must be finite; {_HOW}")
-    if not given or given == unit == "packets":
-        return number
-    if unit == "fraction":
-        if given != "%":
-            raise TargetError(f'{text}: "{given}" is not the unit of a fraction; write 0.98 or 98%')
-        return number / 100
-    if unit in ("packets", "number"):
-        only = 'a number or "20 packets"' if unit == "packets" else "a number without a unit"
-        raise TargetError(f'{text}: "{given}" is not a unit of this metric; write {only}')
-    if number < 0:
-        return number
+    metric, direction, value = match.groups()
     try:
-        return _engine.quantity(unit, value)
-    except ScenarioError as error:
+        bound = read_value(metric, value)
+    except ValueError as error:
         raise TargetError(f"{text}: {error}") from None
+    _check_possible(text, metric, bound)
+    return Target(metric, direction == ">=", bound, value)
 
 
 def _check_possible(text: str, metric: str, bound: float) -> None:
@@ -162,7 +133,7 @@ def check_targets(targets: list[Target]) -> None:
         TargetError: There is no target, or two targets contradict each other.
     """
     if not targets:
-        raise TargetError(f'{named("targets")}: is missing; give for example "utilization >= 98%"')
+        raise TargetError(f'{named("target")}: is missing; give for example "utilization >= 98%"')
     for lower in targets:
         for upper in targets:
             if lower.metric != upper.metric or not lower.at_least or upper.at_least:

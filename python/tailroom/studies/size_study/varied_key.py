@@ -8,8 +8,9 @@ from tailroom.arguments import named, usage
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.scenario import Scenario
-from tailroom.simulation.metric_units import RATES, Quantity
+from tailroom.simulation.metric_units import Quantity
 from tailroom.studies.size_study.pools import place_of_pool
+from tailroom.written_numbers import RATES
 
 _STEPS: dict[Quantity, float] = {
     "packets": 1.0,

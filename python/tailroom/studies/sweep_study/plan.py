@@ -17,6 +17,7 @@ from tailroom.scenario.axis import Axis, axes_in_scenario, axis, values_by_key
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.queue_words import spell_out
 from tailroom.scenario.scenario import Scenario
+from tailroom.simulation.metric_value import read_value
 from tailroom.statistics.intervals import mean_interval
 
 MOST_KEYS = 100
@@ -40,24 +41,28 @@ class Precision:
 
 
 def parse_precision(text: str) -> Precision:
-    """Reads a stopping rule such as "utilization<0.005": a metric and the largest half-width.
+    """Reads a stopping rule such as "utilization<0.5%": a metric and the largest half-width.
 
     Args:
         text: The rule.
 
     Raises:
-        ScenarioError: The text has another form, or the half-width is negative or infinite.
+        ScenarioError: The text has another form, or the half-width is negative or infinite, or
+            lacks its unit.
     """
     metric, _, width = text.partition("<")
+    how = (
+        'write the metric and the largest half-width of its interval, as in "utilization<0.5%" or '
+        '"queue_delay_s_mean<1 ms"'
+    )
+    if not metric.strip() or not width.strip():
+        raise ScenarioError(f"{named('until')} {text}: not METRIC<WIDTH; {how}")
     try:
-        half_width = float(width)
-    except ValueError:
-        half_width = -1.0
-    if not metric.strip() or not (isfinite(half_width) and half_width >= 0):
-        raise ScenarioError(
-            f"{named('until')} {text}: not METRIC<WIDTH; write the metric and the largest "
-            'half-width of its interval, as in "utilization<0.005"'
-        )
+        half_width = read_value(metric.strip(), width)
+    except ValueError as error:
+        raise ScenarioError(f"{named('until')} {text}: {error}") from None
+    if half_width < 0:
+        raise ScenarioError(f"{named('until')} {text}: the width is negative; {how}")
     return Precision(metric.strip(), half_width)
 
 

@@ -1,16 +1,21 @@
 """SQL queries on a store, answered by DuckDB."""
 
+import re
 from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from tailroom.errors import QueryError
+from tailroom.scenario.named_values import near
 from tailroom.storage.run import TEXTS
 from tailroom.storage.store import Store
 from tailroom.studies.sweep_study.tables import all_runs, runs_of
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
+
+MOST_NAMED = 4
+"""Maximum number of columns in an error message."""
 
 
 def query(store: Store, sql: str) -> pa.Table:
@@ -47,7 +52,34 @@ def query(store: Store, sql: str) -> pa.Table:
             answer = connection.sql(sql)
             return pa.table({}) if answer is None else answer.to_arrow_table()
         except duckdb.Error as error:
-            raise QueryError(f"SQL: {error}") from None
+            raise QueryError(f"SQL: {_missing_column(str(error), sql, tables) or error}") from None
+
+
+def _missing_column(problem: str, sql: str, tables: dict[str, pa.Table]) -> str:
+    """Says which columns a query may mean by one that is missing; empty for another problem.
+
+    The names of metrics are long, and DuckDB compares whole names. A column whose name ends with
+    the query's word is what is meant: SQL has no short names.
+    """
+    found = re.search(r'(column|table) "?([^"\s]+)"? not found', problem)
+    # Without quotes, what precedes the first dot is read as a table.
+    read = found and found[1] == "table" and re.search(rf"\b{re.escape(found[2])}\.[\w.]+", sql)
+    if not found or (found[1] == "table" and not read):
+        return ""
+    word = read[0] if read else found[2]
+    columns = list(dict.fromkeys(name for table in tables.values() for name in table.column_names))
+    meant = [name for name in columns if f".{name}".endswith(f".{word}")]
+    if not meant:
+        by_end: dict[str, list[str]] = {}
+        for name in columns:
+            by_end.setdefault(name.rpartition(".")[2], []).append(name)
+        last = word.rpartition(".")[2]
+        meant = [name for end in near(last, by_end) for name in by_end[end]]
+    shortest = sorted(meant, key=lambda name: name.count("."))[:MOST_NAMED]
+    quoted = " or ".join(f'"{name}"' for name in shortest)
+    if not quoted:
+        return f"there is no column {word}; `--out FILE.csv` without a query writes all columns"
+    return f"there is no column {word}; write {quoted}: the whole name, in double quotes"
 
 
 def _texts_by_run(store: Store) -> dict[str, tuple[str, ...]]:

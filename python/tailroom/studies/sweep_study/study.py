@@ -227,8 +227,8 @@ class SweepResult(AnyResult):
         """One row per point: its settings, then mean and 95 % interval of a metric, and the runs.
 
         Columns: `mean`, `half_width` (of Student's interval), `low` and `high` (ends of the
-        interval, within the range of the metric) in the unit of the metric, and `runs`. The
-        columns of the interval are null for a single run.
+        interval, within the range of the metric) in the unit of the metric, `runs` and
+        `planned_runs`. The columns of the interval are null for a single run.
 
         Args:
             metric: Name of the metric; the end of a name suffices.
@@ -261,6 +261,7 @@ class SweepResult(AnyResult):
             {
                 "settings": point["settings"],
                 "runs": self.run_counts[place],
+                "planned_runs": len(point["runs"]),
                 "metrics": {
                     metric: interval.as_dict()
                     for metric, by_point in metrics.items()
@@ -286,6 +287,7 @@ class SweepResult(AnyResult):
         metrics: Sequence[str] = (),
         models: Sequence[str] = (),
         link: str | None = None,
+        title: bool | None = True,
     ) -> "Figure":
         """Draws metrics over a key, a metric over two keys, or utilization against delay.
 
@@ -299,12 +301,14 @@ class SweepResult(AnyResult):
                 metrics.
             models: Names of analytic models whose predictions are added to the curves.
             link: Name of the link whose metrics are drawn, if there are several.
+            title: Whether the picture has its title; `None` is no title either.
 
         Raises:
             ArgumentError: There is no such kind, key or model, or the sweep has nothing to draw.
             MetricError: There is no such metric or link.
         """
-        return self._drawn(kind, x=x, y=y, metrics=metrics, models=models, link=link)
+        options: dict[str, Any] = {"x": x, "y": y, "metrics": metrics, "models": models}
+        return self._drawn(kind, link=link, title=title, **options)
 
 
 def sweep(  # noqa: PLR0913 - keyword arguments
@@ -344,7 +348,7 @@ def sweep(  # noqa: PLR0913 - keyword arguments
             left out, that of `[sweep]`, else 5.
         until: Instead of `seeds`: repeat each point until a metric is precise; text with the metric
             and the largest half-width of its 95 % confidence interval, as in
-            `"utilization<0.005"`. In Python also a `Precision`.
+            `"utilization<0.5%"`. In Python also a `Precision`.
         max_seeds: With `until`: maximum number of runs per point, at least 2; 100 if left out.
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes

@@ -113,7 +113,8 @@ def means(index: RunIndex, record: SweepRecord, metric: str) -> pa.Table:
     Settings that were given as numbers or time spans are numbers; the metadata of their columns
     have the `unit`. The columns `mean`, `half_width` (of Student's interval), `low` and `high`
     (ends of the interval, which stay within the range of the metric) are in the unit of the metric,
-    those of the interval null for a single run; `runs` is the number of runs.
+    those of the interval null for a single run; `runs` is the number of finished runs that define
+    the metric, and `planned_runs` the number of runs that the sweep has planned.
 
     Raises:
         MetricError: There is no such metric.
@@ -128,6 +129,7 @@ def means(index: RunIndex, record: SweepRecord, metric: str) -> pa.Table:
                 for name in ("mean", "half_width", "low", "high")
             },
             "runs": [interval.count if interval else 0 for interval in by_point],
+            "planned_runs": [len(point["runs"]) for point in record.points],
         }
     )
     for place, key in enumerate(record.axes):

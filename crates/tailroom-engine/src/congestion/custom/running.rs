@@ -65,9 +65,11 @@ impl FirstFault {
 
     #[cold]
     fn refuse_window(&mut self, method: &str, time: Time, window: f64) {
+        let is_large = window.is_finite() && window > MAX_WINDOW_PACKETS as f64;
+        let hint = if is_large { ": packets, not bytes?" } else { "" };
         let has_few_digits = window.abs() < 1e16 || !window.is_finite();
         let window = if has_few_digits { format!("{window}") } else { format!("{window:e}") };
-        self.keep(time, format!("{method} returned {window}; {A_WINDOW}"));
+        self.keep(time, format!("{method} returned {window}; {A_WINDOW}{hint}"));
     }
 
     /// What a method returned; `otherwise` if the control has failed.

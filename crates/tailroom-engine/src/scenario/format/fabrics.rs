@@ -60,8 +60,10 @@ pub(in crate::scenario) struct PortsConfig {
         example = serde_json::json!({ "kind": "drop_tail", "limit": "100 packets" })
     )]
     pub(in crate::scenario) queue: QueueConfig,
-    /// Queue discipline of each host's interface, which the flows of the host share. Default:
-    /// `drop_tail` with room for 10,000 packets, so that hosts lose nothing themselves.
+    /// Queue discipline of each host's interface, which the flows of the host share. Default, with
+    /// room for 10,000 packets, so that hosts lose nothing themselves: `fair`, which serves flows in
+    /// turn, where groups whose `host` is `"linux"` or `"data_center"` send from this switch or fabric,
+    /// and otherwise `drop_tail`, one FIFO for all flows.
     #[serde(default = "long_queue", deserialize_with = "kind_or_name::read")]
     #[schemars(schema_with = "kind_or_name::schema_with_code::<QueueConfig>")]
     pub(in crate::scenario) nic_queue: QueueConfig,

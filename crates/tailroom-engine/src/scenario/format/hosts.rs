@@ -62,6 +62,8 @@ enum Applies {
     LossBased,
     /// Groups whose control times or counts single packets.
     SinglePackets,
+    /// No group: the switch or fabric at whose hosts groups send.
+    Interface,
 }
 
 impl Applies {
@@ -97,6 +99,9 @@ impl Applies {
             Applies::SinglePackets => {
                 "controls of single packets: `dcqcn`, `timely`, `swift`, `packet_pair`"
             }
+            Applies::Interface => {
+                "the switch or fabric from which groups with this host send, if it has no `nic_queue`"
+            }
         }
     }
 
@@ -129,6 +134,7 @@ impl Applies {
             }
             Applies::LossBased => is(CongestionConfig::is_loss_based),
             Applies::SinglePackets => is(|control| control.parameters().needs_single_packets()),
+            Applies::Interface => false,
         }
     }
 }
@@ -287,6 +293,14 @@ const LINUX: &[Setting] = &[
         "sysctl net.ipv4.tcp_frto = 2 (Documentation/networking/ip-sysctl.rst); \
          tcp_process_loss() in net/ipv4/tcp_input.c; RFC 5682",
     ),
+    setting(
+        INTERFACE,
+        "{ kind = \"fair\", limit = \"10000 packets\" }",
+        Applies::Interface,
+        "tcp_small_queue_check() in net/ipv4/tcp_output.c: a flow keeps a few packets below its \
+         socket, and the next ones wait until those have left, so that flows take turns. NICs serve \
+         the queue pairs of RDMA in turn",
+    ),
 ];
 
 /// All profiles. The files are those of Linux 6.12 and of ns-2.35.
@@ -418,6 +432,9 @@ static VALUES: LazyLock<BTreeMap<&str, Value>> = LazyLock::new(|| {
     settings.filter_map(|setting| Some((setting.value, read(setting.value)?))).collect()
 });
 
+/// The key of a switch or fabric for the interfaces of its hosts.
+pub(in crate::scenario) const INTERFACE: &str = "nic_queue";
+
 /// The profile with this name.
 pub(in crate::scenario) fn profile(name: &str) -> Option<&'static Profile> {
     PROFILES.iter().find(|profile| profile.name == name)
@@ -444,6 +461,12 @@ impl Profile {
     ) -> Vec<(&'static str, Value)> {
         let applying = self.all().filter(|setting| setting.applies.to(control, given));
         applying.filter_map(|setting| Some((setting.key, setting.value()?))).collect()
+    }
+
+    /// The queue of the interface of such a host at a switch or fabric, if it is not the default of
+    /// the key.
+    pub(in crate::scenario) fn interface(&self) -> Option<Value> {
+        self.all().find(|setting| setting.key == INTERFACE)?.value()
     }
 }
 

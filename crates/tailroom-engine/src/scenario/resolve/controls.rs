@@ -10,7 +10,7 @@ use crate::kind_or_name::alternatives::{alternatives, kind_of};
 use crate::scenario::format::file::ScenarioFile;
 use crate::scenario::format::flows::ControlConfig;
 use crate::scenario::format::schema::schema;
-use crate::scenario::text::error::{Fault, Path, bad_parameter, suggestion};
+use crate::scenario::text::error::{Fault, Path, bad_parameter, suggestion_of_kinds};
 
 /// Replaces each control that is given by its name alone by the table that the name stands for.
 pub(in crate::scenario) fn write_out(file: &mut ScenarioFile) {
@@ -80,8 +80,9 @@ pub(super) fn not_found(
         NotFound::BadParameter(bad) => bad_parameter(&at.key("parameters"), bad),
         NotFound::Unknown(known) => {
             let kinds = kinds();
-            let names = kinds.iter().chain(&known).map(String::as_str);
-            Fault::new(at, format!("there is no {what} \"{name}\""), suggestion(name, names))
+            let names: Vec<&str> = kinds.iter().chain(&known).map(String::as_str).collect();
+            let remedy = suggestion_of_kinds(name, &names, Some(what));
+            Fault::new(at, format!("there is no {what} \"{name}\""), remedy)
         }
     }
 }

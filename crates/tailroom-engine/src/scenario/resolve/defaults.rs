@@ -1,6 +1,7 @@
-//! Keys that groups of flows share: `[defaults]`, and the profile of a group's host.
+//! Keys that groups of flows share: `[defaults]`, and the profile of a group's host, which also
+//! chooses the queue of the hosts' interfaces at a switch or fabric.
 //!
-//! Both are copied into the groups before anything is checked. Every later step therefore sees
+//! All are copied into the groups before anything is checked. Every later step therefore sees
 //! groups with all their keys, and a scenario in which they are written out by hand is the same
 //! scenario. A key of the group takes precedence over `[defaults]`, and both over the profile.
 
@@ -42,7 +43,34 @@ pub(in crate::scenario) fn write_out(table: &mut Table) -> Inherited {
             }
         }
     }
+    add_interfaces(table);
     inherited
+}
+
+/// Adds the queue of the hosts' interfaces to the switches and fabrics that leave it open. The flows of
+/// all groups share an interface: one group whose host serves flows in turn decides for the others.
+fn add_interfaces(table: &mut Table) {
+    let mut found: Vec<(String, Value)> = Vec::new();
+    for (_, group) in table.get("flows").and_then(Value::as_table).into_iter().flatten() {
+        let host = group.get("host").and_then(Value::as_str).and_then(hosts::profile);
+        let Some(queue) = host.and_then(hosts::Profile::interface) else { continue };
+        let from = match group.get("from") {
+            Some(Value::Array(several)) => several.iter().filter_map(Value::as_str).collect(),
+            one => Vec::from_iter(one.and_then(Value::as_str)),
+        };
+        let switches = from.into_iter().map(|node| node.split('.').next().unwrap_or(node));
+        found.extend(switches.map(|switch| (switch.to_owned(), queue.clone())));
+    }
+    for kind in ["switches", "fabrics"] {
+        let Some(switches) = table.get_mut(kind).and_then(Value::as_table_mut) else { continue };
+        for (name, queue) in &found {
+            if let Some(Value::Table(switch)) = switches.get_mut(name)
+                && !switch.contains_key(hosts::INTERFACE)
+            {
+                switch.insert(hosts::INTERFACE.to_owned(), queue.clone());
+            }
+        }
+    }
 }
 
 /// Adds the host, if the group has none, and what its profile sets; returns the added keys.

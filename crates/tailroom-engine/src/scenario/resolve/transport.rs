@@ -5,7 +5,7 @@ use crate::network::validate::group::check_times_and_acks;
 use crate::scenario::format::flows::{ControlConfig, FlowsConfig};
 use crate::scenario::format::schema::{schema, tcp_keys};
 use crate::scenario::text::document::Document;
-use crate::scenario::text::error::{Fault, Path, bad_parameter};
+use crate::scenario::text::error::{Fault, Path, bad_parameter, few};
 use crate::tcp::TcpSpec;
 use crate::tcp::sender::recovery::Recovery;
 use crate::tcp::sender::rtt::RttSamples;
@@ -34,7 +34,7 @@ pub(in crate::scenario) fn resolve_transport(
         let remedy = format!(
             "add `congestion = {{ kind = \"{}\" }}`, with one of the kinds {}",
             kinds[0],
-            kinds.join(", ")
+            few("", &kinds)
         );
         let problem = format!(
             "is missing, and a source of kind \"{kind}\" sends what its congestion control allows"

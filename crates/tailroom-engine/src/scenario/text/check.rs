@@ -7,11 +7,12 @@
 use serde_json::Value as Json;
 use toml::{Table, Value};
 
-use super::error::{Fault, MOST_FAULTS, Path, nearest, suggestion};
+use super::error::{Fault, MOST_FAULTS, Path, few, nearest, suggestion, suggestion_of_kinds};
 use crate::kind_or_name;
 use crate::kind_or_name::alternatives::{alternatives, follow, kind_of};
 use crate::parameters::Range;
 use crate::quantity;
+use crate::spelling;
 
 /// Largest number of characters of a text, such as the title: programs in Python read a scenario
 /// several times, and need a second for a text of a megabyte.
@@ -116,7 +117,7 @@ impl<'a> Checker<'a> {
         let unknown = table.keys().filter(|key| is_unknown(key));
         let unknown: Vec<&String> = unknown.take(MOST_FAULTS).collect();
         for key in &unknown {
-            let remedy = suggestion(key, names());
+            let remedy = self.inside(schema, key).unwrap_or_else(|| suggestion(key, names()));
             self.faults.push(Fault::new(&path.key(key), "there is no such key here", remedy));
         }
         // A misspelled key is not reported as missing as well.
@@ -136,6 +137,34 @@ impl<'a> Checker<'a> {
         for (key, value) in table.iter().filter(|(key, _)| !is_unknown(key)) {
             self.value(property(key).unwrap_or(others), value, &path.key(key));
         }
+    }
+
+    /// The remedy for an unknown key that is a key of a table here: `policy.alpha` for `alpha`.
+    fn inside(&self, schema: &'a Json, key: &str) -> Option<String> {
+        let known = || schema["properties"].as_object().into_iter().flatten();
+        let names: Vec<&str> = known().map(|(name, _)| name.as_str()).collect();
+        if !spelling::known(key, &names).is_empty() {
+            return None;
+        }
+        let has = |table: &'a Json| {
+            let keys = table["properties"].as_object()?.keys().find(|one| *one == key)?;
+            Some((keys, kind_of(table)))
+        };
+        known().find_map(|(name, inner)| {
+            let (key, kind) = self.tables(inner).into_iter().find_map(has)?;
+            let kind = kind.map_or_else(String::new, |kind| format!("kind = \"{kind}\", "));
+            let as_in = format!("`{name} = {{ {kind}{key} = ... }}`");
+            Some(format!("did you mean `{name}.{key}`, as in {as_in}?"))
+        })
+    }
+
+    /// The tables that a value may be: the schema's own, or those of its alternatives.
+    fn tables(&self, schema: &'a Json) -> Vec<&'a Json> {
+        let target = follow(self.root, schema);
+        alternatives(target).map_or_else(
+            || vec![target],
+            |options| options.iter().flat_map(|option| self.tables(option)).collect(),
+        )
     }
 
     fn list(&mut self, schema: &'a Json, items: &[Value], path: &Path) {
@@ -224,7 +253,7 @@ impl<'a> Checker<'a> {
         };
         let Some(kind) = table.get("kind") else {
             let kinds: Vec<&str> = kinds().collect();
-            let choices = kinds.join(", ");
+            let choices = few("", &kinds);
             let remedy = format!("add `kind = \"{}\"`, with one of the kinds {choices}", kinds[0]);
             self.faults.push(Fault::new(&path.key("kind"), "is missing", remedy));
             return;
@@ -235,7 +264,7 @@ impl<'a> Checker<'a> {
             (None, Value::String(name)) => self.faults.push(Fault::new(
                 &path.key("kind"),
                 format!("\"{name}\" is not a kind known here"),
-                suggestion(name, kinds()),
+                suggestion_of_kinds(name, &kinds().collect::<Vec<_>>(), code_at(path)),
             )),
             (None, other) => {
                 self.faults.push(mismatch(other, &expectation("string"), &path.key("kind")));
@@ -247,10 +276,11 @@ impl<'a> Checker<'a> {
     fn check_name(&self, kinds: &'a [Json], name: &str, path: &Path) -> Result<(), Fault> {
         let Some(kind) = kinds.iter().find(|kind| kind_of(kind) == Some(name)) else {
             let problem = format!("\"{name}\" is not a kind known here");
+            let kinds: Vec<&str> = kinds.iter().filter_map(kind_of).collect();
             return Err(Fault::new(
                 path,
                 problem,
-                suggestion(name, kinds.iter().filter_map(kind_of)),
+                suggestion_of_kinds(name, &kinds, code_at(path)),
             ));
         };
         let required: Vec<&str> = kind_or_name::required(kind).collect();
@@ -330,7 +360,17 @@ fn is_of_type(schema: &Json, name: &str) -> bool {
 fn tagged_expectation(options: &[Json]) -> String {
     let kinds: Vec<&str> = options.iter().filter_map(kind_of).collect();
     let first = kinds.first().copied().unwrap_or_default();
-    format!("{{ kind = \"{first}\" }}, with one of the kinds {}", kinds.join(", "))
+    format!("{{ kind = \"{first}\" }}, with one of the kinds {}", few("", &kinds))
+}
+
+/// What a key may name that is code of the caller's, as in `"module:Class"`.
+fn code_at(path: &Path) -> Option<&'static str> {
+    match path.last_key() {
+        Some("congestion") => Some("control"),
+        Some("queue" | "nic_queue") => Some("discipline"),
+        Some("source") => Some("source"),
+        _ => None,
+    }
 }
 
 fn check_quantity(name: &str, schema: &Json, value: &Value, path: &Path) -> Result<(), Fault> {

@@ -42,6 +42,9 @@ pub(in crate::scenario) struct Document {
 const KINDS: [&str; 7] =
     ["queue", "nic_queue", "source", "slow_start", "loss", "congestion", "policy"];
 
+/// Tables whose entries have names.
+const NAMED: [&str; 6] = ["links", "pools", "ingress_pools", "switches", "fabrics", "flows"];
+
 impl Document {
     /// Parses the text.
     pub(in crate::scenario) fn parse(text: &str) -> Result<Self, ScenarioError> {
@@ -94,15 +97,23 @@ impl Document {
             return Err(refuse(problem, "write it as in links.bottleneck.queue.limit".into()));
         }
         let (last, parents) = steps.split_last().unwrap_or((&key, &[]));
+        // Setting a key does not create a link, a pool, a switch, a fabric or a group of flows.
+        if let [kind, name, rest @ ..] = &steps[..]
+            && NAMED.contains(kind)
+            && !rest.is_empty()
+        {
+            let given = self.table.get(*kind);
+            let table = given.and_then(Value::as_table);
+            let is_there = table.is_some_and(|table| table.contains_key(*name));
+            if !is_there && given.is_none_or(Value::is_table) {
+                let names = table.into_iter().flat_map(toml::Table::keys).map(String::as_str);
+                let remedy = self.elsewhere(name, rest);
+                let remedy = remedy.unwrap_or_else(|| suggestion(name, names));
+                return Err(refuse(format!("there is no `{kind}.{name}`"), remedy));
+            }
+        }
         let mut table = &mut self.table;
         for (depth, parent) in parents.iter().enumerate() {
-            // Setting a key does not create a link, a pool, a switch, a fabric or a group of flows.
-            let named = ["links", "pools", "ingress_pools", "switches", "fabrics", "flows"];
-            let is_named = depth == 1 && named.contains(&parents[0]);
-            if is_named && !table.contains_key(*parent) {
-                let problem = format!("there is no `{}.{parent}`", parents[0]);
-                return Err(refuse(problem, suggestion(parent, table.keys().map(String::as_str))));
-            }
             let entry = table.entry(*parent).or_insert_with(|| toml::Table::new().into());
             // `queue = "codel"` has parameters too; until now all of them have their defaults.
             if let Some(name) = entry.as_str().filter(|_| KINDS.contains(parent)) {
@@ -116,6 +127,20 @@ impl Document {
         table.insert((*last).to_owned(), override_value(text));
         self.overridden.push(Path::of(&steps));
         Ok(())
+    }
+
+    /// The remedy for the key of a table that does not exist, if a table of another kind has its name:
+    /// `switches.tor.pool.size` for `pools.tor.size`.
+    fn elsewhere(&self, name: &str, rest: &[&str]) -> Option<String> {
+        let (kind, owner) = NAMED.into_iter().find_map(|kind| {
+            let owner = self.table.get(kind)?.get(name)?.as_table()?;
+            Some((kind, owner))
+        })?;
+        let rest = rest.join(".");
+        let holds = |value: &Value| value.as_table().is_some_and(|table| table.contains_key(&rest));
+        let inner = owner.iter().find(|(_, value)| holds(value));
+        let inner = inner.map_or_else(String::new, |(key, _)| format!("{key}."));
+        Some(format!("did you mean `{kind}.{name}.{inner}{rest}`?"))
     }
 
     /// Adds to the numbers below `keys` the units that `root` gives such numbers; returns the places

@@ -5,6 +5,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::parameters::BadParameter;
+use crate::spelling;
 
 /// The origin of a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -215,30 +216,62 @@ impl fmt::Display for Path {
     }
 }
 
-/// The candidate that is most similar to a misspelled name, if any is similar enough.
+/// The candidate that a misspelled name probably means, if there is one.
 pub(in crate::scenario) fn nearest<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> Option<&'a str> {
-    candidates
-        .map(|candidate| (strsim::jaro_winkler(name, candidate), candidate))
-        .filter(|(similarity, _)| *similarity >= NEAR)
-        .max_by(|one, other| one.0.total_cmp(&other.0))
-        .map(|(_, candidate)| candidate)
+    let candidates: Vec<&str> = candidates.collect();
+    spelling::meant(name, &candidates).first().copied()
 }
 
-/// Suggests the candidate that is most similar to a misspelled name, or lists all candidates.
+/// Suggests the candidate that a misspelled name probably means, or lists a few candidates.
 pub(in crate::scenario) fn suggestion<'a>(
     name: &str,
     candidates: impl Iterator<Item = &'a str>,
 ) -> String {
     let candidates: Vec<&str> = candidates.collect();
-    match nearest(name, candidates.iter().copied()) {
-        Some(candidate) => format!("did you mean `{candidate}`?"),
-        None if candidates.is_empty() => "there is nothing to choose from".to_owned(),
-        None => format!("use one of {}", candidates.join(", ")),
+    let Some(meant) = nearest(name, candidates.iter().copied()) else {
+        return match few(name, &candidates) {
+            names if names.is_empty() => "there is none to choose from".to_owned(),
+            names => format!("use one of {names}"),
+        };
+    };
+    match spelling::remark(name, meant) {
+        Some(remark) => format!("did you mean `{meant}`? {remark}"),
+        None => format!("did you mean `{meant}`?"),
     }
 }
 
-/// Jaro-Winkler similarity from which a name counts as a misspelling of another.
-const NEAR: f64 = 0.8;
+/// A few of the candidates, those that resemble a name most first, and the number of the others.
+pub(in crate::scenario) fn few(name: &str, candidates: &[&str]) -> String {
+    let (listed, others) = spelling::few(name, candidates);
+    let others = if others > 0 { format!(" and {others} more") } else { String::new() };
+    format!("{}{others}", listed.join(", "))
+}
+
+/// As [`suggestion`], for the name of a kind; `code` is what the caller may supply under such a name.
+pub(in crate::scenario) fn suggestion_of_kinds(
+    name: &str,
+    kinds: &[&str],
+    code: Option<&str>,
+) -> String {
+    let remedy = suggestion(name, kinds.iter().copied());
+    let Some(code) = code else { return remedy };
+    match name.rsplit_once('.') {
+        Some((module, class)) if !module.is_empty() && !class.is_empty() => {
+            format!("for a {code} of your own write \"{module}:{class}\"")
+        }
+        _ if name.contains(':') || nearest(name, kinds.iter().copied()).is_some() => remedy,
+        _ => {
+            let registry = match code {
+                "control" => "congestion",
+                "discipline" => "queue",
+                other => other,
+            };
+            format!(
+                "{remedy} (`tailroom list {registry}`), or \"module:Class\" for a {code} of your own"
+            )
+        }
+    }
+}
