@@ -19,8 +19,8 @@ from typing import Any
 import tailroom as tr
 from tailroom.scenario.dumbbell import dumbbell
 from tailroom.scenario.scenario import Scenario
+from tailroom.studies.size_study.known import Tried
 from tailroom.studies.size_study.regression import Crossing, Refused, Regression
-from tailroom.studies.size_study.search import Tried
 from tailroom.studies.size_study.targets import parse_target
 
 ROUTER = Scenario.of("home-router")

@@ -16,7 +16,8 @@ from tailroom.scenario import types
 from tailroom.scenario.scenario import Scenario
 from tailroom.statistics.intervals import Interval
 from tailroom.statistics.outcome import Outcome
-from tailroom.studies.size_study.search import Tried, feasible_limits
+from tailroom.studies.size_study.known import Tried
+from tailroom.studies.size_study.search import feasible_limits
 from tailroom.studies.size_study.targets import Target, parse_target
 from tailroom.studies.size_study.varied_key import SOME_LIMIT
 from tests.conftest import Printed, Tailroom
@@ -200,10 +201,10 @@ def test_a_target_that_is_met_nowhere_conflicts_with_none(few: types.Scenario) -
 
 def test_targets_that_some_buffers_meet_together(few: types.Scenario) -> None:
     """From below by the utilization, from above by the delay."""
-    found = tr.size(few, ["utilization >= 0.9", "queue_delay_s_p99 <= 12 ms"], max_seeds=8)
+    targets = ["utilization >= 0.9", "queue_delay_s_p99 <= 12 ms"]
+    found = tr.size(few, targets, max_seeds=8, most_loss=None)
     assert found.limit_packets is not None
-    used, delay, loss = found.feasible
-    assert loss.target.is_default
+    used, delay = found.feasible
     assert used.low <= found.limit_packets <= delay.high < 30
     smaller = [one for one in found.tried if one.limit < found.limit_packets]
     assert all(one.verdict is not Outcome.YES for one in smaller)
@@ -359,13 +360,21 @@ def test_the_question_without_a_file(tailroom: Tailroom, tmp_path: Path) -> None
     assert f"pfifo limit {packets}" in answer["equivalents"]["tc"]["text"]
     assert picture.read_bytes().startswith(b"\x89PNG")
     shown = tailroom(*asked, "--store", tmp_path / "store")
-    # The answer is the last thing on the screen, in a box.
-    before, _, box = shown.output.partition("╭")
-    assert f"│ Smallest queue limit: {packets} packets = " in box
-    assert box.endswith("╯\n")
-    assert "\n│ utilization >= 0.9: met from " in box
+    # The answer is the first thing on the screen, in a box.
+    assert shown.output.startswith("╭")
+    assert f"│ Smallest queue limit: {packets} packets = " in shown.output
+    assert f"tc qdisc replace dev DEV root pfifo limit {packets}\n" in shown.output
+    assert "--explain" in shown.output
+    for detail in ("Tested buffers", "Mahimahi", "met from", "Phase check:"):
+        assert detail not in shown.output
+    before, _, box = tailroom(*asked, "--store", tmp_path / "store", "--explain").output.partition(
+        "╭"
+    )
     assert "Tested buffers" in before
-    assert "switches and routers: --config sonic" in shown.output
+    assert "Phase check:" in before
+    assert "\n│ utilization >= 0.9: met from " in box
+    assert "Mahimahi" in box
+    assert "--config sonic" in box
     told = tailroom(*asked, "--store", tmp_path / "store", "--config", "iosxr").output
     device = answer["devices"]["iosxr"]
     assert "not tried on a device" in device["purpose"]
@@ -386,9 +395,8 @@ def test_the_interval_is_in_the_json(tailroom: Tailroom, tmp_path: Path) -> None
     interval = answer["limit_interval"]
     assert answer["why_no_regression"] is None
     low, middle, high = (interval[f"{name}_packets"] for name in ("low", "estimate", "high"))
-    assert 0 < low < middle < high
-    # The answer is the next whole packet above the interval.
-    assert 7 < high <= 8
+    # The answer is the upper end of the interval, of whole packets.
+    assert 0 < low <= middle <= high == 8
 
 
 def test_a_search_that_the_regression_refuses_has_no_interval_but_a_reason(
@@ -413,7 +421,8 @@ def test_a_conflict_is_shown(tailroom: Tailroom) -> None:
 def test_what_stays_open_is_explained(tailroom: Tailroom) -> None:
     flows = ("--flows", 3, "--congestion", "reno", "--max-seeds", 4)
     for target, is_open in (("utilization >= 0.8", True), ("queue_delay_s_p99 <= 1 s", False)):
-        ended = tailroom(*QUESTION, *flows, "--target", target, "--most-loss", "none")
+        asked = ("--target", target, "--most-loss", "none", "--explain")
+        ended = tailroom(*QUESTION, *flows, *asked)
         assert ended.status == 0, ended.errors
         assert ("raise --max-seeds" in ended.output) is is_open
 

@@ -2,7 +2,6 @@
 
 import json
 from itertools import pairwise
-from math import ceil
 from pathlib import Path
 
 import pytest
@@ -51,15 +50,22 @@ def test_the_answer_keeps_to_the_loss_that_is_added(few: Size) -> None:
     assert few.without_loss_target in [tried.limit for tried in few.choices]
 
 
-def test_where_no_buffer_keeps_to_it_the_answer_says_what_it_loses(many: Size) -> None:
+def test_where_no_buffer_keeps_to_it_there_is_no_answer_but_what_the_targets_alone_lose(
+    many: Size,
+) -> None:
     assert many.misses_loss_target
-    assert many.limit_packets == many.without_loss_target
-    assert many.chosen is not None
-    assert many.chosen.verdicts[many.targets[0]] is Outcome.YES
-    lost = many.loss_of(many.limit_packets or 0)
+    assert many.is_unmet
+    assert many.answer is many.limit_packets is many.value is many.chosen is None
+    without = next(one for one in many.tried if one.limit == many.without_loss_target)
+    assert without.verdicts[many.targets[0]] is Outcome.YES
+    assert without in many.choices
+    lost = many.loss_of(without.limit)
     assert lost is not None
     assert lost > 0.01
     assert "no tested limit keeps to loss_fraction <= 1% as well" in many.sentence
+    said = many.as_dict()
+    assert said["equivalents"] is said["devices"] is said["limit"] is None
+    assert said["without_loss_target"]["packets"] == without.limit
     assert f"{100 * lost:.0f} % of the packets are lost" in many.price
 
 
@@ -70,7 +76,7 @@ def test_an_answer_that_the_loss_decides_has_an_interval(few: Size) -> None:
     assert alone.why_no_regression
     assert few.interval is not None
     assert not few.why_no_regression
-    assert few.limit_packets == ceil(few.interval.high)
+    assert few.limit_packets == few.interval.high
 
 
 def test_without_the_added_bound_the_answer_is_that_of_the_target(few: Size) -> None:
@@ -101,13 +107,25 @@ def test_a_wrong_bound_on_the_loss_is_refused(small: Path) -> None:
         tr.size(small, FULL, most_loss=2.0)
 
 
+def test_a_buffer_that_keeps_to_no_bound_on_the_loss_is_no_line_to_paste(
+    tailroom: Tailroom,
+) -> None:
+    numbers = [part for name, value in MANY.items() for part in (f"--{name}", value)]
+    ended = tailroom("size", *numbers, "--target", FULL, "--max-seeds", 4, "--precision", 0.2)
+    assert ended.status == 4
+    assert "No tested buffer meets every target." in ended.output
+    assert "(--most-loss)" in ended.output
+    assert "tc " not in ended.output
+
+
 def test_the_command_prints_both_answers(tailroom: Tailroom, tmp_path: Path) -> None:
     numbers = [part for name, value in FEW.items() for part in (f"--{name}", value)]
     search = ["size", *numbers, "--target", FULL, "--max-seeds", 4, "--precision", 0.2]
     search += ["--store", tmp_path / "store"]
     shown = tailroom(*search)
     assert shown.status == 0, shown.errors
-    assert "loss_fraction <= 1% (added; --most-loss): met from" in shown.output
+    shown_more = tailroom(*search, "--explain").output
+    assert "loss_fraction <= 1% (added; --most-loss): met from" in shown_more
     assert "without loss_fraction <= 1%," in shown.output
     said = json.loads(tailroom(*search, "--json").output)
     assert said["meets_loss_target"] is True

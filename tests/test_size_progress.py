@@ -14,7 +14,7 @@ from tailroom.execution import executors
 from tailroom.execution.task import Flag, Task, run_task
 from tailroom.storage.run import Run
 from tailroom.studies.size_study import study
-from tailroom.studies.size_study.answer import SizeProgress
+from tailroom.studies.size_study.size_progress import SizeProgress
 
 pytestmark = pytest.mark.usefixtures("quick_models")
 

@@ -15,7 +15,8 @@ import pytest
 
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.statistics.outcome import Outcome
-from tailroom.studies.size_study.search import Search, Tried, feasible_limits
+from tailroom.studies.size_study.known import Tried
+from tailroom.studies.size_study.search import Search, feasible_limits
 from tailroom.studies.size_study.stopping import CONFIRMING_RUNS, Verdicts, confirmed, next_look
 from tailroom.studies.size_study.targets import Target, parse_target
 

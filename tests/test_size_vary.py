@@ -140,7 +140,7 @@ def test_the_command_prints_the_value_with_its_unit(tailroom: Tailroom, tmp_path
     done = tailroom(*asked, "--out", picture)
     assert done.status == 0
     assert "Smallest links.b.policer.burst: " in done.output
-    assert "Tested values" in done.output
+    assert "Tested values" in tailroom(*asked, "--explain").output
     assert "queue limit" not in done.output
     assert picture.stat().st_size > 10_000
     answer: dict[str, Any] = json.loads(tailroom(*asked, "--json").output)

@@ -12,7 +12,7 @@ import tailroom as tr
 from tailroom.cli import phases, size_report
 from tailroom.cli.blocks import Column, print_block
 from tailroom.cli.sentences import say
-from tailroom.studies.size_study.regression import Crossing
+from tailroom.studies.size_study.known import Evidence
 from tailroom.written_numbers import two_digits
 from tests.conftest import Tailroom
 
@@ -64,7 +64,8 @@ def test_colours_are_for_terminals_and_words_for_all(
     monkeypatch.delenv("FORCE_COLOR", raising=False)
     found = tr.size(small, ["utilization >= 50%"], max_seeds=4, workers=1)
     text = io.StringIO()
-    size_report.show(found, Console(file=text, force_terminal=is_terminal, width=80))
+    console = Console(file=text, force_terminal=is_terminal, width=80)
+    size_report.show(found, console, explain=True)
     green = "\x1b[32m"
     assert (f"{green}meets all" in text.getvalue()) is is_coloured
     assert (f"{green}╭" in text.getvalue()) is is_coloured
@@ -72,14 +73,17 @@ def test_colours_are_for_terminals_and_words_for_all(
 
 
 def test_an_answer_whose_own_runs_miss_a_target_says_what_decides(small: Path) -> None:
+    """Where no fitted mean stands beside the verdict."""
     found = tr.size(small, ["utilization >= 50%"], max_seeds=4, workers=1)
-    found = replace(found, interval=Crossing(17.0, 16.0, 18.0))
+    assert found.chosen
+    found.chosen.fitted.clear()
+    found.chosen.evidence[found.targets[0]] = Evidence.FIT
     text = io.StringIO()
     for bound in (0.5, 1.0):
         target = replace(found.targets[0], metric="links.bottleneck.utilization", bound=bound)
         one = replace(found, feasible=(replace(found.feasible[0], target=target),))
         size_report.show(one, Console(file=text, width=200))
-    assert text.getvalue().count("what decides is the fit to all") == 1
+    assert text.getvalue().count("runs decides") == 1
 
 
 PHRASES = ["95.12%\n+1.2%\n-3.4%", "9.00%\n±0.5%", "-"]

@@ -11,7 +11,8 @@ from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.scenario.scenario import Scenario
 from tailroom.statistics.outcome import Outcome
-from tailroom.studies.size_study.search import Search, Tried
+from tailroom.studies.size_study.known import Tried
+from tailroom.studies.size_study.search import Search
 from tailroom.studies.size_study.stopping import (
     CONFIRMING_RUNS,
     FIRST_RUNS,

@@ -16,7 +16,7 @@ from rich.text import Text
 if TYPE_CHECKING:
     import tailroom
     from tailroom.execution.progress import RunProgress
-    from tailroom.studies.size_study.answer import SizeProgress
+    from tailroom.studies.size_study.size_progress import SizeProgress
 
 SHOW_AFTER_S = 1.0
 FIRST_ANSWER_AFTER_S = 10.0
@@ -98,8 +98,8 @@ class SearchProgress(Progress):
 def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
     """Yields the progress callback of `tailroom.size`.
 
-    The bar appears on terminals only. After 10 s, each better answer and each stage after the
-    search are printed on lines of their own, so that a log has them too.
+    The bar appears on terminals only. After 10 s, what becomes known or seems so and each stage
+    after the search are printed on lines of their own, so that a log has them too.
     """
     console = Console(stderr=True)
     bar = SearchProgress(
@@ -120,9 +120,9 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
         if spent_s > SHOW_AFTER_S:
             bar.start()
         bracket, stage = _bracket(state), _STAGES.get(state.stage, "")
-        if isfinite(state.high) and spent_s > FIRST_ANSWER_AFTER_S:
+        if isfinite(min(state.high, state.seeming)) and spent_s > FIRST_ANSWER_AFTER_S:
             # A stage is named once for each answer.
-            lines = {bracket: bracket, f"{state.high} {stage}": stage}
+            lines = {bracket: bracket, f"{state.seeming} {stage}": stage}
             for mark in [mark for mark, line in lines.items() if line and mark not in printed]:
                 printed.add(mark)
                 bar.console.print(f"after {spent_s:.0f} s: {lines[mark]}", highlight=False)
@@ -146,8 +146,10 @@ _STAGES = {
 
 
 def _bracket(state: SizeProgress) -> str:
-    """The bracket of the answer, with 95 % confidence, in words."""
+    """What is known of the answer, and what seems so, in words."""
     varied = state.varied
     low = varied.too_small(state.low) if state.low else "nothing is known to be too small"
+    if state.seeming < state.high:
+        return f"{varied.seems_to_suffice(state.seeming)}, {low}"
     high = varied.suffices(state.high) if isfinite(state.high) else "nothing suffices yet"
     return f"{high}, {low}"

@@ -69,6 +69,15 @@ def size_command(  # noqa: PLR0913 - each is one option
             "tc; --json has those of every system.",
         ),
     ] = None,
+    explain: Annotated[
+        bool,
+        typer.Option(
+            "--explain",
+            help="Print also how the answer was found: every tested value, the phase check, the "
+            "buffers that models require and their failing assumptions, and the lines for every "
+            "tool.",
+        ),
+    ] = False,
     json: Json = False,
     out: PictureFile = None,
     no_title: NoTitle = False,
@@ -76,12 +85,12 @@ def size_command(  # noqa: PLR0913 - each is one option
 ) -> None:
     """Find the smallest buffer that meets every target with 95 % confidence.
 
-    Unless a target limits a loss, the answer also loses at most 1 % of the packets; if no tested
-    buffer does, the answer says what it loses (--most-loss).
+    Unless a target limits a loss, the answer also loses at most 1 % of the packets (--most-loss).
 
     The atlas or the models of the literature give the initial range, and simulations give the
-    answer. If no buffer meets all targets, the answer lists the limits that meet each target and
-    the pairs of targets that conflict, and the exit status is 4.
+    answer. If no buffer meets all targets, the output lists the limits that meet each target and
+    the pairs of targets that conflict, and the exit status is 4. If all tested values of another
+    key meet them, none is called the smallest: the answer is the scenario's own value.
     """
     sought, over = _split(vary or [])
     if config and over:
@@ -99,7 +108,7 @@ def size_command(  # noqa: PLR0913 - each is one option
         write_and_print(
             output,
             lambda path: answer.plot().savefig(path, dpi=150),
-            lambda: _print(answer, config, json=json),
+            lambda: _print(answer, config, explain=explain, json=json),
         )
     if out and not json:
         print(f"The picture is {out}")
@@ -120,11 +129,11 @@ def _split(vary: list[str]) -> "tuple[str | None, dict[str, Axis]]":
     return (keys[0] if keys else None), over
 
 
-def _print(answer: "Size | Frontier", config: Device | None, *, json: bool) -> None:
+def _print(answer: "Size | Frontier", config: Device | None, *, explain: bool, json: bool) -> None:
     console = Console(highlight=False)
     if json:
         print(json_text.dumps(answer.as_dict(), indent=2))
     elif isinstance(answer, tailroom.Frontier):
-        show_frontier(answer, console)
+        show_frontier(answer, console, explain=explain)
     else:
-        show(answer, console, device=config)
+        show(answer, console, device=config, explain=explain)

@@ -1,7 +1,6 @@
 """The answer of `size` as tables for people."""
 
 from math import isfinite, isinf
-from typing import Any
 
 from rich.console import Console
 
@@ -19,49 +18,65 @@ from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.amounts import amounts_words
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.frontier import Frontier
-from tailroom.studies.size_study.search import Feasible, Tried
+from tailroom.studies.size_study.known import FittedMean, Tried
+from tailroom.studies.size_study.search import Feasible
 from tailroom.studies.size_study.targets import Target
+
+FITTED = "*"
+"""Marks what a fit says, not the runs of the value alone."""
 
 
 def show(
-    answer: Size, console: Console, *, so_far: bool = False, device: Device | None = None
+    answer: Size,
+    console: Console,
+    *,
+    so_far: bool = False,
+    device: Device | None = None,
+    explain: bool = False,
 ) -> None:
-    """Prints the tested buffers, the models' rules, the other choices, and last the answer.
+    """Prints the answer, what each choice costs, what to know of it, and the lines to configure.
 
     Args:
         answer: The result of the search.
         console: Where to print it.
         so_far: The search was interrupted, so that a smaller buffer may suffice too.
-        device: Print the buffer as lines of this system instead of those of tc, ns-3 and Mahimahi.
+        device: Print the buffer as lines of this system instead of those of tc.
+        explain: Print first how the answer was found: tested values, phase check, models; and the
+            lines for other tools.
     """
-    console.print(_tried(answer))
-    if any(tried.verdict is Outcome.OPEN for tried in answer.tried):
-        say(
-            console,
-            f"open: the runs are not conclusive with 95 % confidence, so the {answer.varied.noun} "
-            "counts as too small; raise --max-seeds for more runs, or use a longer duration",
-        )
-    phases.show(answer.phases, console)
-    if answer.varied.is_limit:
-        _show_models(answer, console)
-    if answer.smallest is not None:
-        show_elsewhere(answer, device, console)
+    if explain or so_far:
+        _show_tried(answer, console)
+    if explain:
+        phases.show(answer.phases, console)
+        if answer.varied.is_limit:
+            _show_models(answer, console)
+        console.print()
+    _show_answer(answer, console, so_far=so_far, explain=explain)
     if answer.choices:
         _show_choices(answer, console)
-    console.print()
+    if not explain:
+        phases.warn(answer.phases, "", console)
     for warning in answer.warnings:
         say(console, f"[yellow]warning:[/yellow] {escape(warning['text'])}")
     show_doors(answer, console)
-    _show_answer(answer, console, so_far=so_far)
+    if answer.answer is not None:
+        show_elsewhere(answer, device, console, every=explain)
+    if not explain:
+        others = "" if answer.answer is None else ", other tools"
+        say(console, f"How it was found: --explain (tested values, phase check, models{others})")
 
 
-def show_frontier(frontier: Frontier, console: Console) -> None:
+def show_frontier(frontier: Frontier, console: Console, *, explain: bool = False) -> None:
     """Prints a line per value of the other keys: the answer, its interval, and what it costs.
 
     Args:
         frontier: The answers.
         console: Where to print them.
+        explain: Print first how each answer was found.
     """
+    for words, one in frontier.named if explain else []:
+        console.print(f"\n[bold]{escape(words)}[/bold]")
+        show(one, console, explain=True)
     first = frontier.sizes[0]
     targets = " and ".join(map(str, first.targets))
     what = "queue limit" if first.varied.is_limit else first.varied.key
@@ -75,12 +90,12 @@ def show_frontier(frontier: Frontier, console: Console) -> None:
         *(escape(_short(metric, first)) for metric in metrics),
     )
     for words, one in frontier.named:
-        chosen, interval = one.chosen, one.interval
+        chosen = one.chosen
         table.add_row(
             escape(words),
-            "none" if one.smallest is None else one.varied.text(one.smallest),
+            one.answer_text,
             *([", ".join(map(one.varied.text, one.alphas)) or "none"] if is_alpha else []),
-            one.varied.range_text(interval.low, interval.high) if interval else "-",
+            one.interval_text or "-",
             *(_cell(one, metric, chosen) if chosen else "-" for metric in metrics),
         )
     console.print(table)
@@ -88,28 +103,39 @@ def show_frontier(frontier: Frontier, console: Console) -> None:
         say(console, f"  [yellow]warning:[/yellow] {escape(warning['text'])}")
 
 
-def _show_answer(answer: Size, console: Console, *, so_far: bool) -> None:
-    """Prints a box with the answer: green, or yellow if it loses more than wanted; red without."""
-    if answer.smallest is None:
+def _show_answer(answer: Size, console: Console, *, so_far: bool, explain: bool) -> None:
+    """Prints a box with the answer: green, or red without one."""
+    if answer.answer is None:
         colour = "red"
         what = "buffer" if answer.varied.is_limit else "value"
         lines = [f"[bold red]No tested {what} meets every target.[/bold red]"]
+        if answer.price:
+            lines.append(f"[yellow]{escape(answer.price)} (--most-loss)[/yellow]")
     else:
-        colour = "yellow" if answer.misses_loss_target else "green"
-        what = "queue limit" if answer.varied.is_limit else answer.varied.key
-        limit = f"{answer.varied.wanted.capitalize()} {escape(what)}{' so far' if so_far else ''}"
-        value = f"{limit}: {answer.varied.text(answer.smallest)}"
-        lines = [f"[bold {colour}]{value}[/bold {colour}]{_amounts(answer)}"]
+        colour = "green"
+        lines = [f"[bold green]{escape(_headline(answer, so_far))}[/bold green]{_amounts(answer)}"]
         lines += map(escape, _undecided(answer))
         if answer.price:
             lines.append(f"[yellow]{escape(answer.price)}[/yellow]")
     for feasible in answer.feasible:
-        added = " (added; --most-loss)" if feasible.target.is_default else ""
-        lines.append(f"{escape(str(feasible.target))}{added}: {where_met(feasible, answer)}")
+        is_bounded = isfinite(feasible.high) or not feasible.is_one_interval
+        if answer.answer is None or is_bounded or explain:
+            added = " (added; --most-loss)" if feasible.target.is_default else ""
+            lines.append(f"{escape(str(feasible.target))}{added}: {where_met(feasible, answer)}")
         lines += _runs_alone(feasible.target, answer)
     for target, other in answer.conflicts:
         lines.append(f"[red]{escape(str(target))} and {escape(str(other))} conflict[/red]")
     print_answer(console, [*_link_lines(answer), *lines], colour)
+
+
+def _headline(answer: Size, so_far: bool) -> str:
+    """The answer in a line."""
+    if answer.everything:
+        return answer.all_meet_sentence
+    what = "queue limit" if answer.varied.is_limit else answer.varied.key
+    accepted = "accepted " if answer.is_smallest_accepted else ""
+    found = f"{answer.varied.wanted.capitalize()} {accepted}{what}{' so far' if so_far else ''}"
+    return f"{found}: {answer.varied.text(answer.answer or 0)}"
 
 
 def _link_lines(answer: Size) -> list[str]:
@@ -130,9 +156,9 @@ def _link_lines(answer: Size) -> list[str]:
 
 def _amounts(answer: Size) -> str:
     """A limit in the other units, and what it is only if all packets have one size."""
-    if answer.smallest is None or not answer.varied.is_limit:
+    if answer.answer is None or not answer.varied.is_limit:
         return ""
-    same, about = amounts_words(answer.varied, answer.link, answer.smallest)
+    same, about = amounts_words(answer.varied, answer.link, answer.answer)
     return "".join([f" = {same}" if same else "", f"; {about}" if about else ""])
 
 
@@ -146,16 +172,18 @@ def _undecided(answer: Size) -> list[str]:
             f"the best one has {answer.best_by}"
             + (f"; the runs do not tell it from {as_good}" if as_good else ""),
         ]
+    if answer.everything:
+        return []
     if one := answer.interval:
-        ends = answer.varied.range_text(one.low, one.high)
-        return [f"estimate {text(one.estimate)}, 95 % interval {ends}"]
+        runs = f"{_runs(answer):,} runs"
+        return [f"95 % interval {answer.interval_text}, estimate {text(one.estimate)}; {runs}"]
     lines = []
     if answer.why_no_regression:
         lines.append(
             f"no interval: {answer.varied.noun}s were tested one by one, since "
             f"{answer.why_no_regression}"
         )
-    small, good = answer.too_small, answer.smallest or 0
+    small, good = answer.too_small, answer.answer or 0
     if small and any(small < tried.limit < good for tried in answer.tried):
         lines.append(
             f"{answer.varied.too_small(small)} (95 % confidence); the runs do not decide on the "
@@ -164,30 +192,42 @@ def _undecided(answer: Size) -> list[str]:
     return lines
 
 
+def _runs(answer: Size) -> int:
+    """Number of runs of all tested values."""
+    return sum(len(tried.point.keys) for tried in answer.tried)
+
+
 def _runs_alone(target: Target, answer: Size) -> list[str]:
-    """Why a target is met although the mean of the answer's own runs misses it, if it does."""
+    """Why a target is met although the runs of the answer miss it, where no fitted mean says so."""
     chosen = answer.chosen
-    if answer.interval is None or chosen is None or chosen.margin(target) >= 0:
+    if chosen is None or target in chosen.fitted or chosen.margin(target) >= 0:
+        return []
+    if answer.decided_by(chosen) != "fit":
         return []
     runs = len(chosen.point.keys)
-    value = _cell(answer, target.metric, chosen).replace("\n", " ")
-    every = sum(len(tried.point.keys) for tried in answer.tried)
-    return [f"  (its own {runs} runs average {value}; what decides is the fit to all {every} runs)"]
+    value = " ".join(_cell(answer, target.metric, chosen).split("\n"))
+    return [
+        f"{escape(str(target))}: the answer's own {runs} runs average {escape(value)}; the fit to "
+        f"all {_runs(answer):,} runs decides"
+    ]
 
 
 def _show_choices(answer: Size, console: Console) -> None:
-    """Prints a table with the metrics of the answer and of smaller and larger buffers."""
+    """Prints a table with the metrics of the answer and of smaller and larger values."""
     name = "queue limit" if answer.varied.is_limit else answer.varied.key.rpartition(".")[2]
     columns = [
         Column(
-            answer.varied.text(choice.limit).replace(" ", "\n"),
+            answer.varied.text(choice.limit),
             [_cell(answer, metric, choice) for metric in answer.shown_metrics],
-            is_bold=choice.limit == answer.smallest,
+            is_bold=choice.limit == answer.answer,
         )
         for choice in answer.choices
     ]
+    is_fitted = any(FITTED in cell for column in columns for cell in column.cells)
+    by_fit = f" ({FITTED} by a fit to all {_runs(answer):,} runs)" if is_fitted else ""
     metrics = Column(name, [_short(metric, answer) for metric in answer.shown_metrics])
-    print_block(console, "What each choice costs: mean and 95 % interval", [metrics], columns)
+    title = f"What each choice costs: mean and 95 % interval{by_fit}"
+    print_block(console, title, [metrics], columns)
 
 
 def _short(metric: str, answer: Size) -> str:
@@ -198,9 +238,11 @@ def _short(metric: str, answer: Size) -> str:
 
 
 def _cell(answer: Size, metric: str, tried: Tried) -> str:
-    """Mean and half-width on two lines; only the mean if all seeds give the same result."""
-    text = cell(metric, tried.interval(metric))
-    return text.partition("\n")[0] if answer.repeats_itself else text
+    """Mean and interval on two lines; only the mean if all seeds give the same result."""
+    interval = answer.shown(tried, metric)
+    mean, *arms = cell(metric, interval).split("\n")
+    mean += FITTED if isinstance(interval, FittedMean) else ""
+    return mean if answer.repeats_itself or not arms else f"{mean}\n{' '.join(arms)}"
 
 
 def where_met(feasible: Feasible, answer: Size) -> str:
@@ -220,7 +262,8 @@ def where_met(feasible: Feasible, answer: Size) -> str:
     return f"met from {where}{'' if feasible.is_one_interval else gaps}"
 
 
-def _tried(answer: Size) -> Any:
+def _show_tried(answer: Size, console: Console) -> None:
+    """Prints a row per tested value: runs, the targets' metrics, the verdict, and what it is by."""
     metrics = list(dict.fromkeys(target.metric for target in answer.targets))
     title, name = (
         ("Tested buffers", "limit") if answer.varied.is_limit else ("Tested values", "value")
@@ -234,15 +277,28 @@ def _tried(answer: Size) -> Any:
     }
     for tried in answer.tried:
         cells = [_cell(answer, metric, tried).replace("\n", " ") for metric in metrics]
-        mark = "[bold]<[/bold]" if tried.limit == answer.smallest else ""
+        mark = "[bold]<[/bold]" if tried.limit == answer.answer else ""
         is_bare = answer.varied.counts_packets
         value = f"{tried.limit:,}" if is_bare else answer.varied.text(tried.limit)
         runs = str(len(tried.point.keys))
         verdict = (
             "[yellow]loses more[/yellow]" if _loses_more(tried, answer) else words[tried.verdict]
         )
-        table.add_row(f"{value} {mark}", runs, *cells, verdict)
-    return table
+        by = f" {FITTED}" if answer.decided_by(tried) == "fit" else ""
+        table.add_row(f"{value} {mark}", runs, *cells, f"{verdict}{by}")
+    console.print(table)
+    if any(answer.decided_by(tried) == "fit" for tried in answer.tried):
+        say(
+            console,
+            f"{FITTED} by a fit to the runs of all {answer.varied.noun}s near the answer; a "
+            f"verdict without such a mean, by the {answer.varied.noun}'s place beside them",
+        )
+    if any(tried.verdict is Outcome.OPEN for tried in answer.tried):
+        say(
+            console,
+            f"open: the runs are not conclusive with 95 % confidence, so the {answer.varied.noun} "
+            "counts as too small; raise --max-seeds for more runs, or use a longer duration",
+        )
 
 
 def _loses_more(tried: Tried, answer: Size) -> bool:

@@ -80,4 +80,4 @@ def draw(frontier: "Frontier") -> Figure:
 
 def _low(one: "Size") -> float:
     """The lower end of the interval, of which the answer is the upper; else the answer."""
-    return one.interval.low if one.interval else float(one.smallest or 0)
+    return one.interval.low if one.interval else float(one.answer or 0)

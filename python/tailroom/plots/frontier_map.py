@@ -26,7 +26,7 @@ def draw(frontier: "Frontier") -> Figure:
     up, across = frontier.axes
     shape = len(up.values), len(across.values)
     scale, label = frontier.sizes[0].varied.axis
-    answers = [np.nan if one.smallest is None else scale * one.smallest for one in frontier.sizes]
+    answers = [np.nan if one.answer is None else scale * one.answer for one in frontier.sizes]
     values = np.ma.masked_invalid(np.reshape(answers, shape))
     figure = PlainTextFigure(
         figsize=(2.6 + WIDTH_OF_CELL * shape[1], 1.6 + HEIGHT_OF_CELL * shape[0]),
@@ -38,7 +38,7 @@ def draw(frontier: "Frontier") -> Figure:
     image = panel.imshow(values, norm=norm, cmap=COLOURS, aspect="auto", origin="lower")
     for place, one in enumerate(frontier.sizes):
         row, column = divmod(place, shape[1])
-        is_dark = norm is not None and one.smallest is not None and norm(answers[place]) < 0.5
+        is_dark = norm is not None and one.answer is not None and norm(answers[place]) < 0.5
         colour = "white" if is_dark else "black"
         words = _words(one)
         panel.text(column, row, words, ha="center", va="center", fontsize="x-small", color=colour)
@@ -49,7 +49,7 @@ def draw(frontier: "Frontier") -> Figure:
     style.title(figure, f"{frontier.sizes[0].varied.wanted.capitalize()} {label}")
     if norm is not None:
         bar = figure.colorbar(image, ax=panel)
-        written = {scale * one.smallest: _answer(one) for one in frontier.sizes if one.smallest}
+        written = {scale * one.answer: _answer(one) for one in frontier.sizes if one.answer}
         bar.set_ticks(list(written), labels=list(written.values()))
         bar.minorticks_off()
     return figure
@@ -57,7 +57,7 @@ def draw(frontier: "Frontier") -> Figure:
 
 def _words(one: "Size") -> str:
     """The answer; below the best alpha, which meet the targets: a range, or how many of it."""
-    if one.smallest is None:
+    if one.answer is None:
         return "none"
     alphas = one.alphas
     if len(alphas) < 2:
@@ -68,7 +68,7 @@ def _words(one: "Size") -> str:
 
 
 def _answer(one: "Size") -> str:
-    return one.varied.text(one.smallest or 0)
+    return one.varied.text(one.answer or 0)
 
 
 def _values(axis: "Axis") -> list[str]:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from tailroom.studies.size_study.answer import Size
-    from tailroom.studies.size_study.search import Tried
+    from tailroom.studies.size_study.known import Tried
     from tailroom.studies.size_study.targets import Target
 
 GOT = "utilization"
@@ -82,7 +82,7 @@ def draw(size: "Size") -> Figure:
     for panel in over:
         _mark_answer(panel, size)
         panel.tick_params(labelbottom=panel is over[len(curves) - 1])
-    answer = None if size.smallest is None else size.varied.axis[0] * size.smallest
+    answer = None if size.answer is None else size.varied.axis[0] * size.answer
     style.scale_over(over[0], _values(size), answer)
     if required:
         _draw_required(over[-1], required)
@@ -96,7 +96,7 @@ def draw(size: "Size") -> Figure:
     figure.draw_without_rendering()
     labels = list(zip(size.tried, points, strict=False))
     # The label of the answer comes first: labels that would overlap it are left out.
-    labels.sort(key=lambda label: label[0].limit != size.smallest)
+    labels.sort(key=lambda label: label[0].limit != size.answer)
     scale, _ = size.varied.axis
     style.label_points(
         panels[-1],
@@ -108,22 +108,20 @@ def draw(size: "Size") -> Figure:
 
 def _answer(size: "Size") -> str:
     """The answer with its price, which are not told apart."""
-    smallest = size.smallest
-    if smallest is None:
-        return f"no tested {size.varied.noun} meets every target"
-    value, verb = size.varied.text(smallest), "meets"
+    answer = size.answer
+    if answer is None:
+        return size.price or f"no tested {size.varied.noun} meets every target"
+    if size.everything:
+        return size.all_meet_sentence
+    value, verb = size.varied.text(answer), "meets"
     if size.varied.counts_packets:
-        verb = "meet" if smallest > 1 else "meets"
+        verb = "meet" if answer > 1 else "meets"
         if not approximate(size.varied, size.link):
-            value = f"{value} ({1e3 * smallest / size.link.capacity_pps:.3g} ms)"
-    loss = size.loss_of(smallest)
+            value = f"{value} ({1e3 * answer / size.link.capacity_pps:.3g} ms)"
+    loss = size.loss_of(answer)
     lost = (
         "" if loss is None else f", and {percent(loss)}\N{NO-BREAK SPACE}% of the packets are lost"
     )
-    if size.misses_loss_target:
-        return (
-            f"{value} {verb} the targets{lost}; no tested {size.varied.noun} loses less than wanted"
-        )
     return f"{value} {verb} every target{lost}"
 
 
@@ -173,7 +171,7 @@ def _shade(
 
 def _draw_metric(panel: "Axes", *, size: "Size", metric: str, look: Mapping[str, Any]) -> None:
     scale = axis_scale(metric)
-    intervals = [tried.interval(metric) for tried in size.tried]
+    intervals = [size.shown(tried, metric) for tried in size.tried]
     bars = np.transpose([[scale * arm for arm in interval.bar] for interval in intervals])
     means = [scale * interval.mean for interval in intervals]
     panel.errorbar(_values(size), means, yerr=bars, capsize=2, **look)
@@ -213,8 +211,8 @@ def _values(size: "Size") -> list[float]:
 def _mark_answer(panel: "Axes", size: "Size") -> None:
     """Marks the answer, its interval, and the value that suffices but for the loss."""
     scale, _ = size.varied.axis
-    if size.smallest is not None:
-        panel.axvline(scale * size.smallest, **ANSWER)
+    if size.answer is not None:
+        panel.axvline(scale * size.answer, **ANSWER)
     if interval := size.interval:
         panel.axvspan(scale * interval.low, scale * interval.high, **INTERVAL)
     if _but_for_the_loss(size):
@@ -222,7 +220,7 @@ def _mark_answer(panel: "Axes", size: "Size") -> None:
 
 
 def _but_for_the_loss(size: "Size") -> bool:
-    return size.without_loss_target not in (None, size.smallest)
+    return size.without_loss_target not in (None, size.answer) and not size.everything
 
 
 def _handles(size: "Size", panels: "list[Axes]") -> Iterator[Any]:
@@ -230,8 +228,8 @@ def _handles(size: "Size", panels: "list[Axes]") -> Iterator[Any]:
     runs = style.runs_words(len(tried.point.finished) for tried in size.tried)
     yield Line2D([], [], **{**OWN_LOOK, "label": f"{OWN_LOOK['label']},\n{runs}"})
     yield Patch(label="misses a target", **MISSED)
-    if size.smallest is not None:
-        yield Line2D([], [], label=f"answer: {size.varied.text(size.smallest)}", **ANSWER)
+    if size.answer is not None:
+        yield Line2D([], [], label=f"answer: {size.varied.text(size.answer)}", **ANSWER)
     if size.interval:
         yield Patch(label="95 % interval", **INTERVAL)
     if _but_for_the_loss(size):
@@ -309,7 +307,8 @@ def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:
     paid = next((name for name in bounds if name in DELAYS), DELAYS[0])
     try:
         delays, shares = (
-            [tried.interval(prefix + metric).mean for tried in size.tried] for metric in (paid, GOT)
+            [size.shown(tried, prefix + metric).mean for tried in size.tried]
+            for metric in (paid, GOT)
         )
     except MetricError:
         panel.set_visible(False)
@@ -327,7 +326,7 @@ def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:
     if target := bounds.get(paid):
         _shade(panel.axvspan, panel.get_xlim, panel.set_xlim, across * target.bound, below=False)
     for tried, point in zip(size.tried, points, strict=True):
-        if tried.limit == size.smallest:
+        if tried.limit == size.answer:
             panel.plot(*point, "o", color=ANSWER["color"], markersize=6, zorder=3)
     what = "buffers in packets" if size.varied.counts_packets else size.varied.axis[1]
     panel.set_xlabel(f"{axis_label(paid)}; the numbers are {what}")

@@ -114,7 +114,7 @@ def size_html(size: Size) -> str:
     shown = size.shown_metrics
     rows = [
         [
-            size.varied.text(tried.limit) + (" (answer)" if tried.limit == size.smallest else ""),
+            size.varied.text(tried.limit) + (" (answer)" if tried.limit == size.answer else ""),
             f"{len(tried.point.finished)}",
             verdicts[tried.verdict],
             *(_interval(name, tried.interval(name)) for name in shown),
@@ -143,7 +143,7 @@ def frontier_html(frontier: Frontier) -> str:
     rows = [
         [
             words,
-            "none" if one.smallest is None else one.varied.text(one.smallest),
+            one.answer_text,
             one.varied.range_text(one.interval.low, one.interval.high) if one.interval else "-",
             *(_interval(name, one.chosen.interval(name)) if one.chosen else "-" for name in shown),
         ]

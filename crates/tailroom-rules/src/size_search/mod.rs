@@ -10,6 +10,7 @@
 //! could lose, and the same runs give the same answer, in whatever order they end.
 
 mod buffers;
+mod fit;
 mod question;
 mod regression;
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::statistics::intervals::Interval;
-use crate::statistics::inverse_regression::Crossing;
+use crate::statistics::inverse_regression::{Crossing, FittedMean};
 
 /// The runs of each limit: per target, its metric in each run, by seed. No value is negative.
 pub type Runs = BTreeMap<u64, Vec<Vec<f64>>>;
@@ -78,6 +78,10 @@ pub struct Step {
     /// Per target, where its metric crosses the bound; `None` if the target does not decide on the
     /// answer. Empty without an interval.
     pub crossings: Vec<Option<Crossing>>,
+    /// Per target, the fitted mean of its metric at the tested limits of the fit, from which the
+    /// crossing follows: near it, the interval of a mean holds the bound exactly where the interval of
+    /// the crossing holds the limit. Empty for a target without a crossing.
+    pub fitted: Vec<BTreeMap<u64, FittedMean>>,
     /// Why the regression cannot answer.
     pub refused: Option<String>,
 }
@@ -107,6 +111,22 @@ impl Target {
         match self.highest {
             Some(highest) if self.at_least => highest - value,
             _ => value,
+        }
+    }
+
+    /// Whether the scale of the fit has what meets the target at its lower end.
+    pub(super) fn falls_on_scale(&self) -> bool {
+        !self.at_least || self.highest.is_some()
+    }
+
+    /// A fitted mean in the unit of the metric.
+    pub(super) fn off_scale(&self, fitted: FittedMean) -> FittedMean {
+        let FittedMean { mean, low, high } = fitted;
+        match self.highest {
+            Some(highest) if self.at_least => {
+                FittedMean { mean: highest - mean, low: highest - high, high: highest - low }
+            }
+            _ => fitted,
         }
     }
 }

@@ -2,30 +2,17 @@
 
 use std::collections::BTreeMap;
 
-use super::buffers::{Buffer, Buffers, EARLY_CONFIDENCE};
+use super::buffers::{Buffer, Buffers};
+use super::fit::{Doubt, Fitted, SAME, WINDOW};
 use super::question::{Question, Stage, Step};
-use crate::statistics::inverse_regression::{Crossing, Region, Setting, broken_line, fit_mean};
+use crate::statistics::inverse_regression::{Crossing, FittedMean};
 
-/// Confidence of the interval whose upper end is that of the crossing's. Runs are added until the
-/// interval is narrow, which selects fits with a small scatter: over repeated searches, at most 1.5 %
-/// of the answers are too small.
-const HIGH_CONFIDENCE: f64 = 0.985;
-/// Confidence of the interval whose lower end is that of the crossing's: over repeated searches, at
-/// least 95 % of the intervals hold the truth. A buffer that is larger than need be costs less than a
-/// buffer that is too small.
-const LOW_CONFIDENCE: f64 = 0.95;
 /// Confidence of the verdict on the answer.
 const CONFIDENCE: f64 = 0.95;
-/// Buffers within this factor of the crossing enter the fit.
-const WINDOW: f64 = 1.6;
-/// Buffers whose mean is within this factor of the bound enter the fit.
-const SPAN: f64 = 4.0;
 /// Factor from the crossing to the buffers that show slope and bend.
 const FLANKS: f64 = 1.3;
 /// Runs at each flank, relative to those at the crossing, where they tell most about it.
 const FLANK_SHARE: f64 = 0.2;
-/// A tested buffer stands for the crossing if it is within this factor of it.
-const SAME: f64 = 1.05;
 /// The same for a flank, whose place matters less.
 const SAME_FLANK: f64 = 1.15;
 /// Runs of each buffer in the scan.
@@ -58,27 +45,12 @@ enum Stop {
     Refused(String),
 }
 
-/// Why a fit gives no crossing.
-#[derive(Clone, Copy)]
-enum Doubt {
-    /// The means do not lie on a curve of its form, or there are too few.
-    Misfit,
-    /// Its interval is open, or not one interval.
-    Open,
-}
-
-/// A crossing by the runs so far.
-struct Fitted {
-    crossing: Crossing,
-    /// Whether the interval allows for a kink.
-    is_kinked: bool,
-}
-
 /// Where the targets cross their bounds, together and each, and the answer.
 struct Found {
     interval: Crossing,
     answer: u64,
     crossings: Vec<Option<Crossing>>,
+    fitted: Vec<BTreeMap<u64, FittedMean>>,
 }
 
 /// A limit that should get more runs, the factor within which a tested one stands for it, and the
@@ -121,12 +93,13 @@ pub fn next_step(question: &Question) -> Result<Step, String> {
         interval: None,
         answer: None,
         crossings: Vec::new(),
+        fitted: Vec::new(),
         refused: None,
     };
     match ended {
-        Ok(Found { interval, answer, crossings }) => {
-            (step.interval, step.answer, step.crossings) =
-                (Some(interval), Some(answer), crossings);
+        Ok(Found { interval, answer, crossings, fitted }) => {
+            (step.interval, step.answer) = (Some(interval), Some(answer));
+            (step.crossings, step.fitted) = (crossings, fitted);
         }
         Err(Stop::Missing(wanted)) => step.wanted = wanted,
         Err(Stop::Refused(why)) => step.refused = Some(why),
@@ -134,22 +107,23 @@ pub fn next_step(question: &Question) -> Result<Step, String> {
     Ok(step)
 }
 
-struct Search<'a> {
-    question: &'a Question,
-    buffers: Buffers<'a>,
+/// A search by the runs that there are.
+pub(super) struct Search<'a> {
+    pub(super) question: &'a Question,
+    pub(super) buffers: Buffers<'a>,
     stage: Stage,
     runs_left: usize,
 }
 
-impl<'a> Search<'a> {
+impl Search<'_> {
     fn run(&mut self) -> Result<Found, Stop> {
         self.add(self.question.known.clone())?;
         self.scan()?;
-        let mut crossings = vec![None; self.question.targets.len()];
+        let mut fits: Vec<Option<Fitted>> = self.targets().map(|_| None).collect();
         for (target, place) in self.binding()? {
-            crossings[target] = Some(self.cross(target, place)?);
+            fits[target] = Some(self.cross(target, place)?);
         }
-        self.finish(crossings)
+        self.finish(&fits)
     }
 
     /// Uses few runs of each buffer, and of further ones until all targets are met.
@@ -209,7 +183,7 @@ impl<'a> Search<'a> {
     }
 
     /// The bound of a target on the scale of the fit.
-    fn bound(&self, target: usize) -> f64 {
+    pub(super) fn bound(&self, target: usize) -> f64 {
         let asked = &self.question.targets[target];
         asked.on_scale(asked.bound)
     }
@@ -260,7 +234,7 @@ impl<'a> Search<'a> {
     }
 
     /// Adds runs around a target's crossing until its interval is narrow.
-    fn cross(&mut self, target: usize, place: f64) -> Result<Crossing, Stop> {
+    fn cross(&mut self, target: usize, place: f64) -> Result<Fitted, Stop> {
         let mut place = place;
         // A parabola needs four buffers.
         let step = libm::cbrt(FLANKS);
@@ -268,34 +242,26 @@ impl<'a> Search<'a> {
             [-3, -1, 1, 3].map(|at| (place * step.powi(at), SAME, FIRST_AT_EACH)).into();
         loop {
             let is_added = self.add_near(&wishes)?;
-            let fitted = self.near(target, place);
-            let (crossing, is_kinked, doubt) = match self.crossing(target, &fitted) {
-                Ok(Fitted { crossing, is_kinked }) => (Some(crossing), is_kinked, None),
-                Err(doubt) => (None, false, Some(doubt)),
-            };
-            let runs: usize = fitted.iter().map(|one| one.runs).sum();
-            if let Some(found) = crossing
+            let near = self.near(target, place);
+            let runs: usize = near.iter().map(|one| one.runs).sum();
+            let fitted = self.crossing(target, &near);
+            if let Ok(found) = &fitted
                 && runs >= FEWEST_FITTED
-                && self.is_narrow(&found, runs)
+                && self.is_narrow(&found.crossing, runs)
             {
-                return Ok(found);
+                return fitted.map_err(|doubt| self.without_crossing(target, doubt));
             }
-            let most = if matches!(doubt, Some(Doubt::Misfit)) { 2 } else { BUFFERS_WORTH };
+            let most = if matches!(fitted, Err(Doubt::Misfit)) { 2 } else { BUFFERS_WORTH };
             if !is_added || runs >= self.question.max_seeds * most {
-                let metric = &self.question.targets[target].metric;
-                return crossing.ok_or_else(|| {
-                    Stop::Refused(match doubt {
-                        Some(Doubt::Misfit) => format!("{metric} departs from the fitted curve"),
-                        _ => format!("the runs do not say where {metric} crosses its bound"),
-                    })
-                });
+                return fitted.map_err(|doubt| self.without_crossing(target, doubt));
             }
-            let estimate = crossing.map(|found| found.estimate);
+            let found = fitted.as_ref().ok();
+            let estimate = found.map(|one| one.crossing.estimate);
             place = estimate.or_else(|| self.rises(target)).unwrap_or(place);
-            let more = self.runs_wanted(crossing, is_kinked, runs);
+            let more = self.runs_wanted(found, runs);
             self.runs_left = more + RUNS_AT_ANSWER;
             // Without a crossing the flanks tell as much as its middle.
-            let share = if crossing.is_some() { FLANK_SHARE } else { 1.0 };
+            let share = if found.is_some() { FLANK_SHARE } else { 1.0 };
             let share = more as f64 * share / (1.0 + 2.0 * share);
             let flank = (share.round_ties_even() as usize).max(1);
             wishes = vec![
@@ -306,9 +272,18 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// The refusal of a target whose fit gives no crossing.
+    fn without_crossing(&self, target: usize, doubt: Doubt) -> Stop {
+        let metric = &self.question.targets[target].metric;
+        Stop::Refused(match doubt {
+            Doubt::Misfit => format!("{metric} departs from the fitted curve"),
+            Doubt::Open => format!("the runs do not say where {metric} crosses its bound"),
+        })
+    }
+
     /// Number of further runs that should make the interval narrow, at most as many again.
-    fn runs_wanted(&self, crossing: Option<Crossing>, is_kinked: bool, runs: usize) -> usize {
-        let Some(crossing) = crossing else { return 3 * FIRST_AT_EACH };
+    fn runs_wanted(&self, found: Option<&Fitted>, runs: usize) -> usize {
+        let Some(&Fitted { crossing, is_kinked, .. }) = found else { return 3 * FIRST_AT_EACH };
         let ratio = crossing.half_width() / self.question.precision;
         let narrower = (runs as f64 * (ratio * ratio - 1.0)).ceil().max(0.0) as usize;
         let mut wanted = narrower.max(FEWEST_FITTED.saturating_sub(runs));
@@ -330,79 +305,10 @@ impl<'a> Search<'a> {
         crossing.half_width() <= self.question.precision && runs >= enough
     }
 
-    /// The buffers near a crossing.
-    fn near(&self, target: usize, place: f64) -> Vec<Buffer<'a>> {
-        let bound = self.bound(target);
-        let mut buffers = self.buffers.sorted();
-        buffers.retain(|one| {
-            let (limit, mean) = (one.limit as f64, one.mean_on_scale(target));
-            (place / WINDOW..=place * WINDOW).contains(&limit)
-                && (bound / SPAN..=SPAN * bound).contains(&mean)
-        });
-        buffers
-    }
-
-    /// The crossing by the runs of some buffers.
-    fn crossing(&self, target: usize, buffers: &[Buffer<'_>]) -> Result<Fitted, Doubt> {
-        let (Some(first), Some(last)) = (buffers.first(), buffers.last()) else {
-            return Err(Doubt::Open);
-        };
-        if first.margin(target) >= last.margin(target) {
-            return Err(Doubt::Misfit);
-        }
-        let values: Vec<Vec<f64>> = buffers.iter().map(|one| one.on_scale(target)).collect();
-        let settings: Vec<Setting<'_>> = buffers
-            .iter()
-            .zip(&values)
-            .map(|(one, values)| (one.limit as f64, &values[..]))
-            .collect();
-        let (low, high) = (first.limit as f64, last.limit as f64);
-        let fit = fit_mean(&settings).ok_or(Doubt::Misfit)?;
-        let bound = self.bound(target);
-        let mut is_kinked = false;
-        let mut region = |confidence| {
-            let smooth = fit.region(bound, low, high, confidence)?;
-            is_kinked = broken_line::is_likely(&settings, smooth.estimate);
-            if !is_kinked {
-                return Some(smooth);
-            }
-            Some(smooth.joined(&broken_line::region(&settings, bound, low, high, confidence)?))
-        };
-        let (for_low, for_high) = (region(LOW_CONFIDENCE), region(HIGH_CONFIDENCE));
-        for_low
-            .zip(for_high)
-            .map(|(lower, upper)| Region { low: lower.low, below: lower.below, ..upper })
-            .and_then(|region| self.enclosed(target, &region))
-            .map(|crossing| Fitted { crossing, is_kinked })
-            .ok_or(Doubt::Open)
-    }
-
-    /// The interval around the crossing. A parabola bends up or down at the ends of its range, where
-    /// it is least certain: an interval that is open there ends at the next buffer with a clear
-    /// verdict of its own, and what is apart from the crossing is not part of it if such a buffer
-    /// contradicts it.
-    fn enclosed(&self, target: usize, region: &Region) -> Option<Crossing> {
-        let &Region { estimate, low, high, below, above } = region;
-        let missed = self.clear(target, false).filter(|limit| *limit < estimate).last();
-        let met = self.clear(target, true).find(|limit| *limit > estimate);
-        let is_refuted_below = below.is_none_or(|end| missed.is_some_and(|at| at * SAME >= end));
-        let is_refuted_above = above.is_none_or(|end| met.is_some_and(|at| at <= end * SAME));
-        if !is_refuted_below || !is_refuted_above {
-            return None;
-        }
-        Some(Crossing { estimate, low: low.or(missed)?, high: high.or(met)? })
-    }
-
-    /// The limits that clearly meet a target, or clearly miss it, in ascending order.
-    fn clear(&self, target: usize, is_met: bool) -> impl Iterator<Item = f64> {
-        let buffers = self.buffers.sorted().into_iter();
-        buffers
-            .filter(move |one| one.verdict(target, EARLY_CONFIDENCE) == Some(is_met))
-            .map(|one| one.limit as f64)
-    }
-
     /// Repeats the answer, whose runs must not contradict the fits.
-    fn finish(&mut self, crossings: Vec<Option<Crossing>>) -> Result<Found, Stop> {
+    fn finish(&mut self, fits: &[Option<Fitted>]) -> Result<Found, Stop> {
+        let crossings: Vec<Option<Crossing>> =
+            fits.iter().map(|fit| fit.as_ref().map(|one| one.crossing)).collect();
         let largest =
             |of: fn(&Crossing) -> f64| crossings.iter().flatten().map(of).fold(0.0, f64::max);
         let interval = Crossing {
@@ -419,7 +325,9 @@ impl<'a> Search<'a> {
             self.check_answer(answer, target, crossings[target].is_some())?;
         }
         self.runs_left = 0;
-        Ok(Found { interval, answer, crossings })
+        let fitted = self.targets().map(|target| self.means(target, fits[target].as_ref()));
+        let fitted = fitted.collect();
+        Ok(Found { interval, answer, crossings, fitted })
     }
 
     /// The next value that may be an answer: a whole number, else one of three digits.
@@ -562,6 +470,21 @@ mod tests {
         assert!(interval.low < ROOT && ROOT < interval.high, "{interval:?}");
         assert_eq!(answer % 10_000, 0);
         assert!((0.0..10_000.0).contains(&(answer as f64 - interval.high)));
+    }
+
+    #[test]
+    fn the_interval_of_a_fitted_mean_holds_the_bound_where_that_of_the_crossing_holds_the_value() {
+        let mut asked = question();
+        let step = searched(&mut asked);
+        let crossing = step.crossings[0].expect("a crossing");
+        assert!(step.fitted[0].len() >= 4);
+        for (&value, mean) in &step.fitted[0] {
+            let value = value as f64;
+            assert_eq!(value >= crossing.high, mean.low >= 0.98, "{value} {mean:?}");
+            assert_eq!(value <= crossing.low, mean.high <= 0.98, "{value} {mean:?}");
+            let truth = 1.0 - 0.02 * (value / ROOT).powf(-1.5);
+            assert!((mean.mean - truth).abs() < 0.002, "{value} {mean:?}");
+        }
     }
 
     #[test]

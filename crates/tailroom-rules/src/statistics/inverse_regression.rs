@@ -86,6 +86,38 @@ impl Region {
     }
 }
 
+/// A fitted mean with an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct FittedMean {
+    /// The fitted mean.
+    pub mean: f64,
+    /// Lower end of its interval.
+    pub low: f64,
+    /// Upper end of its interval.
+    pub high: f64,
+}
+
+impl FittedMean {
+    /// The mean with the logarithm of its height, its standard error, and the quantile of each end.
+    fn of_logarithm(height: f64, error: f64, for_low: f64, for_high: f64) -> Self {
+        FittedMean {
+            mean: libm::exp(height),
+            low: libm::exp(height - for_low * error),
+            high: libm::exp(height + for_high * error),
+        }
+    }
+
+    /// The interval that holds this one and another, with the other's mean; see [`Region::joined`].
+    #[must_use]
+    pub fn joined(&self, other: &FittedMean) -> FittedMean {
+        FittedMean {
+            mean: other.mean,
+            low: self.low.min(other.low),
+            high: self.high.max(other.high),
+        }
+    }
+}
+
 /// The values at one setting, which is above 0.
 pub type Setting<'a> = (f64, &'a [f64]);
 
@@ -144,13 +176,28 @@ impl Fit {
         let quantile = student_quantile(self.degrees_of_freedom, 0.5 + confidence / 2.0);
         let (heights, errors): (Vec<f64>, Vec<f64>) = places
             .iter()
-            .map(|place| {
-                let powers = powers(place - self.centre);
-                let error = dot(&powers, &times(&self.covariance, &powers)).sqrt();
-                (dot(&powers, &self.coefficients) - libm::log(bound), quantile * error)
+            .map(|&place| {
+                let (height, error) = self.height(place);
+                (height - libm::log(bound), quantile * error)
             })
             .unzip();
         region_of(&places, &heights, &errors)
+    }
+
+    /// The fitted mean at a setting. Each end of its interval has a confidence of its own, that of a
+    /// two-sided interval with such ends, in (0, 1).
+    pub fn mean_at(&self, setting: f64, for_low: f64, for_high: f64) -> FittedMean {
+        let (height, error) = self.height(libm::log(setting));
+        let quantile =
+            |confidence: f64| student_quantile(self.degrees_of_freedom, 0.5 + confidence / 2.0);
+        FittedMean::of_logarithm(height, error, quantile(for_low), quantile(for_high))
+    }
+
+    /// The fitted logarithm of the mean with its standard error, at the logarithm of a setting.
+    fn height(&self, place: f64) -> (f64, f64) {
+        let powers = powers(place - self.centre);
+        let error = dot(&powers, &times(&self.covariance, &powers)).sqrt();
+        (dot(&powers, &self.coefficients), error)
     }
 }
 

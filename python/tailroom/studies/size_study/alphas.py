@@ -3,7 +3,8 @@
 from collections.abc import Callable, Sequence
 
 from tailroom.statistics.outcome import Outcome
-from tailroom.studies.size_study.search import Stage, Tried
+from tailroom.studies.size_study.known import Tried
+from tailroom.studies.size_study.search import Stage
 from tailroom.studies.size_study.targets import Target
 
 ALPHAS: tuple[int, ...] = tuple(2**power for power in range(14))

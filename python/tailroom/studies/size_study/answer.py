@@ -14,9 +14,8 @@ from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.metrics import find_metric
-from tailroom.simulation.progress import Progress
 from tailroom.simulation.run_warnings import SEEDS_CHANGE_NOTHING, once
-from tailroom.statistics.outcome import Outcome
+from tailroom.statistics.intervals import Interval
 from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
@@ -24,13 +23,15 @@ from tailroom.studies.size_study.accepted_limits import SmallestLimit
 from tailroom.studies.size_study.alphas import meeting
 from tailroom.studies.size_study.amounts import amounts, amounts_words, approximate
 from tailroom.studies.size_study.answer_warnings import answer_warnings, heavy_loss, percent
+from tailroom.studies.size_study.decision import EverythingMeets
 from tailroom.studies.size_study.doors import Door
+from tailroom.studies.size_study.known import Evidence, Tried, shown_interval
 from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.regression import Crossing
-from tailroom.studies.size_study.search import Feasible, Stage, Tried
+from tailroom.studies.size_study.search import Feasible
 from tailroom.studies.size_study.targets import Target
 from tailroom.studies.size_study.unfinished import not_shown
-from tailroom.studies.size_study.varied_key import SOME_LIMIT, Varied
+from tailroom.studies.size_study.varied_key import Varied
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -60,10 +61,11 @@ class Size(AnyResult):
 
     `table` knows `buffers` (the main table), with a row per tested buffer, and `models`, the table
     of `predictions`. The columns of `buffers` are `limit_packets` (`value` if another key than the
-    limit is varied), `runs`, `meets_targets` (null if the runs are not conclusive), and for each
-    metric `METRIC` (the mean), `METRIC.half_width`, `METRIC.low` and `METRIC.high` (its 95 %
-    interval). The picture is the metric of each target over the buffer, and utilization against
-    delay.
+    limit is varied), `runs`, `meets_targets` (null if the runs are not conclusive), `decided_by`
+    (`"fit"` or `"runs"`), and for each metric `METRIC` (the mean), `METRIC.half_width`,
+    `METRIC.low` and `METRIC.high` (its 95 % interval). Where the fit decides on a target, they are
+    those of the fit (`FittedMean`), as far as the value is one of the fit. The picture is the
+    metric of each target over the buffer, and utilization against delay.
     """
 
     link: Bottleneck
@@ -78,20 +80,29 @@ class Size(AnyResult):
     varied: Varied
     """What was varied: the limit of the link's queue, or another key. Its values are counted in
     steps: packets, bytes, ns, kbit/s, or millionths; `varied.text` writes them."""
-    smallest: int | None
-    """Smallest value that meets every target with 95 % confidence, in steps; of the alphas of a
-    pool, the best one (`best_by`). If no tested value keeps to the loss that `size` adds as a
-    bound, the smallest that meets the caller's targets; `None` if no tested value meets those."""
+    answer: int | None
+    """The value to set, in steps: the smallest that meets every target with 95 % confidence; of the
+    alphas of a pool, the best one (`best_by`). Where every value down to the end of the tested
+    range meets them (`everything`), the scenario's own value, or the largest of `everything` if
+    that is smaller. `None` if no tested value meets every target, the loss that `size` adds as a
+    bound included."""
+    everything: EverythingMeets | None
+    """The values that meet every target, if they reach down to the end of the tested range: none of
+    them is known to be the smallest. `None` otherwise."""
+    scenario_value: int | None
+    """Value of another key than the limit in the scenario, in steps."""
     without_loss_target: int | None
-    """Smallest tested value that meets the caller's targets, whatever it loses, in steps."""
+    """Smallest tested value that meets the caller's targets, whatever it loses, in steps; `None` if
+    no tested value meets those."""
     too_small: int
     """Largest value below the answer that misses a target with 95 % confidence, in steps; 0 if
     there is none. The runs are not conclusive for values between the two."""
     precision: float
     """Half-width of the answer's interval relative to the answer that was asked for."""
     interval: Crossing | None
-    """The smallest sufficient value by regression with its 95 % interval; the answer is the next
-    whole step above the interval. `None` if the values were tested one by one."""
+    """The smallest sufficient value by regression with its 95 % interval, in whole steps. It
+    includes its ends, and the answer: its upper end, or below it where values have three digits.
+    `None` if the values were tested one by one, and without an answer."""
     why_no_regression: str
     """Why the buffers were tested one by one; empty if there is an interval."""
     tried: tuple[Tried, ...]
@@ -118,18 +129,23 @@ class Size(AnyResult):
 
     @property
     def is_unmet(self) -> bool:
-        """Whether no tested value meets the targets."""
-        return self.smallest is None
+        """Whether no tested value meets the targets, the added bound on the loss included."""
+        return self.answer is None
+
+    @property
+    def smallest(self) -> int | None:
+        """The smallest value that meets every target, in steps, or the best alpha.
+
+        `None` if no tested value does, and if all values meet them down to the end of the range.
+        """
+        return None if self.everything else self.answer
 
     @property
     def alphas(self) -> list[int]:
-        """Every alpha that meets the targets, in steps; empty if another key is varied.
-
-        Those of the caller alone, if none keeps to the loss that `size` adds.
-        """
+        """Every alpha that meets the targets, in steps; empty if another key is varied."""
         if not self.varied.is_alpha:
             return []
-        return [one.limit for one in meeting(self.tried, self._decisive)]
+        return [one.limit for one in meeting(self.tried, self.targets)]
 
     @property
     def as_good(self) -> list[int]:
@@ -152,22 +168,17 @@ class Size(AnyResult):
         return f"the {'highest' if first.at_least else 'lowest'} {first.metric}"
 
     @property
-    def _decisive(self) -> list[Target]:
-        """The targets that the answer meets."""
-        return [one for one in self.targets if not (one.is_default and self.misses_loss_target)]
-
-    @property
     def limit_packets(self) -> int | None:
         """The answer if it is a queue limit that counts packets; `None` without one.
 
         A limit that the scenario has in bytes, time or bdp is sought in that unit (`value`).
         """
-        return self.smallest if self.varied.counts_packets else None
+        return self.answer if self.varied.counts_packets else None
 
     @property
     def value(self) -> object:
         """The answer as a scenario has it, such as `"286 packets"`; `None` without one."""
-        return None if self.smallest is None else self.varied.setting(self.smallest)
+        return None if self.answer is None else self.varied.setting(self.answer)
 
     @property
     def store(self) -> "Store | None":
@@ -186,7 +197,8 @@ class Size(AnyResult):
         """
         chosen, smallest = self.chosen, self.smallest_accepted
         found = [SEEDS_CHANGE_NOTHING] if self.repeats_itself else []
-        if chosen and chosen.limit == smallest.packets > 1:
+        is_end = chosen and chosen.limit == smallest.packets > 1
+        if is_end and not self.everything:
             found.append(smallest.warning)
         found += not_shown(self.tried, self.targets)
         if chosen:
@@ -205,9 +217,10 @@ class Size(AnyResult):
             self._named("value"): [self._written(tried.limit) for tried in self.tried],
             "runs": [len(tried.point.finished) for tried in self.tried],
             "meets_targets": [tried.verdict.value for tried in self.tried],
+            "decided_by": [self.decided_by(tried) for tried in self.tried],
         }
         for metric in self.shown_metrics:
-            intervals = [tried.interval(metric).as_dict() for tried in self.tried]
+            intervals = [self.shown(tried, metric).as_dict() for tried in self.tried]
             columns[metric] = [interval["mean"] for interval in intervals]
             for end in ("half_width", "low", "high"):
                 columns[f"{metric}.{end}"] = [interval[end] for interval in intervals]
@@ -215,16 +228,18 @@ class Size(AnyResult):
 
     def as_dict(self) -> dict[str, Any]:
         """The answer as `tailroom size --json` prints it."""
-        answer = self.smallest if self.varied.is_limit else None
+        answer = self.answer if self.varied.is_limit else None
         return {
             "link": self.link.name,
             "link_chosen": self.link_chosen or None,
             "pools": [*self.pools.links] if self.pools else None,
             "targets": [str(target) for target in self.targets],
             "loss_target": str(self.loss_target) if self.loss_target else None,
-            "meets_loss_target": None if self.smallest is None else not self.misses_loss_target,
+            "meets_loss_target": self._meets_loss_target,
             "key": self.varied.key,
             "value": self.value,
+            "is_smallest": self.smallest is not None and not self.varied.is_alpha,
+            "all_meet": self._all_meet(),
             "limit": None
             if answer is None
             else {**self.amounts(answer), "approximate": approximate(self.varied, self.link)},
@@ -242,6 +257,8 @@ class Size(AnyResult):
                 {
                     self._named("value"): self._written(tried.limit),
                     "runs": len(tried.point.keys),
+                    "meets_targets": tried.verdict.value,
+                    "decided_by": self.decided_by(tried),
                     **self._metrics(tried),
                 }
                 for tried in self.tried
@@ -253,6 +270,22 @@ class Size(AnyResult):
             "phase_check": [spread.as_dict() for spread in self.phases],
             "equivalents": _as_dict(by_tool(self.elsewhere())),
             "devices": _as_dict(self.on_devices()),
+        }
+
+    @property
+    def _meets_loss_target(self) -> bool | None:
+        return None if self.without_loss_target is None else not self.misses_loss_target
+
+    def _all_meet(self) -> dict[str, object] | None:
+        """The values that meet every target from the end of the tested range upwards."""
+        if not self.everything:
+            return None
+        value = self.scenario_value
+        return {
+            "from": self._written(self.everything.low),
+            "to": self._written(self.everything.high),
+            "are_all_tested": self.everything.is_all,
+            "scenario_value": None if value is None else self._written(value),
         }
 
     def _alphas(self) -> dict[str, object] | None:
@@ -329,7 +362,33 @@ class Size(AnyResult):
     def _metrics(self, tried: Tried) -> dict[str, dict[str, float | None]]:
         """Mean and interval of the targets' metrics and of the shown metrics."""
         names = dict.fromkeys([*(target.metric for target in self.targets), *self.shown_metrics])
-        return {name: tried.interval(name).as_dict() for name in names}
+        return {name: self.shown(tried, name).as_dict() for name in names}
+
+    def shown(self, tried: Tried, metric: str) -> Interval:
+        """Returns the mean of a metric by what decides on it: the fit, or the runs of the value.
+
+        Args:
+            tried: A tested value.
+            metric: Name of the metric.
+        """
+        return shown_interval(tried, metric, self._target_of_metric)
+
+    @cached_property
+    def _target_of_metric(self) -> dict[str, Target]:
+        """The targets by the names of their metrics, as written and in full."""
+        rows = next((tried.point.finished for tried in self.tried if tried.point.finished), [])
+        known = metric_names(rows[0]) if rows else []
+        full = {find_metric(one.metric, known): one for one in self.targets if known}
+        return {**full, **{one.metric: one for one in self.targets}}
+
+    def decided_by(self, tried: Tried) -> str:
+        """What the verdict on a value rests on: `"fit"`, or `"runs"`, those of the value.
+
+        Args:
+            tried: A tested value.
+        """
+        by = {tried.evidence.get(target) for target in self.targets}
+        return Evidence.FIT.value if Evidence.FIT in by else Evidence.RUNS.value
 
     @property
     def loss_target(self) -> Target | None:
@@ -338,9 +397,8 @@ class Size(AnyResult):
 
     @property
     def misses_loss_target(self) -> bool:
-        """Whether the answer loses more, since no tested limit keeps to the added bound."""
-        loss, chosen = self.loss_target, self.chosen
-        return bool(loss and chosen and chosen.verdicts.get(loss) is not Outcome.YES)
+        """Whether tested values meet the caller's targets, but none keeps to the added bound."""
+        return self.answer is None and self.without_loss_target is not None
 
     @property
     def loss_metric(self) -> str:
@@ -361,77 +419,122 @@ class Size(AnyResult):
 
     @property
     def price(self) -> str:
-        """What the bound on the loss costs, or that no tested limit keeps to it; else empty."""
-        loss, smallest, without = self.loss_target, self.smallest, self.without_loss_target
-        if loss is None or smallest is None or without is None:
+        """What the bound on the loss costs, or that no tested value keeps to it; else empty."""
+        loss, answer, without = self.loss_target, self.answer, self.without_loss_target
+        lost = None if without is None else self.loss_of(without)
+        if loss is None or without is None or lost is None:
             return ""
-        lost = self.loss_of(without)
-        if lost is None:
-            return ""
-        if self.misses_loss_target:
+        value = self.varied.text(without)
+        are = "are" if self.varied.is_limit and without > 1 else "is"
+        if answer is None:
             return (
-                f"no tested {self.varied.noun} keeps to {loss} as well; "
-                f"at {self.varied.text(smallest)}, "
-                f"{percent(lost)} % of the packets are lost"
+                f"no tested {self.varied.noun} keeps to {loss} as well; without it, {value} "
+                f"{are} enough, and {percent(lost)} % of the packets are lost"
             )
-        if without < smallest:
+        if without < answer and not self.everything:
             return (
-                f"without {loss}, {self.varied.text(without)} "
-                f"{'are' if self.varied.counts_packets and without > 1 else 'is'} enough; "
+                f"without {loss}, {value} {are} enough; "
                 f"{percent(lost)} % of the packets are then lost"
             )
         return ""
 
     @property
+    def all_meet_sentence(self) -> str:
+        """That all values meet the targets down to the end of the tested range; else empty."""
+        every, value = self.everything, self.scenario_value
+        if not every or value is None:
+            return ""
+        text = self.varied.text
+        low, high = text(every.low), text(every.high)
+        what = "all tested values" if every.is_all else "all tested values up to"
+        where = f"{what}, {low} to {high}," if every.is_all else f"{what} {high}, from {low},"
+        if self.answer == value:
+            keep = f"leave the scenario's value, {text(value)}"
+        else:
+            keep = f"the scenario's value, {text(value)}, is not known to"
+        return f"{where} meet every target, and none is known to be the smallest; {keep}"
+
+    @property
     def sentence(self) -> str:
         """The answer with its units, the targets, and the number of buffers that were tried."""
-        targets = " and ".join(map(str, self._decisive))
+        targets = " and ".join(map(str, self.targets))
         tried = f"{len(self.tried)} buffers were simulated"
-        link, varied, smallest = self.link, self.varied, self.smallest
-        if smallest is None:
+        link, varied, answer = self.link, self.varied, self.answer
+        if answer is None and self.price:
+            return f"{self.price}; {tried}"
+        if answer is None:
             targets = " and ".join(str(one) for one in self.targets if not one.is_default)
             what = f"buffer of link {link.name}" if varied.is_limit else varied.key
             return f"no {what} that was tried meets {targets}; {tried}"
+        if self.everything:
+            return f"{varied.key}: {self.all_meet_sentence}; {tried}"
         known = f"{varied.too_small(self.too_small)}; " if self.too_small else ""
         if self.interval:
-            ends = varied.range_text(self.interval.low, self.interval.high)
-            known = f"95 % interval {ends}; "
+            known = f"95 % interval {self.interval_text}; "
         price = f"{self.price}; " if self.price else ""
         if varied.is_alpha:
             every = ", ".join(map(varied.text, self.alphas))
             return (
-                f"{varied.key} = {varied.text(smallest)} is the best of {every}, which meet "
+                f"{varied.key} = {varied.text(answer)} is the best of {every}, which meet "
                 f"{targets}: {self.best_by}; {price}{tried}"
             )
         if not varied.is_limit:
-            return f"{varied.key} = {varied.text(smallest)} meets {targets}; {price}{known}{tried}"
-        same, about = amounts_words(varied, link, smallest)
+            return f"{varied.key} = {varied.text(answer)} meets {targets}; {price}{known}{tried}"
+        same, about = amounts_words(varied, link, answer)
         other = "; ".join(filter(None, [same.replace(" = ", ", "), about]))
         return (
-            f"link {link.name} needs {varied.text(smallest)} ({other}) for {targets}; "
+            f"link {link.name} needs {varied.text(answer)} ({other}) for {targets}; "
             f"{price}{known}{tried}"
         )
 
     @property
+    def is_smallest_accepted(self) -> bool:
+        """Whether the engine refuses every smaller value than the answer."""
+        end = self.smallest_accepted
+        return bool(end.refusal) and self.answer == end.packets
+
+    @property
+    def answer_text(self) -> str:
+        """The answer in a word or two: "none" without one, "any (5 ms)" if all values meet."""
+        if self.answer is None:
+            return "none"
+        text = self.varied.text(self.answer)
+        return f"any ({text})" if self.everything else text
+
+    @property
+    def interval_text(self) -> str:
+        """The interval of the answer in words; empty without one."""
+        if self.interval is None:
+            return ""
+        low, high = self.interval.low, self.interval.high
+        if low == high:
+            return f"{self.varied.text(high)} alone"
+        return self.varied.range_text(low, high)
+
+    @property
     def chosen(self) -> Tried | None:
         """The buffer of the answer with its runs; `None` without an answer."""
-        return next((tried for tried in self.tried if tried.limit == self.smallest), None)
+        return next((tried for tried in self.tried if tried.limit == self.answer), None)
 
     @property
     def choices(self) -> list[Tried]:
-        """The answer, its neighbours, and the tested buffers nearest to half and twice the answer.
+        """The answer, and the tested values nearest to half and twice of it.
 
-        With them the smallest buffer for the caller's targets alone, if it is smaller.
-        In ascending order, each once; empty without an answer.
+        With them the smallest value for the caller's targets alone, the scenario's own value of
+        another key, and the smallest tested value, if that is not known to be too small. Without an
+        answer, the values at the ends of what meets each target. In ascending order, each once.
         """
-        answer = self.smallest
+        answer = self.answer
         if answer is None:
-            return []
+            ends = {end for one in self.feasible for end in (one.low, one.high)}
+            wanted = {*ends, self.without_loss_target}
+            return [one for one in self.tried if one.limit in wanted] or [*self.tried[:1]]
         smaller = [tried for tried in self.tried if tried.limit < answer]
         larger = [tried for tried in self.tried if tried.limit > answer]
         half, twice = _nearest(smaller, answer, 0.5), _nearest(larger, answer, 2)
-        without = [one for one in smaller if one.limit == self.without_loss_target]
-        around = [*without, half, *smaller[-1:], self.chosen, *larger[:1], twice]
+        own = {self.without_loss_target, self.scenario_value}
+        own |= {self.everything.low} if self.everything else set()
+        around = [half, self.chosen, twice, *(one for one in self.tried if one.limit in own)]
         around.sort(key=lambda tried: tried.limit if tried else 0)
         return list({tried.limit: tried for tried in around if tried}.values())
 
@@ -489,26 +592,3 @@ def _nearest(tried: Sequence[Tried], answer: int, factor: float) -> Tried | None
     wanted = factor * answer
     ratios = {buffer.limit: max(buffer.limit / wanted, wanted / buffer.limit) for buffer in tried}
     return min(tried, key=lambda buffer: ratios[buffer.limit], default=None)
-
-
-@with_field_docs
-@dataclass(frozen=True)
-class SizeProgress(Progress):
-    """Progress of a search."""
-
-    done: int
-    """Number of finished runs, without those that were in the store before."""
-    total: int
-    """Estimate of the total number of runs."""
-    low: int
-    """Largest value known to be too small, in steps (of a limit, packets); 0 if none is known."""
-    high: float
-    """Smallest value that seems to suffice, in steps; infinite if none is known. The regression may
-    revise what few runs of a buffer seemed to say."""
-    stage: Stage = "search"
-    """What is being done: `"search"`, `"confirm"` (the answer is repeated with more seeds),
-    `"neighbours"` (about half and twice the answer), `"phases"` (the phase check of the answer),
-    `"doors"` (one run with a change at another queue) or
-    `"models"` (the models at the answer's limit)."""
-    varied: Varied = SOME_LIMIT
-    """What is varied, which writes `low` and `high` with their unit."""

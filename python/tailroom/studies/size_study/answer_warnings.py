@@ -12,8 +12,8 @@ from tailroom.simulation.metrics import find_metric
 from tailroom.simulation.run_warnings import warning
 from tailroom.statistics.pooled_percentile import pooled_percentile
 from tailroom.storage.run import RunsInMemory, metric_names
+from tailroom.studies.size_study.known import Tried
 from tailroom.studies.size_study.pools import Pools
-from tailroom.studies.size_study.search import Tried
 from tailroom.studies.size_study.targets import Target, limits_loss
 from tailroom.studies.stored_warnings import warnings_of
 

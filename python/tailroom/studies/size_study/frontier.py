@@ -14,8 +14,9 @@ from tailroom.scenario.trust import allowing
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.run_warnings import once, warning
 from tailroom.studies.setting_columns import setting_column
-from tailroom.studies.size_study.answer import Size, SizeProgress
+from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.question import Numbers, asked_scenario, named_as_arguments
+from tailroom.studies.size_study.size_progress import SizeProgress
 from tailroom.studies.size_study.study import size
 from tailroom.studies.size_study.targets import Target
 from tailroom.studies.size_study.unfinished import ONLY_LOWER_BOUND
@@ -106,7 +107,7 @@ class Frontier(AnyResult):
         is_number = self.sizes[0].varied.counts_packets
         columns: dict[str, list[object]] = {
             "limit_packets" if is_number else "value": [
-                one.smallest if is_number else one.value for one in self.sizes
+                one.answer if is_number else one.value for one in self.sizes
             ],
         }
         for end in ("low", "high"):

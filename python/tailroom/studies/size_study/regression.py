@@ -7,20 +7,21 @@ refuses what the fit cannot answer, with the reason; `search.py` then takes over
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from tailroom import _engine
 from tailroom.field_docs import with_field_docs
 from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.statistics.outcome import Outcome
-from tailroom.studies.size_study.search import (
-    Stage,
+from tailroom.studies.size_study.known import (
+    Evidence,
+    FittedMean,
     Tried,
-    evenly_spread,
-    far_from,
     largest_missing,
     smallest_sufficient,
 )
+from tailroom.studies.size_study.search import Stage, evenly_spread, far_from
 from tailroom.studies.size_study.stopping import EARLY_CONFIDENCE, FIRST_RUNS, confirmed
 from tailroom.studies.size_study.targets import Target
 
@@ -36,6 +37,18 @@ class Crossing:
     """Smallest value in the interval."""
     high: float
     """Largest value in the interval."""
+
+    def in_whole_steps(self, answer: int) -> "Crossing":
+        """Returns the interval of the smallest whole value that suffices.
+
+        A mean that crosses its bound between two steps makes the upper one the smallest that
+        suffices: rounded up, the interval holds that value exactly where this one holds the
+        crossing. The answer is its upper end.
+
+        Args:
+            answer: The smallest value above this interval that may be an answer, in steps.
+        """
+        return Crossing(ceil(self.estimate), ceil(self.low), max(ceil(self.high), answer))
 
 
 class Refused(Exception):  # noqa: N818 - not an error: the other search takes over
@@ -54,6 +67,7 @@ class Regression:
         limits: tuple[int, int],
         max_seeds: int,
         is_counted: bool = True,
+        known: Mapping[int, Tried] | None = None,
     ) -> None:
         """Starts without buffers.
 
@@ -64,15 +78,17 @@ class Regression:
             limits: Smallest and largest limit that may be tested, in packets, at least 1.
             max_seeds: Maximum number of runs of a buffer.
             is_counted: Whether the answer may be any whole number; otherwise it has three digits.
+            known: Values that were tested before; the fits judge them too.
         """
         self.targets = targets
         self.limits = limits
         self.tried: dict[int, Tried] = {}
         self.stage: Stage = "search"
         self.interval: Crossing | None = None
-        """The smallest sufficient value with its interval, in steps: of a limit, in packets."""
+        """Where the means cross their bounds, with its interval, in steps (of a limit, packets)."""
         self.runs_left = 0
         """Estimate of the number of runs that will still be performed, for a progress bar."""
+        self._known = known or {}
         self._simulate = simulate
         self._question = {
             "targets": [_asked(target) for target in targets],
@@ -103,10 +119,13 @@ class Regression:
             self._add({int(limit): runs for limit, runs in step["wanted"].items()})
         if step["refused"]:
             raise Refused(step["refused"])
+        crossings = [found and Crossing(**found) for found in step["crossings"]]
+        self._check_fits(crossings)
+        self._judge(crossings, step["fitted"])
         self.interval = Crossing(**step["interval"])
         self.stage, self.runs_left = "neighbours", 0
         self._add(dict.fromkeys(far_from(self.tried, step["answer"], self.limits), FIRST_RUNS))
-        self._judge([found and Crossing(**found) for found in step["crossings"]])
+        self._judge(crossings, step["fitted"])
 
     @property
     def answer(self) -> int | None:
@@ -139,18 +158,43 @@ class Regression:
                 if interval.is_lower_bound:
                     raise Refused(f"some values of {target.metric} are only lower bounds")
                 if one.verdicts.get(target, Outcome.OPEN) is Outcome.OPEN:
-                    one.verdicts[target] = target.outcome(interval)
+                    one.learn(target, target.outcome(interval), Evidence.FIRST_RUNS)
             self.tried[one.limit] = one
 
-    def _judge(self, crossings: Sequence[Crossing | None]) -> None:
-        """Judges all buffers by the fits, and by their own runs for a target without a fit."""
-        for tried in self.tried.values():
-            for target, crossing in zip(self.targets, crossings, strict=True):
-                tried.verdicts[target] = (
-                    _verdict(tried.limit, crossing)
-                    if crossing
-                    else confirmed(target, tried.point.values(target.metric))
-                )
+    def _check_fits(self, crossings: Sequence[Crossing | None]) -> None:
+        """Checks that no value is known to miss a target that it meets by a fit.
+
+        Raises:
+            Refused: There is such a value.
+        """
+        for target, crossing in zip(self.targets, crossings, strict=True):
+            for one in self._every:
+                is_met = crossing and _verdict(one.limit, crossing) is Outcome.YES
+                if is_met and one.verdicts.get(target) is Outcome.NO:
+                    raise Refused(f"runs at {one.limit:,} contradict the fit of {target.metric}")
+
+    def _judge(
+        self,
+        crossings: Sequence[Crossing | None],
+        means: Sequence[Mapping[str, Mapping[str, float]]],
+    ) -> None:
+        """Judges all values by the fits, and by their own runs for a target without a fit."""
+        for target, crossing, fitted in zip(self.targets, crossings, means, strict=True):
+            for one in self._every:
+                runs = one.point.values(target.metric)
+                if crossing is None:
+                    one.learn(target, confirmed(target, runs), Evidence.RUNS)
+                    continue
+                outcome, mean = _verdict(one.limit, crossing), fitted.get(str(one.limit))
+                by_fit = FittedMean.of(**mean, count=len(runs)) if mean else None
+                # Far from the crossing an interval is wide, and the place beside it decides.
+                is_shown = by_fit is not None and target.outcome(by_fit) is outcome
+                one.learn(target, outcome, Evidence.FIT, by_fit if is_shown else None)
+
+    @property
+    def _every(self) -> list[Tried]:
+        """All tested values, of this search or before it."""
+        return list({**self._known, **self.tried}.values())
 
 
 def _verdict(limit: int, crossing: Crossing) -> Outcome:

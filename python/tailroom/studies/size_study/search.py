@@ -1,19 +1,15 @@
 """The search for the smallest buffer that meets every target."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import pairwise
 from math import exp, hypot, inf, isfinite, log, sqrt
 from typing import Any, Literal
 
-import numpy as np
-
-from tailroom.execution.point import Point
 from tailroom.field_docs import with_field_docs
 from tailroom.models.bottleneck import Bottleneck
-from tailroom.simulation.metric_intervals import metric_interval
-from tailroom.statistics.intervals import CONFIDENCE, Interval
 from tailroom.statistics.outcome import Outcome
+from tailroom.studies.size_study.known import Tried, largest_missing, smallest_sufficient
 from tailroom.studies.size_study.targets import Target
 from tailroom.studies.size_study.varied_key import SOME_LIMIT, Varied
 
@@ -35,56 +31,6 @@ RUNS_PER_LOOK = 14
 Stage = Literal["search", "confirm", "neighbours", "phases", "doors", "models"]
 """What `size` does: search the answer, repeat it with more seeds, simulate about half and twice the
 answer, shift its RTTs, try another queue, or evaluate the models at its limit."""
-
-
-@with_field_docs
-@dataclass
-class Tried:
-    """A buffer that was simulated."""
-
-    limit: int
-    """Queue limit, or value of another key, in steps (`Varied`)."""
-    point: Point
-    """The scenario with this limit, and its runs."""
-    verdicts: dict[Target, Outcome] = field(default_factory=dict)
-    """Whether each target is met with 95 % confidence."""
-
-    def interval(self, metric: str, confidence: float = CONFIDENCE) -> Interval:
-        """Mean of a metric over the runs with its interval, in the unit of the metric."""
-        return metric_interval(metric, self.point.values(metric), confidence)
-
-    def margin(self, target: Target) -> float:
-        """Distance of the mean from a target's bound, in its unit; negative if it misses."""
-        return target.margin(self.interval(target.metric).mean)
-
-    def spread(self, target: Target) -> float:
-        """Standard deviation of a target's metric over the runs."""
-        return float(np.std(self.point.values(target.metric), ddof=1))
-
-    def standard_error(self, target: Target) -> float:
-        """Standard error of the mean of a target's metric."""
-        return self.spread(target) / sqrt(len(self.point.values(target.metric)))
-
-    @property
-    def verdict(self) -> Outcome:
-        """Whether all targets are met."""
-        return self.verdict_on(self.verdicts)
-
-    def verdict_on(self, targets: Iterable[Target]) -> Outcome:
-        """Whether these targets are met.
-
-        Args:
-            targets: Targets on which there are verdicts.
-        """
-        return Outcome.of_all(self.verdicts.get(target, Outcome.OPEN) for target in targets)
-
-    def meets(self, target: Target) -> bool:
-        """Whether a target is known to be met.
-
-        Args:
-            target: A target on which there is a verdict.
-        """
-        return self.verdicts[target] is Outcome.YES
 
 
 @with_field_docs
@@ -148,23 +94,6 @@ def feasible_limits(
     )
 
 
-def smallest_sufficient(tried: Iterable[Tried], targets: Sequence[Target]) -> int | None:
-    """The smallest limit that meets these targets, in packets; `None` if no tested limit does."""
-    met = (buffer.limit for buffer in tried if buffer.verdict_on(targets) is Outcome.YES)
-    return min(met, default=None)
-
-
-def largest_missing(tried: Iterable[Tried], targets: Sequence[Target]) -> int:
-    """The largest limit below all sufficient limits that is known to miss a target, in packets.
-
-    0 if there is none.
-    """
-    tried = list(tried)
-    good = smallest_sufficient(tried, targets)
-    missing = (buffer.limit for buffer in tried if buffer.verdict_on(targets) is Outcome.NO)
-    return max((limit for limit in missing if good is None or limit < good), default=0)
-
-
 def _certain_limit(target: Target, varied: Varied, link: Bottleneck) -> int:
     """Limit up to which a bound on the delay of the link holds for every packet; 0 if unknown."""
     owner, _, metric = target.metric.rpartition(".")
@@ -201,7 +130,7 @@ class Search:
         Args:
             targets: The targets that the buffer must meet.
             look: Simulates buffers, given by their limits, until their verdicts are clear.
-            confirm: Adds runs to a buffer, and judges it again.
+            confirm: Adds runs to a buffer that seems to suffice, and judges it again.
             precision: Relative tolerance of the answer (0.02 = 2 %).
             limits: Smallest and largest limit that may be tested, in packets, at least 1.
         """

@@ -9,7 +9,7 @@ For normal values, the probability of a wrong verdict is at most 2.5 % on either
 `tests/test_stopping.py` measures it.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import erfc, sqrt
 
@@ -88,11 +88,21 @@ def confirmed(target: Target, values: Sequence[float]) -> Outcome:
 class Verdicts:
     """The verdicts on each target from the runs of one buffer; a verdict is not revised."""
 
-    def __init__(self, targets: Iterable[Target], at_most: int) -> None:
-        """Starts without runs; `at_most` is the number of runs at the last comparison."""
+    def __init__(
+        self, targets: Iterable[Target], at_most: int, known: Mapping[Target, Outcome] | None = None
+    ) -> None:
+        """Starts without runs.
+
+        Args:
+            targets: The targets.
+            at_most: Number of runs at the last comparison.
+            known: Verdicts that there are already, and stay.
+        """
         self._targets = tuple(targets)
         self._at_most = at_most
-        self._states: dict[Target, State] = {}
+        self._states = {
+            target: State(outcome, wants_more=False) for target, outcome in (known or {}).items()
+        }
 
     def look(self, values: Callable[[str], Sequence[float]]) -> bool:
         """Judges the open targets; returns whether further runs are likely to give a verdict.

@@ -170,6 +170,14 @@ class Varied:
             first = first.partition(" ")[0]
         return f"{first} to {last}"
 
+    def is_one(self, steps: int) -> bool:
+        """Returns whether a value is the smallest there is: one packet, or a count of one.
+
+        Args:
+            steps: Number of steps.
+        """
+        return steps == 1 and (self.is_whole or self.quantity == "packets")
+
     @property
     def noun(self) -> str:
         """What is varied, in a word."""
@@ -220,6 +228,15 @@ class Varied:
             steps: The limit in steps.
         """
         return steps / self.steps_per_packet
+
+    def seems_to_suffice(self, steps: float) -> str:
+        """Returns a value and that it seems to suffice, as "2 packets seem to suffice".
+
+        Args:
+            steps: Number of steps.
+        """
+        verb = "seem" if self.is_limit and steps != 1 else "seems"
+        return f"{self.text(steps)} {verb} to suffice"
 
     @property
     def is_counted(self) -> bool:

@@ -9,8 +9,8 @@
 use std::array::from_fn;
 
 use super::{
-    COEFFICIENTS, Matrix, Region, Setting, Value, Vector, covariance, overall_mean, region_of,
-    residuals, solved, values_of,
+    COEFFICIENTS, FittedMean, Matrix, Region, Setting, Value, Vector, covariance, overall_mean,
+    region_of, residuals, solved, values_of,
 };
 use crate::statistics::distributions::student_quantile;
 
@@ -47,9 +47,7 @@ pub fn region(
     high: f64,
     confidence: f64,
 ) -> Option<Region> {
-    let count: usize = settings.iter().map(|(_, values)| values.len()).sum();
-    let quantile =
-        student_quantile(count.checked_sub(COEFFICIENTS)? as f64, 0.5 + confidence / 2.0);
+    let quantile = quantile(settings, confidence)?;
     let scan = |low: f64, high: f64| -> Option<Region> {
         let (from, span) = (libm::log(low), libm::log(high) - libm::log(low));
         let (mut places, mut heights, mut errors) = (Vec::new(), Vec::new(), Vec::new());
@@ -72,6 +70,27 @@ pub fn region(
         .zip(region.high)
         .and_then(|(first, last)| scan((first / step).max(low), (last * step).min(high)));
     Some(finer.filter(|one| one.low.is_some() && one.high.is_some()).unwrap_or(region))
+}
+
+/// The mean at a setting by the line that breaks there, with an end for each of two confidences, as
+/// [`Fit::mean_at`](super::Fit::mean_at) has them; `None` without values on both sides.
+pub fn mean_at(
+    settings: &[Setting<'_>],
+    setting: f64,
+    for_low: f64,
+    for_high: f64,
+) -> Option<FittedMean> {
+    let line = BrokenLine::fit(settings, libm::log(setting), start(settings))?;
+    let error = line.covariance[0][0].sqrt();
+    let (low, high) = (quantile(settings, for_low)?, quantile(settings, for_high)?);
+    Some(FittedMean::of_logarithm(line.coefficients[0], error, low, high))
+}
+
+/// Student's quantile of a confidence; `None` with too few values for a line.
+fn quantile(settings: &[Setting<'_>], confidence: f64) -> Option<f64> {
+    let count: usize = settings.iter().map(|(_, values)| values.len()).sum();
+    let freedom = count.checked_sub(COEFFICIENTS)? as f64;
+    Some(student_quantile(freedom, 0.5 + confidence / 2.0))
 }
 
 /// Its height at the break, and the slopes below and above.

@@ -1,0 +1,99 @@
+"""The answer that follows from what is known of the tested values."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tailroom.field_docs import with_field_docs
+from tailroom.statistics.outcome import Outcome
+from tailroom.studies.size_study.accepted_limits import SmallestLimit
+from tailroom.studies.size_study.alphas import best_of
+from tailroom.studies.size_study.known import Tried, largest_missing, smallest_sufficient
+from tailroom.studies.size_study.question import Question
+from tailroom.studies.size_study.targets import Target
+from tailroom.studies.size_study.varied_key import Varied
+
+
+@with_field_docs
+@dataclass(frozen=True)
+class EverythingMeets:
+    """The tested values that meet all targets, from the end of the tested range upwards."""
+
+    low: int
+    """The smallest tested value, in steps."""
+    high: int
+    """The largest value up to which every tested one meets all targets, in steps."""
+    is_all: bool
+    """Whether `high` is the largest tested value."""
+
+
+@with_field_docs
+@dataclass(frozen=True)
+class Decision:
+    """What the tested values say: the answer, or why there is none."""
+
+    answer: int | None
+    """The value to set, in steps; `None` if no tested value meets all targets."""
+    targets: tuple[Target, ...]
+    """The targets, the added bound on the loss included if any value meets the others."""
+    everything: EverythingMeets | None
+    """The values that meet all targets, if they reach to the end of the tested range, so that none
+    is known to be the smallest."""
+    without_loss_target: int | None
+    """The smallest value for the caller's targets alone; of alphas, the best one."""
+    too_small: int
+    """The largest value below the answer that misses a target; 0 if there is none."""
+
+
+def everything_meets(
+    tried: Sequence[Tried],
+    targets: Sequence[Target],
+    varied: Varied,
+    smallest: SmallestLimit,
+) -> EverythingMeets | None:
+    """Returns the values that meet all targets from the end of the tested range upwards.
+
+    `None` if the smallest tested value does not meet them, or is the smallest there is: a limit or
+    a count of 1, and the smallest value that the engine accepts.
+
+    Args:
+        tried: The tested values, in ascending order.
+        targets: The targets.
+        varied: What is varied.
+        smallest: The value at which the search ends.
+    """
+    least = tried[0].limit if tried else 0
+    is_real_end = varied.is_limit or varied.is_alpha or smallest.refusal or varied.is_one(least)
+    if is_real_end or least != smallest.packets:
+        return None
+    met = 0
+    while met < len(tried) and tried[met].verdict_on(targets) is Outcome.YES:
+        met += 1
+    if not met:
+        return None
+    return EverythingMeets(least, tried[met - 1].limit, is_all=met == len(tried))
+
+
+def decide(question: Question, tried: Sequence[Tried], smallest: SmallestLimit) -> Decision:
+    """Returns the answer to a question.
+
+    Where every value down to the end of the tested range meets the targets, the answer is the
+    scenario's own value, or the tested value next to it that meets them.
+
+    Args:
+        question: The question.
+        tried: The tested values, in ascending order.
+        smallest: The value at which the search ends.
+    """
+    is_alpha = question.varied.is_alpha
+    pick = best_of if is_alpha else smallest_sufficient
+    without = pick(tried, question.targets)
+    # Without an answer to the caller's targets, the bound on the loss was not asked for.
+    added = [question.loss] if question.loss and without is not None else []
+    targets = (*question.targets, *added)
+    answer = pick(tried, targets)
+    everything = everything_meets(tried, targets, question.varied, smallest)
+    if everything:
+        answer = min(question.value or everything.high, everything.high)
+    decided = targets if answer is not None else question.targets
+    too_small = 0 if is_alpha else largest_missing(tried, decided)
+    return Decision(answer, targets, everything, without, too_small)

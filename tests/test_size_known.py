@@ -1,0 +1,160 @@
+"""What `size` knows grows, verdicts and numbers agree, and no end of a range is an answer."""
+
+import json
+import re
+from itertools import pairwise
+from math import ceil
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tailroom as tr
+from tailroom.cli.metric_cells import cell
+from tailroom.statistics.outcome import Outcome
+from tailroom.studies.size_study.known import FittedMean
+from tailroom.studies.size_study.regression import Crossing
+from tailroom.studies.size_study.size_progress import SizeProgress
+from tests.conftest import Tailroom
+
+pytestmark = pytest.mark.usefixtures("quick_models")
+
+
+def random_question(seed: int) -> dict[str, object]:
+    """A question that takes seconds: few packets fit, so that the regression often refuses it."""
+    random = np.random.default_rng(seed)
+    targets = [f"utilization >= {random.integers(80, 99)}%"]
+    if random.random() < 0.5:
+        targets.append(f"queue_delay_s_p99 <= {random.integers(10, 60)} ms")
+    return {
+        "rate": f"{random.integers(5, 30)} Mbit/s",
+        "rtt": f"{random.integers(10, 60)} ms",
+        "flows": int(random.integers(1, 8)),
+        "duration": "6 s",
+        "max_seeds": 8,
+        "target": targets,
+    }
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_what_is_known_never_shrinks(seed: int) -> None:
+    told: list[SizeProgress] = []
+    found = tr.size(**random_question(seed), progress=told.append)  # type: ignore[arg-type]
+    for before, after in pairwise(told):
+        assert set(before.met) <= set(after.met)
+        assert set(before.missed) <= set(after.missed)
+        assert after.high <= before.high
+    verdicts = {one.limit: one.verdict for one in found.tried}
+    assert all(verdicts[limit] is Outcome.YES for limit in told[-1].met)
+    assert all(verdicts[limit] is Outcome.NO for limit in told[-1].missed)
+    if found.smallest is not None:
+        assert told[-1].high == found.smallest
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_answer_lies_in_its_interval_and_meets_by_the_numbers_beside_it(seed: int) -> None:
+    found = tr.size(**random_question(seed))  # type: ignore[arg-type]
+    if found.interval:
+        assert found.answer is not None
+        assert found.interval.low <= found.interval.estimate <= found.interval.high
+        assert found.interval.low <= found.answer <= found.interval.high
+    for one in found.tried:
+        for target, mean in one.fitted.items():
+            assert target.outcome(mean) is one.verdicts[target]
+
+
+def test_an_interval_of_whole_steps_holds_the_smallest_whole_value() -> None:
+    """A mean that crosses its bound anywhere in (145, 160.3] makes 146 to 161 the smallest."""
+    whole = Crossing(150.2, 145.2, 160.3).in_whole_steps(161)
+    assert whole == Crossing(151, 146, 161)
+    for crossing in np.linspace(145.2, 160.3, 50):
+        assert whole.low <= ceil(crossing) <= whole.high
+
+
+def test_progress_of_a_refused_regression_is_not_taken_back() -> None:
+    """It said that 10 packets suffice, then that nothing does, then 23; the answer is 11."""
+    told: list[SizeProgress] = []
+    question = {"rate": "20 Mbit/s", "rtt": "40 ms", "flows": 4, "target": "utilization >= 95%"}
+    found = tr.size(**question, progress=told.append)  # type: ignore[arg-type]
+    highs = [one.high for one in told]
+    assert highs == sorted(highs, reverse=True)
+    assert highs[-1] == found.answer
+    assert told[-1].low < found.answer
+
+
+BEHIND_A_SHAPER = """
+duration = "12 s"
+measure_from = "3 s"
+[defaults]
+host = "linux"
+[links.down]
+rate = "100 Mbit/s"
+delay = "2 ms"
+queue = { kind = "fq_codel" }
+shaper = { rate = "28 Mbit/s", burst = "6 kB" }
+[flows.download]
+count = 4
+congestion = "cubic"
+path = ["down"]
+rtt = { uniform = ["10 ms", "50 ms"] }
+start = { uniform = ["0 s", "1 s"] }
+"""
+
+
+def test_where_all_values_meet_the_answer_is_that_of_the_scenario(
+    tailroom: Tailroom, tmp_path: Path
+) -> None:
+    file = tmp_path / "home.toml"
+    file.write_text(BEHIND_A_SHAPER)
+    asked: tuple[object, ...] = (
+        "size",
+        file,
+        "--vary",
+        "queue.target",
+        "--target",
+        "utilization >= 20%",
+    )
+    asked += ("--most-loss", "none")
+    asked += ("--max-seeds", 4, "--store", tmp_path / "store")
+    said = json.loads(tailroom(*asked, "--json").output)
+    assert said["value"] == "5000000 ns"
+    assert said["is_smallest"] is False
+    assert said["all_meet"]["scenario_value"] == "5000000 ns"
+    assert "5000000 ns" in said["choices"]
+    ended = tailroom(*asked)
+    assert ended.status == 0
+    words = re.sub(r"[│\s]+", " ", ended.output)
+    assert "meet every target" in words
+    assert "leave the scenario's value, 5 ms" in words
+    assert "Smallest" not in ended.output
+    assert "target 5ms" in ended.output
+
+
+def test_what_is_printed_is_what_json_says(tailroom: Tailroom, tmp_path: Path) -> None:
+    """Every number of the table of choices, the answer and its interval."""
+    asked: tuple[object, ...] = ("size", "--rate", "20Mbps", "--rtt", "40ms", "--flows", 4)
+    asked += ("--duration", "10s")
+    asked += ("--target", "utilization >= 95%", "--max-seeds", 8, "--store", tmp_path / "store")
+    said = json.loads(tailroom(*asked, "--json").output)
+    printed = tailroom(*asked).output
+    assert f"Smallest queue limit: {said['limit']['packets']} packets" in printed
+    if interval := said["limit_interval"]:
+        low, high = (round(interval[f"{end}_packets"]) for end in ("low", "high"))
+        assert f"95 % interval {low} to {high} packets" in printed or low == high
+        assert low <= said["limit"]["packets"] <= high
+    for tried in said["tried"]:
+        if tried["limit_packets"] not in said["choices"]:
+            continue
+        for name, value in tried.items():
+            if name.startswith(("links.", "flows.")):
+                by = FittedMean.of(value["mean"], value["low"], value["high"], 0)
+                assert cell(name, by).split("\n")[0] in printed
+
+
+def test_the_readme_question_fits_a_screen_of_25_lines(tailroom: Tailroom) -> None:
+    """A smaller question of the same form."""
+    asked = ("--rate", "20Mbps", "--rtt", "40ms", "--flows", 10, "--duration", "10s")
+    targets = ("--target", "utilization >= 98%", "--target", "queue_delay_s_p99 <= 60ms")
+    lines = tailroom("size", *asked, *targets, "--most-loss", "none").output.splitlines()
+    assert len(lines) <= 28, "\n".join(lines)
+    assert all(len(line) <= 80 for line in lines if not line.startswith(("warning:", "    tc ")))
