@@ -13,8 +13,8 @@ from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import metric_names
+from tailroom.studies.size_study.known import Tried
 from tailroom.studies.size_study.other_queues import OtherQueue, queue_place
-from tailroom.studies.size_study.search import Tried
 from tailroom.studies.size_study.targets import Target
 from tailroom.studies.size_study.varied_key import Varied
 

@@ -10,7 +10,7 @@ from tailroom.models import Bottleneck
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.storage.run import metric_names
-from tailroom.studies.size_study.search import Tried
+from tailroom.studies.size_study.known import Tried
 from tailroom.studies.size_study.targets import Target
 from tailroom.studies.size_study.varied_key import Varied
 

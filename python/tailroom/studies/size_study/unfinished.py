@@ -9,7 +9,7 @@ from tailroom.simulation.lower_bounds import columns_of
 from tailroom.simulation.metrics import find_metric
 from tailroom.simulation.run_warnings import warning
 from tailroom.storage.run import metric_names
-from tailroom.studies.size_study.search import Tried
+from tailroom.studies.size_study.known import Tried
 from tailroom.studies.size_study.targets import Target
 
 if TYPE_CHECKING:
