@@ -240,7 +240,8 @@ def test_the_answer_shows_its_price_and_that_of_its_neighbours(
     tailroom: Tailroom, printed: Printed
 ) -> None:
     printed("size")
-    asked = ("--flows", 3, "--congestion", "reno", "--target", "queue_delay_s_p99 <= 30 ms")
+    asked: tuple[object, ...] = ("--flows", 3, "--congestion", "reno")
+    asked += ("--target", "queue_delay_s_p99 <= 30 ms")
     asked += ("--most-loss", "none")
     answer = json.loads(tailroom(*QUESTION, *asked, "--target", FULL, "--json").output)
     packets = answer["limit"]["packets"]

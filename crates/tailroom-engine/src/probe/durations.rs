@@ -141,7 +141,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever the unfinished ones take in the end, the percentiles are between the two bounds.
+        /// Whatever the unfinished ones take at the end, the percentiles are between the two bounds.
         #[test]
         fn the_percentiles_of_what_has_ended_later_are_within_the_bounds(
             ended in prop::collection::vec(0_u64..1_000, 0..40),
