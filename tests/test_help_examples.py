@@ -19,7 +19,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "rate": read_rate,
     "rtt": read_rtts,
     "flows": read_flows,
-    "targets": parse_target,
+    "target": parse_target,
     "until": parse_precision,
     "most_loss": lambda text: read_fraction("most_loss", text),
     "duration": lambda text: _engine.quantity("positive_duration", text),
@@ -80,4 +80,4 @@ def test_the_check_notices_a_help_that_offers_a_bare_number() -> None:
     assert BARE.search("rate of the link with its unit, or in bit/s")
     assert refuses(READERS["rate"], "5")
     assert refuses(READERS["duration"], "60")
-    assert refuses(READERS["targets"], "queue_delay_s_p99 <= 5")
+    assert refuses(READERS["target"], "queue_delay_s_p99 <= 5")

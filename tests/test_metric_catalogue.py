@@ -15,6 +15,7 @@ from tailroom.scenario.shipped_scenarios import shipped_scenarios
 from tailroom.simulation import metric_catalogue as catalogue
 from tailroom.simulation import metric_units
 from tailroom.simulation.metric_catalogue import (
+    AT_MOST,
     CATALOGUE,
     STATISTICS,
     axis_label,
@@ -80,7 +81,7 @@ def test_units_agree_with_the_last_word_of_the_name() -> None:
     units = [value for value in vars(metric_units).values() if isinstance(value, Unit)]
     words = {unit.word for unit in units} - {""}
     for name, metric in {**CATALOGUE, **catalogue.FLOW}.items():
-        last = name.rpartition(".")[2].split("_")
+        last = name.rpartition(".")[2].removesuffix(AT_MOST).split("_")
         if last[-1] in STATISTICS:
             last.pop()
         if name not in NO_UNIT_AT_THE_END:

@@ -163,8 +163,7 @@ def test_the_answer_of_size_is_the_buffer_that_a_run_shows() -> None:
     assert shown["limit_bytes"] == pytest.approx(said["limit"]["bytes"])
     assert shown["limit_ms"] == pytest.approx(1e3 * said["limit"]["s"])
     assert shown["limit_bdp"] == pytest.approx(said["limit"]["bdp"])
-    commands = " ".join(said["equivalents"].values())
-    assert f"bfifo limit {shown['limit_bytes']:.0f}" in commands
+    assert f"pfifo limit {chosen}" in said["equivalents"]["tc"]["text"]
 
 
 def test_a_link_that_only_acks_cross_is_counted_in_acks() -> None:

@@ -19,7 +19,7 @@ from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.known import Tried
 from tailroom.studies.size_study.search import feasible_limits
 from tailroom.studies.size_study.targets import Target, parse_target
-from tailroom.studies.size_study.varied_key import Varied
+from tailroom.studies.size_study.varied_key import SOME_LIMIT
 from tests.conftest import Printed, Tailroom
 from tests.killed_sweeps import RANDOM_START
 
@@ -40,7 +40,7 @@ def alone(
             "bottleneck": {
                 "rate": rate,
                 "delay": f"{rtt_ms / 4} ms",
-                "queue": {"kind": "drop_tail", "limit": "1 bdp"},
+                "queue": {"kind": "drop_tail", "limit": "20 packets"},
             }
         },
         "flows": {
@@ -271,7 +271,7 @@ def test_a_delay_behind_tail_drop_is_met_up_to_the_limit_over_the_rate(
 
 def test_what_is_not_monotone_is_said() -> None:
     target, tried = fabricated([False, True, False, True, False])
-    answer: Any = type("Answer", (), {"tried": tried, "varied": Varied.limit_of("b")})
+    answer: Any = type("Answer", (), {"tried": tried, "varied": SOME_LIMIT})
     text = where_met(feasible_limits(target, tried, LINK), answer)
     assert text == "met from 2 to 4 packets, but not at every limit between (not monotone)"
 
@@ -357,7 +357,7 @@ def test_the_question_without_a_file(tailroom: Tailroom, tmp_path: Path) -> None
     assert answer["targets"] == ["utilization >= 0.9"]
     assert answer["feasible"][0]["target"] == "utilization >= 0.9"
     assert answer["feasible"][0]["from_packets"] == packets
-    assert f"pfifo limit {packets}" in answer["equivalents"]["tc pfifo (packets)"]
+    assert f"pfifo limit {packets}" in answer["equivalents"]["tc"]["text"]
     assert picture.read_bytes().startswith(b"\x89PNG")
     shown = tailroom(*asked, "--store", tmp_path / "store")
     # The answer is the first thing on the screen, in a box.

@@ -10,9 +10,9 @@ import pytest
 import tailroom as tr
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metrics import metrics_of
+from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.alphas import ALPHAS
 from tailroom.studies.size_study.question import read_question
-from tailroom.studies.size_study.question_search import SEEDS_APART
 from tailroom.studies.size_study.varied_key import Varied
 from tests.conftest import Tailroom
 
@@ -254,40 +254,33 @@ def test_loss_of_a_pool_that_no_target_limits_is_named() -> None:
     assert 'add target="p.loss_fraction <= 1%"' in found["text"]
 
 
-def test_alphas_whose_runs_do_not_define_a_metric_are_named() -> None:
+def test_alphas_with_which_no_query_is_answered_miss_the_target() -> None:
     """With an alpha of 1/128, a port of 9 kB takes one packet of 1500 B at a time.
 
-    A query of ten answers of four packets does not end then within the 10 ms of a run.
+    A query of ten answers of four packets does not end then within the 12 ms of a run.
     """
-    scenario = Scenario.from_toml(INCAST)
     short = {
         "switches.tor.pool": {"size": "1 MB", "policy": {"kind": "dynamic_threshold", "alpha": 1}},
         "duration": "12 ms",
         "queries.source.period": "10 ms",
     }
-    metric = "queries.coflows.completion_time_s_mean"
+    metric = "queries.coflows.completion_time_s_p90"
     answer = tr.size(
-        scenario, f"{metric} <= 5 ms", vary="pool.policy.alpha", set=short, max_seeds=4
+        Scenario.from_toml(INCAST),
+        f"{metric} <= 5 ms",
+        vary="pool.policy.alpha",
+        set=short,
+        max_seeds=4,
     )
-    assert {*answer.undefined} | {one.limit for one in answer.tried} == {*ALPHAS}
-    [smallest, *_] = answer.undefined
-    changed = {**short, "switches.tor.pool.policy.alpha": answer.varied.setting(smallest)}
-    seeds = [1 + SEEDS_APART * smallest + run for run in range(4)]
-    runs = [metrics_of(tr.run(scenario, seed=seed, set=changed).summary) for seed in seeds]
-    assert None in [run[f"groups.{metric}"] for run in runs]
-    [found] = [one for one in answer.warnings if one["kind"] == "undefined_metric"]
-    assert found["values"] == {"alphas": len(answer.undefined)}
-    assert "1/128" in found["text"]
-    assert f"do not define {metric}" in found["text"]
-    left_out = answer.as_dict()["alphas"]["undefined"]
-    assert left_out == [answer.varied.setting(one) for one in sorted(answer.undefined)]
-    with pytest.raises(tr.RunError, match=f"{metric} is not defined in all runs of any alpha"):
-        tr.size(
-            scenario,
-            f"{metric} <= 5 ms",
-            vary="pool.policy.alpha",
-            set={**short, "duration": "1 ms"},
-        )
+    assert {one.limit for one in answer.tried} == {*ALPHAS}
+    smallest = answer.tried[0]
+    assert smallest.verdict is Outcome.NO
+    # In some runs neither of the two queries is answered, so that no time is known.
+    assert 2.0 in {row[f"groups.{LEFT}"] for row in smallest.point.finished}
+    assert smallest.interval(metric).is_lower_bound
+
+
+LEFT = "queries.coflows.unfinished_coflows"
 
 
 def test_no_alpha_is_an_answer_if_none_meets_the_targets() -> None:

@@ -78,3 +78,18 @@ export function download(name: string, content: Blob): void {
   link.click();
   setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }
+
+/** Whether a part is on the page; an embedded page has some of them. */
+export function isShown(...parts: string[]): boolean {
+  return parts.some((part) => find(part).offsetParent !== null);
+}
+
+/** Tells once that one of the parts is on the screen. */
+export function whenSeen(parts: string[], tell: () => void): void {
+  const observer = new IntersectionObserver((entries) => {
+    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
+    observer.disconnect();
+    tell();
+  });
+  for (const part of parts) observer.observe(find(part));
+}

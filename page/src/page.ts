@@ -5,25 +5,25 @@ import { Editor } from "./ask/editor";
 import { PresetChoice } from "./ask/preset_choice";
 import { CompareView } from "./compare/compare_view";
 import { KeptSettings } from "./compare/kept_settings";
-import { announce, find } from "./dom";
+import { announce, find, isShown, whenSeen } from "./dom";
 import { problemText, type Answer, type Problem } from "./engine/engine";
 import type { OpenedScenario } from "./engine/page_scenario";
 import type { Engine } from "./engine/pool";
 import { Disciplines } from "./frontier/disciplines";
 import { costOf } from "./frontier/cost";
-import { spotAt, type FrontierCurve, type Spot } from "./frontier/frontier_picture";
+import { frontierOf } from "./frontier/asked";
 import { FrontierView } from "./frontier/frontier_view";
 import { addressOf } from "./keep/address";
 import { documentOf } from "./keep/page_document";
 import { KeepView, type Snapshot } from "./keep/keep_view";
 import { MeasuredView } from "./measured/measured_view";
 import { notice, over } from "./notice";
-import { withLimit, type Bottleneck } from "./rules/bottleneck";
+import { converted, withLimit, type Bottleneck, type Buffer } from "./rules/bottleneck";
 import { Paced } from "./paced_work";
 import { PacketsView } from "./packets/packets_view";
 import { subjectOf } from "./packets/span";
 import { PathView } from "./path/path_view";
-import { limitTexts, limitToml } from "./rules/buffer_units";
+import { limitText, limitTexts, limitToml } from "./rules/buffer_units";
 import { adviceFor, requirementOf, type Advice } from "./rules/rules";
 import { ruleMarks, RulesView } from "./rules/rules_view";
 import { placeOf, queueKey, setKeyOfLink, type Place } from "./scenario/place";
@@ -37,9 +37,9 @@ import {
   type Reading,
 } from "./scenario/reading";
 import { TextError } from "./scenario/text";
-import { BufferSlider, largestLimit } from "./see/buffer_slider";
+import { BufferSlider, Largest } from "./see/buffer_slider";
 import { Live } from "./see/live";
-import { limitOf, seriesInterval } from "./see/live_pictures";
+import { intervalFor, limitOf } from "./see/live_pictures";
 import { LiveView } from "./see/live_view";
 import type { State, Store, Targets } from "./state";
 import { addThemeSwitch } from "./style/theme_switch";
@@ -48,20 +48,20 @@ import {
   answerText,
   refusalText,
   targetsOf,
+  targetsWith,
   type SizeAnswer,
   type Target,
 } from "./study/answer";
-import { LIMIT, withValue, type Axis } from "./study/axis";
-import { estimateAt } from "./study/curve";
-import { GROUP, groupOf, measure, metricOf, type Metric } from "./study/point";
+import { limitAxis, withValue, type Axis } from "./study/axis";
+import { GROUP, measure, metricOf, pointAt } from "./study/point";
+import { Paired } from "./study/paired";
 import { Study, type Subject } from "./study/study";
 import { TargetFields } from "./study/target_fields";
 import { TradeOffView } from "./study/trade_off_view";
-import { othersOf } from "./verdict/instead";
-import { VerdictView, wholeLimit } from "./verdict/verdict_view";
+import { othersAt, priceOf, type Instead } from "./verdict/instead";
+import { besidesOf } from "./verdict/besides";
+import { VerdictView } from "./verdict/verdict_view";
 import { groupNames, whoOf } from "./verdict/who";
-
-const OTHERS_TOO_LONG = "Other queue disciplines are not compared, since a run takes long.";
 
 /** Studies go on after this time without a new question. */
 const IDLE_MS = 300;
@@ -79,6 +79,9 @@ export class Page {
   readonly #live: Live;
   readonly #showing: Paced;
   readonly #study: Study;
+  /** Half and twice of the buffer, and another discipline, with the seeds of the present one. */
+  readonly #paired: Paired;
+  readonly #largest = new Largest();
   readonly #kept: KeptSettings;
   readonly #editor: Editor;
   readonly #presets: PresetChoice;
@@ -131,6 +134,7 @@ export class Page {
       () => this.#showStudy(),
       () => (this.#packets.isPlaying ? MOVING_MS : STILL_MS),
     );
+    this.#paired = new Paired(engine, () => this.#showing.soon());
     this.#study = new Study(engine, () => this.#showing.soon());
     this.#kept = new KeptSettings(engine, () => this.#showing.soon());
     this.#editor = new Editor(find("editor"), (text) => store.change({ text }));
@@ -150,7 +154,7 @@ export class Page {
       this.#path.moment(timeS, levels),
     );
     this.#verdict = new VerdictView(find("verdict-text"), {
-      onLimit: (limit) => this.#setLimit(limit),
+      onLimit: (buffer) => this.#setBuffer(buffer),
       onStep: (steps) => this.#slider.step(steps),
       onWho: (who) => store.change({ who }),
       onInstead: ({ axis, value }) => this.#choose(axis, value),
@@ -174,7 +178,9 @@ export class Page {
       (place) => this.#takeSetting(place),
       (place) => store.change({ kept: store.state.kept.filter((_, at) => at !== place) }),
     );
-    this.#measured = new MeasuredView(find("measured"), (limit) => this.#setLimit(limit));
+    this.#measured = new MeasuredView(find("measured"), (text) =>
+      store.change({ text, link: null }),
+    );
     this.#keep = new KeepView(find("share"), find("exports"), find("elsewhere"), () =>
       this.#snapshot(),
     );
@@ -232,7 +238,8 @@ export class Page {
   /** Runs a text of which only the limit is new; it is read when the slider has stopped. */
   #slide(text: string, limit: number): void {
     this.#slid = limit;
-    this.#view.limit(limit);
+    const [link, place] = [this.#link(), this.#place()];
+    if (link && place) this.#view.limit(limitOf(link, place, text));
     this.#reader.forget();
     this.#ask(text);
     this.#showVerdict();
@@ -263,6 +270,7 @@ export class Page {
       this.#path.blank();
     }
     over("scenario");
+    this.#verdict.past(false);
     this.#reading = reading;
     this.#slid = null;
     const { link: chosen } = this.#store.state;
@@ -271,7 +279,7 @@ export class Page {
     this.#controls.show(reading, chosen);
     if (!link) return;
     const place = placeOf(reading.scenario, link.name);
-    this.#slider.show(link, place, reading);
+    this.#slider.show(link, place, reading, this.#largest.of(reading, link, place));
     this.#path.about(reading, link.name);
     const { measure_from_s: measuredFromS, duration_s: durationS } = reading.input;
     this.#view.about(
@@ -294,6 +302,7 @@ export class Page {
     this.#controls.complain(problems);
     this.#view.past();
     this.#path.past();
+    this.#verdict.past(true);
     this.#view.fault("These pictures are of the scenario before.");
     const [first] = problems;
     const text = first ? problemText(first) : "";
@@ -339,7 +348,7 @@ export class Page {
 
   #ask(text: string): void {
     this.#pause();
-    this.#live.ask(questionOf(text, { "series.interval": this.#interval() }));
+    this.#live.ask(questionOf(text, { "series.interval": intervalFor(this.#reading) }));
   }
 
   /** Ends the runs of all studies, so that the live run has the engine for itself. */
@@ -347,6 +356,7 @@ export class Page {
     clearTimeout(this.#idle);
     this.#study.pause();
     this.#kept.pause();
+    this.#paired.pause();
     this.#disciplines.pause();
   }
 
@@ -356,6 +366,7 @@ export class Page {
     this.#idle = setTimeout(() => {
       if (this.#live.busy || this.#tradeOff.isPaused || this.#wallMs === null) return;
       if (isShown("verdict", "frontier", "trade-off")) this.#study.go(this.#wallMs);
+      if (isShown("verdict")) this.#paired.go(this.#wallMs);
       this.#kept.go(this.#wallMs);
       if (this.#seen) this.#disciplines.go(this.#wallMs, isShown("frontier"));
     }, IDLE_MS);
@@ -365,17 +376,14 @@ export class Page {
     this.#advice = adviceFor(link, requirementOf(this.#store.state.targets));
     this.#rules.show(this.#advice);
     const place = placeOf(reading.scenario, link.name);
-    const largest = largestLimit(link, place, reading.scenario);
-    const limit = wholeLimit(link);
-    const most = place.pool === null ? Infinity : largest;
-    const also = [limit, Math.max(1, Math.round(limit / 2)), 2 * limit].filter(
-      (one) => Number.isFinite(one) && one <= most,
-    );
+    const { unit, steps } = link.buffer;
+    const also = Number.isFinite(steps) ? [steps] : [];
     const subject = {
       text: reading.text,
       link: link.name,
       queue: queueKey(place),
-      largest,
+      axis: limitAxis(unit),
+      largest: this.#largest.of(reading, link, place),
       seed: seedOfScenario(reading),
       effort: { also, curve: null },
     };
@@ -398,12 +406,7 @@ export class Page {
   }
 
   #targetsHere(): Targets {
-    const { targets } = this.#store.state;
-    const names = this.#reading ? groupNames(this.#reading) : [];
-    const groups = Object.entries(targets.groups).filter(([metric]) =>
-      names.includes(groupOf(metric)),
-    );
-    return { ...targets, groups: Object.fromEntries(groups) };
+    return targetsWith(this.#store.state.targets, this.#reading ? groupNames(this.#reading) : []);
   }
 
   #who(link: Bottleneck): string {
@@ -422,79 +425,92 @@ export class Page {
     const { state } = this.#study;
     const answer = this.#sizeAnswer();
     const amounts = (limit: number): string => limitTexts(link, limit).join(", ");
+    const valueOf = (limit: number): string => limitText(link.buffer.unit, limit);
     const text = answer
-      ? answerText(answer, this.#asked(), amounts) + refusalText(state.search)
+      ? answerText(answer, this.#asked(), amounts, valueOf) + refusalText(state.search)
       : "";
-    const limit = wholeLimit(link);
-    const present = { kind: link.discipline, points: state.points, limit };
+    const groups = groupNames(this.#reading);
+    const others = othersAt(this.#disciplines, link, state.points, this.#who(link));
+    const best = others && typeof others !== "string" ? others.best : null;
+    const beside = this.#besides(link, best);
+    const { own } = this.#paired;
     this.#verdict.show({
       link,
-      limit,
       who: this.#who(link),
-      groups: groupNames(this.#reading),
+      groups,
+      own,
       points: state.points,
+      beside: beside.map(([name, steps]) => ({
+        name,
+        amount: valueOf(steps),
+        point: this.#paired.pointOf(name),
+      })),
+      price: best && priceOf(own, this.#paired.pointOf(best.kind), groups),
       run: this.#answer && measure(this.#answer.summary, link.name),
       answer,
       answerText: text,
-      others: this.#disciplines.isLong
-        ? OTHERS_TOO_LONG
-        : othersOf(this.#disciplines.curves, present, this.#who(link)),
+      others,
     });
     if (answer && state.done) announce(text);
   }
 
-  #showFrontier(link: Bottleneck): void {
-    const who = this.#who(link);
-    const cost = costOf(link, who);
-    const { points, done } = this.#study.state;
-    const { curves, own } = this.#disciplines;
-    const limited: FrontierCurve[] =
-      own.length > 0 ? [] : [{ kind: link.discipline, axis: LIMIT, usual: null, points, done }];
-    const spot = (limit: number): Spot | null => {
-      const mean = (metric: Metric | null): number | null =>
-        estimateAt(points, limit, metric)?.mean ?? null;
-      return spotAt(cost, mean(cost.metric), mean(metricOf(who, GROUP.delayP99)));
-    };
-    const answer = this.#sizeAnswer()?.limit ?? null;
-    this.#frontier.show({
-      curves: [...limited, ...curves],
-      who,
-      cost,
-      now: spot(wholeLimit(link)),
-      answer: answer === null ? null : spot(answer),
-      targets: this.#targetsHere(),
-    });
+  /** Asks for runs of half and twice of the buffer, and of the best other discipline, with the seeds of the
+   * present setting. */
+  #besides(link: Bottleneck, best: Instead | null): [name: string, steps: number][] {
+    const { steps } = link.buffer;
+    const { subject, points } = this.#study.state;
+    if (!subject || this.#slid !== null || !Number.isFinite(steps)) return [];
+    const most = this.#place()?.pool ? subject.largest : Infinity;
+    const { buffers, paired } = besidesOf(subject, steps, most, best);
+    this.#paired.about(paired, pointAt(points, steps));
+    return buffers;
   }
 
   #showStudy(): void {
     const link = this.#link();
     if (!link) return;
-    const others = this.#kept.list.map(({ kept, study }) => ({
-      name: kept.name,
-      points: study.state.points,
-    }));
+    // Buffers in another unit are other buffers.
+    const { unit } = link.buffer;
+    const others = this.#kept.list
+      .filter((one) => one.link?.buffer.unit === unit)
+      .map(({ kept, study }) => ({ name: kept.name, points: study.state.points }));
     const { state } = this.#study;
     this.#slider.beginAt(state.smallest ?? 1);
     this.#showVerdict();
-    this.#showFrontier(link);
+    this.#frontier.show(
+      frontierOf(
+        link,
+        this.#who(link),
+        state,
+        this.#disciplines,
+        this.#sizeAnswer()?.limit ?? null,
+        this.#targetsHere(),
+      ),
+    );
     this.#tradeOff.show({
       state,
       link,
       targets: this.#targetsHere(),
       who: this.#who(link),
       answer: this.#sizeAnswer(),
-      rules: ruleMarks(this.#advice),
+      rules: ruleMarks(this.#advice, (count) => converted(link, count, "packets", unit)),
       others,
     });
     this.#compare.show(this.#kept.list, { answer: this.#answer, link });
     this.#keep.name(this.#pictures());
   }
 
-  #setLimit(limit: number): void {
-    const place = this.#place();
-    if (!place) return;
-    this.#sliding = limit;
-    this.#edit(queueKey(place, "limit"), limitToml(limit));
+  /** Sets the limit to steps of its unit. */
+  #setLimit(steps: number): void {
+    const unit = this.#link()?.buffer.unit;
+    if (unit) this.#setBuffer({ unit, steps });
+  }
+
+  #setBuffer(buffer: Buffer): void {
+    const [link, place] = [this.#link(), this.#place()];
+    if (!link || !place) return;
+    this.#sliding = buffer.unit === link.buffer.unit ? buffer.steps : null;
+    this.#edit(queueKey(place, "limit"), limitToml(buffer));
     this.#sliding = null;
   }
 
@@ -502,7 +518,7 @@ export class Page {
   #choose(axis: Axis, value: number): void {
     const place = this.#place();
     if (!place) return;
-    if (axis === LIMIT) this.#setLimit(value);
+    if (axis.kind === null && axis.key === "limit") this.#setLimit(value);
     else this.#change((text) => withValue(text, queueKey(place), axis, value));
   }
 
@@ -545,13 +561,6 @@ export class Page {
     return this.#reading && link && placeOf(this.#reading.scenario, link.name);
   }
 
-  /** The interval of the series; before a first reading, of an ordinary scenario. */
-  #interval(): string {
-    if (!this.#reading) return seriesInterval(60, 10);
-    const { duration_s: durationS, flows } = this.#reading.input;
-    return seriesInterval(durationS, flows);
-  }
-
   #pictures(): Snapshot["pictures"] {
     const studied = [...this.#frontier.pictures, ...this.#tradeOff.pictures];
     return [...this.#view.pictures, ...studied, ...this.#measured.pictures];
@@ -587,19 +596,4 @@ export class Page {
       void addressOf(this.#store.state).then((address) => this.#keep.showAddress(address));
     }, SETTLED_MS);
   }
-}
-
-/** Whether a part is on the page; an embedded page has some of them. */
-function isShown(...parts: string[]): boolean {
-  return parts.some((part) => find(part).offsetParent !== null);
-}
-
-/** Tells once that one of the parts is on the screen. */
-function whenSeen(parts: string[], tell: () => void): void {
-  const observer = new IntersectionObserver((entries) => {
-    if (!entries.some(({ isIntersecting }) => isIntersecting)) return;
-    observer.disconnect();
-    tell();
-  });
-  for (const part of parts) observer.observe(find(part));
 }

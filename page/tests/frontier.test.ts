@@ -11,7 +11,7 @@ import {
   spotAt,
   type FrontierAsked,
 } from "../src/frontier/frontier_picture";
-import type { Bottleneck } from "../src/rules/bottleneck";
+import { madeForS, usualOf } from "../src/frontier/usual";
 import { wordsOn } from "../src/scenario/discipline_words";
 import { placeOf, queueKey } from "../src/scenario/place";
 import { linkOf } from "../src/scenario/reading";
@@ -19,7 +19,7 @@ import { parseToml, setKey, type Table } from "../src/scenario/text";
 import { largestLimit } from "../src/see/buffer_slider";
 import { NO_TARGETS } from "../src/state";
 import { areApart, isWide, toldApart } from "../src/study/apart";
-import { LIMIT, valueText, withValue, type Axis } from "../src/study/axis";
+import { limitAxis, valueText, withValue, type Axis } from "../src/study/axis";
 import { curvePlan } from "../src/study/curve_plan";
 import { COARSE, MOST_SEEDS, spread } from "../src/study/plan";
 import type { Measured, Point } from "../src/study/point";
@@ -28,6 +28,8 @@ import { wasm } from "./engine_here";
 import { POINTS, presetText, runs, SURE, WAIT } from "./points_here";
 
 const FILES = new wasm.Files("{}");
+const QUEUES = (JSON.parse(wasm.components()) as { queue: Component[] }).queue;
+const USUAL = usualOf(QUEUES);
 const TARGET: Axis = { kind: "codel", key: "target", unit: "us" };
 
 interface Read {
@@ -51,14 +53,21 @@ function askedOf(text: string, name: string | null = null): Asked {
   if (!link) throw new Error("no link");
   const place = placeOf(scenario, link.name);
   const largest = largestLimit(link, place, scenario);
-  const subject = { text, link: link.name, queue: queueKey(place), largest, seed: 1n };
+  const subject = {
+    text,
+    link: link.name,
+    queue: queueKey(place),
+    largest,
+    axis: limitAxis(link.buffer.unit),
+    seed: 1n,
+  };
   return { subject, link, place, scenario, metrics: ["utilization", "delayP99S"] };
 }
 
 /** The axes of the present queue: the key, and its first and last value. */
 function boundsOf(text: string): [key: string, first: string, last: string][] {
   const { scenario, link, place } = askedOf(text);
-  return bindingsOf(scenario, link, place).map(({ axis, values }) => [
+  return bindingsOf(scenario, link, place, USUAL).map(({ axis, values }) => [
     axis.key,
     valueText(axis, values[0] ?? 0).replaceAll("\u202f", " "),
     valueText(axis, values.at(-1) ?? 0).replaceAll("\u202f", " "),
@@ -195,8 +204,17 @@ test("only usual targets are tried where no picture is shown, and no other in lo
   }
 });
 
+test("usual values are the engine's defaults, and disciplines are made for round trips up to CoDel's interval", () => {
+  // RFC 8033 sec. 4.2, RFC 8289 sec. 4.2 and 4.3, RFC 8290 sec. 5.2, RFC 9332 sec. 2.
+  expect(USUAL("pie", "target")).toBe(15_000);
+  expect(USUAL("codel", "target")).toBe(5_000);
+  expect(USUAL("dual_pi2", "l4s_threshold")).toBe(800);
+  expect(USUAL("drop_tail", "target")).toBeNull();
+  for (const kind of ["pie", "codel", "fq_codel"]) expect(madeForS(USUAL, kind)).toBe(0.1);
+});
+
 test("a value of an axis is set in place, and read by the engine", () => {
-  const set = (text: string, axis: Axis, value: number): Bottleneck => {
+  const set = (text: string, axis: Axis, value: number): ModelInput["links"][number] => {
     const { subject, link } = askedOf(text);
     const { input } = read(withValue(text, subject.queue, axis, value));
     return input.links.find(({ name }) => name === link.name) ?? link;
@@ -210,14 +228,14 @@ test("a value of an axis is set in place, and read by the engine", () => {
     });
   }
   const { scenario, place, link } = askedOf(POOL);
-  const [binding] = bindingsOf(scenario, link, place);
+  const [binding] = bindingsOf(scenario, link, place, USUAL);
   if (!binding) throw new Error("no binding");
   const changed = read(withValue(POOL, queueKey(place), binding.axis, 32)).scenario;
   expect(((changed["pools"] as Table)["asic"] as Table)["policy"]).toMatchObject({ alpha: 0.25 });
   // A link may have an alpha of its own.
   const own = POOL.replace("[links.port0]", "[links.port0]\nalpha = 2");
   const ownAsked = askedOf(own, "port0");
-  const [first] = bindingsOf(ownAsked.scenario, ownAsked.link, ownAsked.place);
+  const [first] = bindingsOf(ownAsked.scenario, ownAsked.link, ownAsked.place, USUAL);
   expect(first?.axis.table).toEqual(["links", "port0"]);
 });
 
@@ -349,7 +367,13 @@ test("flows that arrive whatever the queue does pay in time, and others in capac
 });
 
 test("the frontier draws every point by its wait, and the corner that meets the targets", () => {
-  const one = { kind: "drop_tail", axis: LIMIT, usual: null, points: POINTS, done: true };
+  const one = {
+    kind: "drop_tail",
+    axis: limitAxis("packets"),
+    usual: null,
+    points: POINTS,
+    done: true,
+  };
   const curves = [
     one,
     { ...one, kind: "codel", axis: TARGET, points: new Map([[5000, runs(1, 0.01, [0])]]) },

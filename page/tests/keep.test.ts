@@ -117,7 +117,9 @@ test("CSV has decimal points, names and quotes", () => {
 
 test("the trade-off as CSV has a row per buffer", () => {
   const run = { utilization: 0.5, delayMeanS: 0.1, delayP99S: 0.2, loss: null, jain: null };
-  const text = tradeOffCsv(new Map([[3, new Map([[0, run]])]]));
+  const text = tradeOffCsv(new Map([[3, new Map([[0, run]])]]), "packets");
+  const inBdp = tradeOffCsv(new Map([[500_000, new Map([[0, run]])]]), "bdp");
+  expect(inBdp.split("\r\n").map((row) => row.split(",")[0])).toEqual(["limit_bdp", "0.5", ""]);
   expect(text.split("\r\n")[1]).toBe("3,1,0.5,,0.1,,0.2,,,,,");
 });
 

@@ -59,8 +59,9 @@ function summaryOf(text: string): Summary {
 /** What the page would watch of a scenario. */
 function subjectIn(text: string): ReturnType<typeof subjectOf> {
   const input = JSON.parse(wasm.model_input(text, "{}", undefined, FILES)) as ModelInput;
-  const [link] = input.links;
-  if (!link) throw new Error("no link");
+  const [first] = input.links;
+  if (!first) throw new Error("no link");
+  const link = { ...first, buffer: { unit: "packets" as const, steps: 1 } };
   return subjectOf({ text, input, link, who: "", answer: answerTo(text) });
 }
 

@@ -11,6 +11,7 @@ import { PRESETS } from "../src/scenario/presets";
 import { linkOf, type Reading } from "../src/scenario/reading";
 import { parseToml, setKey } from "../src/scenario/text";
 import { largestLimit } from "../src/see/buffer_slider";
+import { bufferOf } from "../src/rules/buffer_units";
 import { wasm } from "./engine_here";
 
 /** A loaded machine takes its time for all links. */
@@ -102,18 +103,26 @@ test("the ports of a switch share its pool; the interfaces and the far ends of u
 test("the slider ends at the memory of a pool, above thresholds, and does not move with the limit", () => {
   const largestOf = (text: string, name: string): number => {
     const { scenario, input } = readingOf(text);
-    const link = input.links.find((one) => one.name === name);
+    const found = input.links.find((one) => one.name === name);
+    const link = found && { ...found, buffer: bufferOf(found, scenario) };
     return link ? largestLimit(link, placeOf(scenario, name), scenario) : Number.NaN;
   };
-  // 1 MB in packets of 1500 B.
-  expect(largestOf(POOLED, "top-of-rack-switch-h0")).toBe(666);
+  // 1 MB, in bytes.
+  expect(largestOf(POOLED, "top-of-rack-switch-h0")).toBe(1_000_000);
   const lossless = presetText("lossless");
   const kMax = inputOf(lossless).links.find(({ name }) => name === "storage-switch-h0");
   const most = largestOf(lossless, "storage-switch-h0");
   expect(most).toBeGreaterThan(kMax?.amounts_packets["k_max"] ?? Infinity);
-  for (const name of ["incast", "leaf"]) {
+  for (const [name, limit] of [
+    ["incast", "77 kB"],
+    ["leaf", "77 packets"],
+  ] as const) {
     const port = "tor-switch-h0";
-    const text = setKey(presetText(name), ["switches", "tor", "queue", "limit"], '"77 packets"');
+    const text = setKey(
+      presetText(name),
+      ["switches", "tor", "queue", "limit"],
+      JSON.stringify(limit),
+    );
     expect(largestOf(text, port), name).toBe(largestOf(presetText(name), port));
   }
 });

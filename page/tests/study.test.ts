@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { ScenarioFault, type Question, type Resolved } from "../src/engine/engine";
 import type { Engine } from "../src/engine/pool";
 import { answerOf, answerText, smallest, targetsOf, verdictOf } from "../src/study/answer";
+import { limitAxis } from "../src/study/axis";
 import { COARSE, FINE, MOST_SEEDS, plan, spread } from "../src/study/plan";
 import type { Measured, Point } from "../src/study/point";
 import { PRECISION, type SearchStep } from "../src/study/search";
@@ -116,7 +117,7 @@ test("a study finds the smallest buffer with its interval, by few runs", () => {
   expect(verdict).toBe("meets");
   expect(runs).toBeLessThan(120);
   expect(points.get(limit)?.size).toBeGreaterThanOrEqual(6);
-  const text = answerText({ limit, verdict, interval, tooSmall: 0 }, targets, String);
+  const text = answerText({ limit, verdict, interval, tooSmall: 0 }, targets, String, String);
   expect(text).toContain(`${limit}`);
   expect(text).toContain("95 % interval");
 });
@@ -138,6 +139,30 @@ test("a target that every buffer meets or misses needs no search", () => {
     expect(search?.refused).toMatch("no tried buffer begins to meet");
   }
 });
+
+test("a limit in bytes is searched in bytes: 95 % intervals, and answers of three digits", () => {
+  const bytes = { smallest: 1500, largest: 900_000, digits: 3 };
+  const targets = targetsOf({ ...NONE, utilization: 0.98 });
+  const intervals = Array.from({ length: 6 }, (_, series) => {
+    const points = new Map<number, Point>();
+    for (;;) {
+      const { tasks, search } = plan(points, bytes, targets);
+      if (search?.interval) {
+        const { limit } = answerOf(points, targets, search);
+        expect(limit).toBe(Number((limit ?? 0).toPrecision(3)));
+        return search.interval;
+      }
+      for (const { limit, seed } of tasks) {
+        const point = points.get(limit) ?? new Map<number, Measured>();
+        point.set(seed, measured(Math.max(0, 1 - missing(limit / 150, seed + 100 * series))));
+        points.set(limit, point);
+      }
+    }
+  });
+  // 276 packets of 150 B; fewer than 4 of 6 would hold it with a probability of 0.2 %.
+  const holding = intervals.filter(({ low, high }) => low <= 41_400 && high >= 41_400);
+  expect(holding.length).toBeGreaterThanOrEqual(4);
+}, 60_000);
 
 test("buffers are whole, and each comes once", () => {
   expect(spread({ smallest: 1, largest: 8 }, 9)).toEqual([1, 2, 3, 4, 5, 6, 8]);
@@ -179,7 +204,14 @@ test.each([65, 300])("a study with a threshold of %i tries no refused limit", as
   const engine = new Threshold(threshold);
   const study = new Study(engine as unknown as Engine, () => undefined);
   study.about(
-    { text: "[links.l]\n", link: "l", queue: ["links", "l", "queue"], largest: 200, seed: 1n },
+    {
+      text: "[links.l]\n",
+      link: "l",
+      queue: ["links", "l", "queue"],
+      axis: limitAxis("packets"),
+      largest: 200,
+      seed: 1n,
+    },
     [],
   );
   study.go(1);

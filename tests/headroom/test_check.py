@@ -334,20 +334,24 @@ def test_what_the_command_writes_for_sonic_is_read_again(tmp_path: Path, asic: s
 
 def test_a_pool_is_written_for_a_shared_headroom_alone() -> None:
     """64 ports x 2 priorities x 83,968 B."""
-    from tailroom.pfc_headroom.formats import left_out, openconfig, sonic_profile  # noqa: PLC0415
+    from tailroom.pfc_headroom.formats import openconfig, remarks, sonic_profile  # noqa: PLC0415
 
     shared = tr.headroom("100G", "300m", table="sn5640", ports=64)
     written = json.loads(sonic_profile(shared))
     assert written["BUFFER_POOL"] == {
         "ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "xoff": "10747904"}
     }
-    assert "which includes xoff" in str(left_out(shared, "sonic"))
-    assert "each queue has its xoff of 83,968 B" in str(left_out(shared, "openconfig"))
+    assert "which includes xoff" in str(remarks(shared, "sonic"))
+    assert "each queue has its xoff of 83,968 B" in str(remarks(shared, "openconfig"))
     assert f'"dedicated-buffer": "{19_456 + 83_968}"' in openconfig(shared)
-    assert "--ports" in str(left_out(tr.headroom("100G", "300m", table="sn5640"), "sonic"))
+    assert "--ports" in str(remarks(tr.headroom("100G", "300m", table="sn5640"), "sonic"))
     private = tr.headroom("100G", "300m", table="sn5600", ports=64)
     assert "BUFFER_POOL" not in json.loads(sonic_profile(private))
-    assert left_out(private, "sonic") is left_out(private, "openconfig") is None
+    # 64 ports x 2 priorities x (19,456 + 225,280) B.
+    assert remarks(private, "openconfig") == ["64 ports x 2 priorities set apart 31,326,208 B"]
+    sized = tr.headroom("100G", "300m", table="sn5640", ports=64, buffer="64 MB")
+    pool = json.loads(sonic_profile(sized))["BUFFER_POOL"]["ingress_lossless_pool"]
+    assert (pool["size"], pool["xoff"]) == ("64000000", "10747904")
 
 
 @pytest.mark.parametrize(

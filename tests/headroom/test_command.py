@@ -51,6 +51,29 @@ def test_the_result_is_a_table_a_dictionary_and_a_line() -> None:
         result.table("nonsense")
 
 
+@pytest.mark.parametrize(("buffer", "fits"), [("32 MB", False), ("128 MB", True)])
+def test_what_all_ports_set_apart_is_compared_with_the_memory(
+    tailroom: Tailroom, buffer: str, fits: bool
+) -> None:
+    """64 ports of 400G with 100 m and two lossless priorities: 69 MB of headroom."""
+    link = ("headroom", "--speed", "400G", "--cable", "100m", "--asic", "tomahawk-5")
+    asked = (*link, "--ports", 64, "--buffer", buffer)
+    answer = json.loads(tailroom(*asked, "--json").output)
+    assert answer["all_bytes"] == 128 * (18_796 + 539_750)
+    assert answer["fits"] is fits
+    for more in ((), ("--format", "sonic")):
+        assert ("does not fit into 32,000,000 B" in tailroom(*asked, *more).output) != fits
+
+
+def test_an_xon_of_0_is_explained_beside_it(tailroom: Tailroom) -> None:
+    printed = tailroom("headroom", "--speed", "400G", "--cable", "100m", "--format", "sonic")
+    assert '"xon": "0"' in printed.output
+    assert "# No source states an xon here: it is 0" in printed.output
+    assert printed.errors == ""
+    known = tailroom(*LINK, "--table", "sn5640", "--format", "sonic").output
+    assert "No source states" not in known
+
+
 def test_a_check_as_json_has_a_row_per_finding(tailroom: Tailroom, tmp_path: Path) -> None:
     path = written(tmp_path, SN5600_C224O8)
     ended = tailroom("headroom", "--check", path, "--json")

@@ -32,6 +32,15 @@ DRAWN = (100, 24)
 Row = dict[str, str]
 
 
+UNANSWERED = {
+    True: "Queries that are not answered by the end of a run count with their age; after ≥, more "
+    "than 1 % of them are not, so that the percentile may be longer.",
+    False: "Queries that are not answered by the end of a run do not count, up to a quarter of "
+    "them with little memory, so that the largest values are too small.",
+}
+"""What a page says of them, by whether its data know lower bounds."""
+
+
 def rows_of(rows: Sequence[Row], leaf: tuple[int, int, str]) -> list[Row]:
     """The rows of a rate in Gbit/s, a fan-in and a control."""
     wanted = tuple(map(str, leaf))
@@ -45,13 +54,15 @@ def best(rows: Sequence[Row], memory_mb: int) -> str:
         row["alpha"]: (float(row["slowdown_p99"]), float(row["half_width"])) for row in of_memory
     }
     mean, half_width = min(intervals.values())
+    best_row = next(row for row in of_memory if intervals[row["alpha"]] == (mean, half_width))
+    mark = "≥ " if best_row.get("is_lower_bound") == "1" else ""
     alphas = [
         f"{float(alpha):g}"
         for alpha, (other, its_half_width) in intervals.items()
         if other - its_half_width <= mean + half_width
     ]
     words = "any" if len(alphas) == len(intervals) else " or ".join(alphas)
-    return f"{mean:.3g} ± {half_width:.3g} ({words})"
+    return f"{mark}{mean:.3g} ± {half_width:.3g} ({words})"
 
 
 def page(rows: Sequence[Row]) -> Iterator[str]:
@@ -70,8 +81,7 @@ def page(rows: Sequence[Row]) -> Iterator[str]:
         "intervals meet. Under CUBIC and DCTCP, packets "
         "without memory are dropped, and a host waits at least 5 ms for its timer. DCQCN has "
         "[pauses](../guide/lossless.md), and alpha is that of the ingress. "
-        "Queries that are not answered by the end of a run do not count, up to a quarter of them "
-        "with little memory, so that the largest values are too small.",
+        + UNANSWERED["is_lower_bound" in rows[0]],
         "",
         f"![99th percentile of the slowdown of queries over the memory, a line per alpha, at "
         f"{DRAWN[0]} Gbit/s and {DRAWN[1]} answers.](../images/{PICTURE})",

@@ -125,6 +125,7 @@ class Leaf:
                 "alpha": value,
                 "slowdown_p99": f"{completion.mean / self.alone_s:.4g}",
                 "half_width": f"{completion.half_width / self.alone_s:.3g}",
+                "is_lower_bound": int(completion.is_lower_bound and completion.most is None),
                 "loss_fraction": f"{loss.mean:.3g}",
                 "engine": swept.runs["engine_build"][0].as_py(),
             }

@@ -11,7 +11,7 @@
 //! use tailroom_engine::{Bottleneck, Ecn, Fate, Rate, Time};
 //!
 //! let rate = Rate::from_bits_per_second(10_000_000);
-//! let mut link = Bottleneck::fq_codel(rate, Time::from_milliseconds(20))?;
+//! let mut link = Bottleneck::fq_codel(rate, Time::from_milliseconds(20)).expect("a link");
 //! for number in 0..100 {
 //!     let flow = number % 2;
 //!     link.arrive(Time::ZERO, flow, 1_250, Ecn::Ect0, format!("packet {number}"));
@@ -31,7 +31,6 @@
 //! // A packet takes 1 ms, and propagates for 20 ms.
 //! assert_eq!(on_the_way[0], (Time::from_milliseconds(21), Ecn::Ect0, "packet 0".to_owned()));
 //! assert_eq!(on_the_way[99].0, Time::from_milliseconds(120));
-//! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! [`Bottleneck::new`] takes any link: another queue, a shaper, loss, a rate that varies.

@@ -4,10 +4,12 @@
 //! Models do not simulate packets. Identical flows are therefore counted together, and flows that
 //! arrive and depart are described by their arrival rate and by a sample of their sizes.
 
+mod port;
+
 use std::collections::BTreeSet;
 
 use serde::Serialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::dynamic_flows::source_group;
 use crate::link::LinkSpec;
@@ -42,7 +44,8 @@ pub struct ModelInput {
 pub struct LinkInput {
     /// Its key in the scenario.
     pub name: String,
-    /// Rate until the first change.
+    /// What the link carries in the long run: the rate of its shaper or policer, or its own until the
+    /// first change.
     pub rate_bps: f64,
     /// One-way propagation delay until the first change.
     pub delay_s: f64,
@@ -63,6 +66,10 @@ pub struct LinkInput {
     pub parameters: Value,
     /// Parameters that are amounts in the buffer, `limit` among them.
     pub amounts: Vec<AmountInput>,
+    /// Keys of the parameters that decide on the queue before its limit is reached.
+    pub binding: &'static [&'static str],
+    /// All that shapes its packets, by key as in the scenario.
+    pub port: Map<String, Value>,
 }
 
 /// An amount in a buffer, in the unit that the discipline counts.
@@ -182,16 +189,16 @@ impl ModelInput {
         ModelInput {
             duration_s: network.duration.seconds(),
             measure_from_s: network.measure_from.seconds(),
-            links: network.links.iter().map(link).collect(),
+            links: network.links.iter().map(|spec| link(network, spec)).collect(),
             groups: (0..network.groups.len()).map(|index| group(network, index, &shares)).collect(),
         }
     }
 }
 
-fn link(spec: &LinkSpec) -> LinkInput {
+fn link(network: &Network, spec: &LinkSpec) -> LinkInput {
     LinkInput {
         name: spec.name.clone(),
-        rate_bps: spec.sustained_rate().bits_per_second() as f64,
+        rate_bps: spec.carried_rate().bits_per_second() as f64,
         delay_s: spec.delay.seconds(),
         bdp_bytes: spec.bdp_bytes,
         packet_bytes: spec.packet_bytes,
@@ -201,6 +208,8 @@ fn link(spec: &LinkSpec) -> LinkInput {
         discipline: spec.queue.name().to_owned(),
         parameters: parameters(&spec.queue),
         amounts: amounts(spec),
+        binding: spec.queue.parameters().binding(),
+        port: port::of(network, spec),
     }
 }
 
@@ -249,9 +258,7 @@ fn shares(network: &Network) -> Vec<f64> {
         }
     }
     let links = network.links.iter().zip(flows);
-    links
-        .map(|(link, flows)| bits_per_second(link.sustained_rate()) / flows.max(1) as f64)
-        .collect()
+    links.map(|(link, flows)| bits_per_second(link.carried_rate()) / flows.max(1) as f64).collect()
 }
 
 fn group(network: &Network, index: usize, shares: &[f64]) -> GroupInput {

@@ -55,11 +55,11 @@ mod _engine {
         bounds_loss, cliff_edge_packets, cliff_edges, cliff_hosts, cliff_paced_fill,
         cliff_train_fill, cliff_utilization, dctcp_amplitude, dctcp_queue_mean, dctcp_utilization,
         decrease_minimum_utilization, device_equivalents, equivalents, estimate_buffer, f_quantile,
-        need_load_below_one, need_permanent_flows, no_window_law, permanent_load, pool_equivalents,
-        read_measurement, rule_assumptions, rule_prediction, rule_words, sawtooth_cycle,
-        sawtooth_trough, shared_assumption, size_search_step, square_root_quantile,
-        square_root_required, square_root_utilization, stability_fixed_point, stability_margin,
-        stability_window, student_quantile, student_tail, tiny_kept, tiny_required,
+        need_load_below_one, need_permanent_flows, no_window_law, permanent_load, read_measurement,
+        rule_assumptions, rule_prediction, rule_words, sawtooth_cycle, sawtooth_trough,
+        shared_assumption, size_search_step, square_root_quantile, square_root_required,
+        square_root_utilization, stability_fixed_point, stability_margin, stability_window,
+        student_quantile, student_tail, tiny_kept, tiny_required,
     };
     #[pymodule_export]
     use super::scenario::PyScenario;

@@ -7,8 +7,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyMapping};
 use serde_json::{Number, Value};
 use tailroom_rules::bottleneck::{Bottleneck, DynamicFlows, FlowClass, Parameters, Stream};
-use tailroom_rules::devices::{DEVICES, Device};
-use tailroom_rules::other_tools::Equivalent;
+use tailroom_rules::devices::DEVICES;
+use tailroom_rules::port_setting::{Equivalent, PortSetting};
 use tailroom_rules::rule::{Assumption, NotApplicable, Requirement, Rule};
 use tailroom_rules::rules::{
     bbr_buffer, burst_cliff, dctcp_threshold, decrease_rule, loss_and_delay_bounds,
@@ -50,7 +50,10 @@ fn bottleneck(link: &Bound<'_, PyAny>) -> PyResult<Bottleneck> {
         changes: field!(link, "changes"),
         has_token_bucket: field!(link, "has_token_bucket"),
         packet_sizes_bytes: field!(link, "packet_sizes_bytes"),
+        packets_differ: field!(link, "packets_differ"),
+        binding: field!(link, "binding"),
         short_rtt_s: field!(link, "short_rtt_s"),
+        port: PortSetting(parameters(&link.getattr("port")?)?),
     })
 }
 
@@ -261,14 +264,12 @@ pub(crate) fn sawtooth_trough(
     Ok(flows.trough(limit))
 }
 
-/// The configuration of a link's queue discipline in other tools: the fields of each `Equivalent`.
+/// The configuration of a port in other tools, as JSON: a list of `Equivalent`.
 #[pyfunction]
-pub(crate) fn equivalents(
-    link: &Bound<'_, PyAny>,
-    limit_packets: u64,
-) -> PyResult<Vec<(String, String, String)>> {
-    let lines = other_tools::equivalents(&bottleneck(link)?, limit_packets);
-    Ok(lines.into_iter().map(|line| (line.tool, line.purpose, line.text)).collect())
+pub(crate) fn equivalents(link: &Bound<'_, PyAny>) -> PyResult<String> {
+    // Cannot fail: texts are JSON.
+    let lines = other_tools::equivalents(&bottleneck(link)?);
+    Ok(serde_json::to_string(&lines).unwrap_or_default())
 }
 
 /// The next runs of a search for the smallest sufficient buffer, or its answer: JSON in and out.
@@ -293,34 +294,14 @@ pub(crate) fn estimate_buffer(measurement: &str, idle_rtt_s: Option<f64>) -> PyR
     measurements::estimate_buffer_json(measurement, idle_rtt_s).map_err(PyValueError::new_err)
 }
 
-/// The configuration of a link's queue discipline on switches and routers: the short name of each
-/// system, and the fields of its `Equivalent`.
+/// The configuration of ports that share memory, or of one port, on switches and routers, as JSON: an
+/// `Equivalent` by the short name of each system.
 #[pyfunction]
-pub(crate) fn device_equivalents(
-    link: &Bound<'_, PyAny>,
-    limit_packets: u64,
-) -> PyResult<Vec<(&'static str, String, String, String)>> {
-    let link = bottleneck(link)?;
-    Ok(on_devices(|device| device.equivalent(&link, limit_packets)))
-}
-
-/// The configuration of memory that ports share with dynamic thresholds, as that of a queue.
-#[pyfunction]
-pub(crate) fn pool_equivalents(
-    size_bytes: u64,
-    alpha: f64,
-) -> Vec<(&'static str, String, String, String)> {
-    on_devices(|device| device.pool(size_bytes, alpha))
-}
-
-fn on_devices(
-    write: impl Fn(&Device) -> Equivalent,
-) -> Vec<(&'static str, String, String, String)> {
-    let lines = DEVICES.iter().map(|device| {
-        let Equivalent { tool, purpose, text } = write(device);
-        (device.key, tool, purpose, text)
-    });
-    lines.collect()
+pub(crate) fn device_equivalents(links: Vec<Bound<'_, PyAny>>) -> PyResult<String> {
+    let links = links.iter().map(bottleneck).collect::<PyResult<Vec<Bottleneck>>>()?;
+    let lines = DEVICES.iter().map(|device| (device.key, device.equivalent(&links)));
+    let lines: Vec<(&str, Equivalent)> = lines.collect();
+    Ok(serde_json::to_string(&lines).unwrap_or_default())
 }
 
 /// Makes a formula a function of Python.

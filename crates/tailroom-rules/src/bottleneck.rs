@@ -6,7 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
+use tailroom_engine::quantity::limit::QueueLimit;
 
+use crate::port_setting::PortSetting;
 use crate::rule::NotApplicable;
 
 /// Parameters of a component as the scenario gives them; a quantity with a unit is a text.
@@ -146,14 +148,42 @@ pub struct Bottleneck {
     pub changes: bool,
     /// Whether the link has a shaper or a policer.
     pub has_token_bucket: bool,
+    /// Keys of the parameters that decide on the queue before its limit is reached; empty if the limit
+    /// alone decides.
+    #[serde(default)]
+    pub binding: Vec<String>,
     /// Every size of data packets.
     pub packet_sizes_bytes: BTreeSet<u32>,
+    /// Whether packets of several sizes may wait, ACKs and the last packets of flows among them, but not
+    /// those that open a connection: a limit in bytes is then no number of packets.
+    #[serde(default)]
+    pub packets_differ: bool,
     /// Mean propagation RTT of the other flows under congestion control, where no long flow crosses
     /// the link; else 0.
     pub short_rtt_s: f64,
+    /// All that shapes the packets of its port.
+    #[serde(default)]
+    pub port: PortSetting,
 }
 
 impl Bottleneck {
+    /// The same link with another queue limit, in waiting packets.
+    #[must_use]
+    pub fn with_limit(mut self, packets: u64) -> Self {
+        self.amounts_packets.insert("limit".to_owned(), packets as f64);
+        let text = QueueLimit::packets(packets).to_string();
+        self.port.0.insert("queue.limit".to_owned(), text.into());
+        self
+    }
+
+    /// The link with another limit, in bytes.
+    #[must_use]
+    pub fn with_limit_bytes(mut self, bytes: u64) -> Self {
+        self.amounts_packets.insert("limit".to_owned(), bytes as f64 / self.packet_bytes);
+        self.port.0.insert("queue.limit".to_owned(), format!("{bytes} B").into());
+        self
+    }
+
     /// Largest number of waiting packets, without the packet in transmission.
     pub fn limit_packets(&self) -> f64 {
         self.amount("limit")

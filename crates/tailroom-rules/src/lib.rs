@@ -15,6 +15,7 @@ pub mod general_format;
 pub mod measurements;
 mod numerics;
 pub mod other_tools;
+pub mod port_setting;
 pub mod reading;
 pub mod rule;
 pub mod rules;

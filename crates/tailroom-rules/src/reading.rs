@@ -10,6 +10,7 @@ use tailroom_engine::model_input::{
 };
 
 use crate::bottleneck::{Bottleneck, DynamicFlows, FlowClass, Parameters, Stream};
+use crate::port_setting::PortSetting;
 
 /// The links of a network, as models read them.
 #[derive(Debug, Serialize)]
@@ -88,9 +89,26 @@ fn read(input: &ModelInput, link: &LinkInput) -> Bottleneck {
         changes: link.changes,
         has_token_bucket: link.has_token_bucket,
         packet_sizes_bytes: crossing(input, link).map(|group| group.packet_bytes).collect(),
+        packets_differ: packets_differ(input, link),
+        binding: link.binding.iter().map(|key| (*key).to_owned()).collect(),
         short_rtt_s: if classes.is_empty() { 8.0 * link.bdp_bytes / link.rate_bps } else { 0.0 },
+        port: PortSetting(link.port.clone()),
         classes,
     }
+}
+
+/// Whether packets of several sizes may wait at the link. Flows that end have a last packet of any size.
+fn packets_differ(input: &ModelInput, link: &LinkInput) -> bool {
+    let sizes: BTreeSet<u32> = crossing(input, link).map(|group| group.packet_bytes).collect();
+    let has_one_size = |group: &GroupInput| match &group.source {
+        SourceInput::Bulk { bytes } => bytes.is_none(),
+        SourceInput::Stream { fixed_size, .. } => *fixed_size && group.transport.is_none(),
+        _ => false,
+    };
+    let acks = |group: &GroupInput| group.reverse_path.contains(&link.name);
+    sizes.len() > 1
+        || !crossing(input, link).all(has_one_size)
+        || (!sizes.is_empty() && input.groups.iter().any(acks))
 }
 
 fn table(value: &Value) -> Parameters {

@@ -22,8 +22,8 @@ pub use files::Files;
 pub use packets::Packets;
 use question::Question;
 pub use rules::{
-    advice, equivalents, estimate_buffer, read_measurement, remove_key, set_key, size_search_step,
-    student_quantile,
+    advice, equivalents, estimate_buffer, limit_text, read_limit, read_measurement, remove_key,
+    set_key, size_search_step, student_quantile,
 };
 pub use run::Run;
 

@@ -1,8 +1,11 @@
 //! What the page asks about a link without a run: rules of the literature, other tools' words, the
 //! next runs of a search, and quantiles.
 
-use serde_json::{Value, json};
-use tailroom_engine::model_input::ModelInput;
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value, json};
+use tailroom_engine::model_input::{LinkInput, ModelInput, SourceInput};
+use tailroom_engine::quantity::limit::{LimitUnit, QueueLimit};
 use tailroom_rules::bottleneck::Bottleneck;
 use tailroom_rules::reading::Bottlenecks;
 use tailroom_rules::rule::{NotApplicable, Requirement, Rule};
@@ -12,22 +15,72 @@ use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
 
-/// The links of a network with their capacity and bandwidth-delay product.
+/// The links of a network with their capacity and bandwidth-delay product, the bytes of a step of
+/// each unit of a limit, and whether all packets that wait there have one size.
 pub(crate) fn links(input: &ModelInput) -> Value {
     let read = Bottlenecks::of(input);
     let links: Vec<Value> = read
         .links
         .iter()
-        .map(|link| {
+        .zip(&input.links)
+        .map(|(link, spec)| {
             let mut table = json!(link);
             table["capacity_pps"] = link.capacity_pps().into();
             table["bdp_packets"] = link.bdp_packets().into();
+            table["step_bytes"] = steps(spec);
+            table["has_equal_packets"] = has_equal_packets(input, &link.name).into();
             table
         })
         .collect();
     let mut answer = json!(read);
     answer["links"] = links.into();
     answer
+}
+
+fn steps(spec: &LinkInput) -> Value {
+    let bytes =
+        |unit: LimitUnit| unit.bytes_per_step(spec.rate_bps, spec.bdp_bytes, spec.packet_bytes);
+    let steps = LimitUnit::ALL.into_iter();
+    steps.map(|unit| (unit.name().to_owned(), json!(bytes(unit)))).collect::<Map<_, _>>().into()
+}
+
+/// Whether all packets have one size: ACKs are smaller than data, and so is the last packet of a
+/// flow that ends.
+fn has_equal_packets(input: &ModelInput, link: &String) -> bool {
+    let mut sizes = BTreeSet::new();
+    for group in &input.groups {
+        let is_equal = match group.source {
+            SourceInput::Bulk { bytes } => bytes.is_none(),
+            SourceInput::Stream { fixed_size, .. } => fixed_size,
+            _ => false,
+        };
+        if group.reverse_path.contains(link) || (group.path.contains(link) && !is_equal) {
+            return false;
+        }
+        if group.path.contains(link) {
+            sizes.insert(group.packet_bytes);
+        }
+    }
+    sizes.len() < 2
+}
+
+/// The limit of a queue as a number of steps of the unit in which it is written, as JSON: `unit` and
+/// `steps`; null if the text is no such limit.
+#[wasm_bindgen]
+pub fn read_limit(text: &str) -> String {
+    let steps = QueueLimit::read(text).ok().and_then(QueueLimit::steps);
+    json!(steps.map(|(unit, steps)| json!({ "unit": unit.name(), "steps": steps }))).to_string()
+}
+
+/// A limit of so many steps of a unit of [`read_limit`], as a scenario writes it.
+///
+/// # Errors
+/// There is no such unit; as JSON.
+#[wasm_bindgen]
+pub fn limit_text(unit: &str, steps: f64) -> Result<String, JsValue> {
+    let known = LimitUnit::ALL.into_iter().find(|known| known.name() == unit);
+    let unit = known.ok_or_else(|| Failure::Page(format!("limits have no unit {unit}")))?;
+    Ok(QueueLimit::of_steps(unit, steps as u64).to_string())
 }
 
 fn link(text: &str) -> Result<Bottleneck, JsValue> {
@@ -69,13 +122,30 @@ fn of_rule(rule: &Rule, link: &Bottleneck, target: Requirement) -> Value {
     })
 }
 
-/// The configuration of a link's queue in other tools, with this limit in packets, as JSON.
+/// The configuration of a link's port in other tools, with a limit of so many steps of a unit of
+/// [`read_limit`], as JSON.
 ///
 /// # Errors
-/// The link is not such a link; as JSON.
+/// The link is not such a link, or there is no such unit; as JSON.
 #[wasm_bindgen]
-pub fn equivalents(link: &str, limit: f64) -> Result<String, JsValue> {
-    Ok(json!(other_tools::equivalents(&self::link(link)?, limit as u64)).to_string())
+pub fn equivalents(link: &str, unit: &str, steps: f64) -> Result<String, JsValue> {
+    let bytes = bytes_of(link, unit, steps)?;
+    let link = self::link(link)?;
+    let link = if unit == LimitUnit::Packets.name() {
+        link.with_limit(steps as u64)
+    } else {
+        link.with_limit_bytes(bytes as u64)
+    };
+    Ok(json!(other_tools::equivalents(&link)).to_string())
+}
+
+/// The whole bytes of a limit, by the steps of [`links`].
+fn bytes_of(link: &str, unit: &str, steps: f64) -> Result<f64, Failure> {
+    let link: Value =
+        serde_json::from_str(link).map_err(|error| Failure::Page(format!("the link: {error}")))?;
+    let step = link["step_bytes"][unit].as_f64();
+    let step = step.ok_or_else(|| Failure::Page(format!("limits have no unit {unit}")))?;
+    Ok((steps * step * (1.0 + 1e-12)).floor())
 }
 
 /// The next runs of a search for the smallest sufficient buffer, or its answer: JSON in and out.

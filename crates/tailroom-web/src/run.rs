@@ -1,7 +1,8 @@
 //! A run in slices, between which a worker of the page reads its messages.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use tailroom_engine::network::Network;
+use tailroom_engine::probe::delays::Delays;
 use tailroom_engine::results::{SeriesJson, TimeSeries, series_json};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
@@ -60,7 +61,14 @@ impl Run {
         Some(self.series_value()?.to_string())
     }
 
-    /// Runs to the end, and returns summary and series as JSON.
+    /// How long the packets of each link have waited so far, as JSON; see [`Run::finish`].
+    pub fn delays(&self) -> String {
+        let delays = (0..self.network.links.len()).map(|link| self.simulation.queue_delays(link));
+        delays_value(&self.network, delays).to_string()
+    }
+
+    /// Runs to the end, and returns summary, series and `delays` as JSON. The delays of a link are
+    /// their mean, and the quantiles of the fractions in `delays.fractions`; null without packets.
     ///
     /// # Errors
     /// The reason why the run cannot go on, as JSON.
@@ -106,9 +114,30 @@ impl Run {
     }
 
     fn answer(self) -> Result<Value, Failure> {
-        let results = self.simulation.finish()?;
+        let (results, delays) = self.simulation.finish_with_delays()?;
         let series = TimeSeries::of(&results.tables);
         let series = series.map(|series| series_json(&self.network, series));
-        Ok(json!({ "summary": results.summary, "series": series }))
+        let delays = series.is_some().then(|| delays_value(&self.network, delays.iter()));
+        Ok(json!({ "summary": results.summary, "series": series, "delays": delays }))
     }
+}
+
+/// Fractions of the packets: every percent, and the ends of the tail.
+fn fractions() -> [f64; 102] {
+    std::array::from_fn(|place| match place {
+        100 => 0.999,
+        101 => 1.0,
+        percent => percent as f64 / 100.0,
+    })
+}
+
+fn delays_value<'a>(network: &Network, delays: impl Iterator<Item = &'a Delays>) -> Value {
+    let fractions = fractions();
+    let of = |delays: &Delays| {
+        let quantiles: Option<Vec<f64>> = delays.quantiles_s(fractions).into_iter().collect();
+        json!({ "mean_s": delays.mean_s(), "quantiles_s": quantiles })
+    };
+    let names = network.links.iter().map(|link| link.name.clone());
+    let links: Map<String, Value> = names.zip(delays.map(of)).collect();
+    json!({ "fractions": fractions.to_vec(), "links": links })
 }

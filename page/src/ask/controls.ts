@@ -12,6 +12,7 @@ import {
   numberField,
   numberOrWordField,
   quantityField,
+  rateField,
   type Edit,
   type Field,
 } from "./fields";
@@ -105,7 +106,7 @@ export class Controls {
   #linkPart({ link, place, hasAlpha }: ShownLink, links: string[]): HTMLElement {
     const { table, rate, delay, pool, words } = place;
     const fields = [
-      quantityField("Rate", [...table, rate], this.#edit),
+      rateField("Rate", [...table, rate], this.#edit),
       quantityField("Delay, one way", [...table, delay], this.#edit),
       kindField(
         "Queue",
@@ -145,7 +146,7 @@ export class Controls {
       fields.push(numberField("Load, of the rate", [...at, "source", "load"], this.#edit));
     }
     if (has("source.rate")) {
-      fields.push(quantityField("Rate of a flow", [...at, "source", "rate"], this.#edit));
+      fields.push(rateField("Rate of a flow", [...at, "source", "rate"], this.#edit));
     }
     if (has("send_burst")) {
       fields.push(

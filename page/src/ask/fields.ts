@@ -111,6 +111,18 @@ export function quantityField(label: string, path: string[], edit: Edit): Field 
   return textField(label, path, quantityWritten, edit);
 }
 
+/** A rate, also as people write it on the command line: "10G". */
+export function rateField(label: string, path: string[], edit: Edit): Field {
+  return textField(label, path, (text) => quantityWritten(withRateUnit(text)), edit);
+}
+
+/** Returns "10 Gbit/s" for "10G", and any other text as it is. */
+export function withRateUnit(text: string): string {
+  const [, number, prefix = ""] = /^\s*([\d.,]+)\s*([kmgt])\s*$/i.exec(text) ?? [];
+  const unit = prefix.toLowerCase() === "k" ? "k" : prefix.toUpperCase();
+  return number === undefined ? text : `${number} ${unit}bit/s`;
+}
+
 export function numberField(label: string, path: string[], edit: Edit): Field {
   const field = textField(label, path, (text) => String(readNumber(text)), edit);
   field.element.querySelector("input")?.setAttribute("inputmode", "decimal");

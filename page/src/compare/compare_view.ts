@@ -2,12 +2,13 @@
 
 import { make, table } from "../dom";
 import type { Answer, GroupSummary, LinkSummary } from "../engine/engine";
-import { limitPackets, type Bottleneck } from "../rules/bottleneck";
+import type { Bottleneck } from "../rules/bottleneck";
 import { limitTexts } from "../rules/buffer_units";
 import { duration, loss, percent, plain, rate } from "../scenario/quantities";
+import { completion } from "../see/completion";
 import { jainIndex } from "../study/statistics";
 import { LONGEST_NAME, MOST_KEPT } from "../state";
-import { gradeOf } from "../verdict/grade";
+import { gradeAt } from "../verdict/grade";
 import type { Compared } from "./kept_settings";
 
 /** Groups that the table shows. */
@@ -106,7 +107,7 @@ function ofLink(valueOf: (link: LinkSummary) => string): Row[1] {
 
 const LINK_ROWS: Row[] = [
   ["Queue", ({ link }) => link.discipline],
-  ["Limit", ({ link }) => limitTexts(link, limitPackets(link))[0] ?? UNKNOWN],
+  ["Limit", ({ link }) => limitTexts(link, link.buffer.steps)[0] ?? UNKNOWN],
   ["Utilization", ofLink((link) => percent(link.utilization))],
   ["Loss", ofLink((link) => loss(link.loss_fraction))],
   ["Queueing delay, mean", ofLink((link) => duration(link.queue_delay_s_mean))],
@@ -120,25 +121,24 @@ const LINK_ROWS: Row[] = [
 function groupRows(columns: Column[]): Row[] {
   const names = columns.flatMap(({ answer }) => Object.keys(answer?.summary.groups ?? {}));
   return [...new Set(names)].slice(0, MOST_GROUPS).flatMap((name) => {
-    const row = (label: string, valueOf: (group: GroupSummary) => string | null): Row => [
+    type ValueOf = (group: GroupSummary, link: Bottleneck) => string | null;
+    const row = (label: string, valueOf: ValueOf): Row => [
       `${name}: ${label}`,
-      ({ answer }) => {
+      ({ answer, link }) => {
         const group = answer?.summary.groups[name];
-        return (group && valueOf(group)) ?? UNKNOWN;
+        return (group && valueOf(group, link)) || UNKNOWN;
       },
     ];
-    const grade = row("grade", ({ queue_delay_s_mean: delay }) =>
-      delay === null ? null : gradeOf(delay),
-    );
-    const completion = row("95 % complete in", ({ all_sizes: all }) =>
-      all ? duration(all.completion_time_s_p95) : null,
+    const grade = row("grade", ({ queue_delay_s_p99: delay }, link) => gradeAt(link, delay));
+    const complete = row("95 % complete in", (group) =>
+      group.all_sizes ? completion(group) : null,
     );
     const hasCompletion = columns.some(({ answer }) => answer?.summary.groups[name]?.all_sizes);
     return [
       row("delay, 99 %", ({ queue_delay_s_p99: delay }) => duration(delay)),
       grade,
       row("loss", ({ loss_fraction: fraction }) => loss(fraction)),
-      ...(hasCompletion ? [completion] : []),
+      ...(hasCompletion ? [complete] : []),
     ];
   });
 }

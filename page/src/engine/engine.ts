@@ -75,6 +75,14 @@ export interface Series {
   names: { links: string[]; flows: string[] };
 }
 
+/** How long packets have waited at the links. */
+export interface Delays {
+  /** Fractions of the packets, ascending. */
+  fractions: number[];
+  /** By link: the mean, and for each fraction the wait that it does not exceed; null without packets. */
+  links: Record<string, { mean_s: number | null; quantiles_s: number[] | null }>;
+}
+
 export interface Progress {
   /** Share of the run that is done, in [0, 1]. */
   fraction: number;
@@ -82,6 +90,7 @@ export interface Progress {
   seconds: number;
   /** What is recorded so far. */
   series: Series | null;
+  delays: Delays | null;
 }
 
 export interface RunOptions {
@@ -108,6 +117,14 @@ export interface PoolSummary {
   links: Record<string, { memory_share: number | null }>;
 }
 
+/** Flows that have not completed count with their age: the percentile may then be a lower bound. */
+export interface CompletionTimes {
+  completion_time_s_p95: number | null;
+  completion_time_s_p95_is_lower_bound: boolean;
+  /** What it is at most; null if more than 5 % have not completed. */
+  completion_time_s_p95_at_most: number | null;
+}
+
 export interface GroupSummary {
   flows: number;
   congestion: string | null;
@@ -121,7 +138,7 @@ export interface GroupSummary {
   completed_flows: number;
   jain_index: number | null;
   /** Flows that arrive and depart; null for permanent flows. */
-  all_sizes: { completion_time_s_p95: number | null } | null;
+  all_sizes: CompletionTimes | null;
 }
 
 export interface FlowSummary {
@@ -147,6 +164,8 @@ export interface Summary {
 export interface Answer {
   summary: Summary;
   series: Series | null;
+  /** Null where the run has no series. */
+  delays: Delays | null;
   wallMs: number;
 }
 
@@ -194,12 +213,20 @@ export interface Components {
   source: Component[];
 }
 
+/** The unit of a limit: a step is a packet, a byte, a nanosecond, or a millionth of a bandwidth-delay
+ * product. */
+export type Unit = "packets" | "B" | "ns" | "bdp";
+
 /** One link and the traffic that crosses it; the fields that the page itself reads. */
 export interface Bottleneck {
   name: string;
   discipline: string;
   /** Amounts in the buffer (`limit`, `threshold`), in waiting packets. */
   amounts_packets: Record<string, number>;
+  /** Bytes of a step of each unit in which a limit may be written. */
+  step_bytes: Record<Unit, number>;
+  /** Whether all packets that wait have one size. */
+  has_equal_packets: boolean;
   /** Permanent flows, by group. */
   classes: { group: string }[];
   /** Groups whose flows arrive and depart; whether as a Poisson process, and what they offer. */

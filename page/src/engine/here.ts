@@ -7,6 +7,8 @@ export type Here = Pick<
   | "advice"
   | "equivalents"
   | "estimate_buffer"
+  | "limit_text"
+  | "read_limit"
   | "read_measurement"
   | "remove_key"
   | "set_key"

@@ -18,7 +18,9 @@ declare module "#wasm/tailroom_web.js" {
     files: Files,
   ): string;
   export function advice(link: string, utilization: number, loss_fraction: number): string;
-  export function equivalents(link: string, limit: number): string;
+  export function equivalents(link: string, unit: string, steps: number): string;
+  export function limit_text(unit: string, steps: number): string;
+  export function read_limit(text: string): string;
   export function read_measurement(text: string): string;
   export function estimate_buffer(measurement: string, idle_rtt_s: number | undefined): string;
   export function size_search_step(question: string): string;
@@ -34,6 +36,7 @@ declare module "#wasm/tailroom_web.js" {
     advance(milliseconds: number): number;
     seconds(): number;
     series(): string | undefined;
+    delays(): string;
     finish(): string;
     free(): void;
   }

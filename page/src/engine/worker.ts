@@ -4,6 +4,7 @@ import init, * as wasm from "#wasm/tailroom_web.js";
 import type {
   Answer,
   Components,
+  Delays,
   ModelInput,
   Question,
   Resolved,
@@ -60,7 +61,9 @@ async function run(id: number, question: Question, progress: boolean): Promise<v
       if (!progress || now < next) continue;
       const text = run.series();
       const series = text === undefined ? null : (JSON.parse(text) as Series);
-      reply({ kind: "progress", id, progress: { fraction, seconds: run.seconds(), series } });
+      const delays = series && (JSON.parse(run.delays()) as Delays);
+      const seconds = run.seconds();
+      reply({ kind: "progress", id, progress: { fraction, seconds, series, delays } });
       const cost = performance.now() - now;
       next = performance.now() + Math.max(PICTURE_MS, cost / SERIES_SHARE);
     }

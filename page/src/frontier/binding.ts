@@ -7,6 +7,7 @@ import { secondsOf } from "../scenario/quantities";
 import { valueAt, type Table } from "../scenario/text";
 import { ALPHA_STEPS, type Axis } from "../study/axis";
 import { COARSE, spread } from "../study/plan";
+import type { Usual } from "./usual";
 
 /** Targets and thresholds in time: from the default divided by this to the default times this. */
 const SPAN = 8;
@@ -47,26 +48,34 @@ export function respondsToMarks(scenario: Table, link: Bottleneck): boolean {
   return [...ecnOf(scenario, link)].some((mode) => mode !== "off" && mode !== undefined);
 }
 
-/** Mean propagation round trip of the link's flows, in seconds; 0 without. */
-export function rttOf({ bdp_packets, capacity_pps }: Bottleneck): number {
-  return bdp_packets / capacity_pps;
-}
-
 /** The axes on which the present queue has curves; none where the limit alone binds.
  *
  * @param scenario - The scenario with its defaults.
  */
-export function bindingsOf(scenario: Table, link: Bottleneck, place: Place): Binding[] {
-  const own = thresholdOf(scenario, link, place) ?? targetOf(scenario, link, place);
+export function bindingsOf(
+  scenario: Table,
+  link: Bottleneck,
+  place: Place,
+  usual: Usual,
+): Binding[] {
+  const own = thresholdOf(scenario, link, place, usual) ?? targetOf(scenario, link, place, usual);
   const alpha = alphaOf(scenario, place);
   return [own, alpha].filter((one) => one !== null);
 }
 
-function thresholdOf(scenario: Table, link: Bottleneck, place: Place): Binding | null {
+function thresholdOf(
+  scenario: Table,
+  link: Bottleneck,
+  place: Place,
+  usual: Usual,
+): Binding | null {
   const known = THRESHOLDS[link.discipline];
   const queue = valueAt(scenario, queueKey(place));
   if (link.discipline === "dual_pi2") {
-    return ecnOf(scenario, link).has("l4s") ? timeOf(queue, "l4s_threshold", "800 us") : null;
+    const us = usual("dual_pi2", "l4s_threshold");
+    return us !== null && ecnOf(scenario, link).has("l4s")
+      ? timeOf(queue, "l4s_threshold", us)
+      : null;
   }
   // RED and its kin drop what they cannot mark; so does a step, unless it is told not to.
   const spares = valueAt(queue, ["drop_others"]) === false && !respondsToMarks(scenario, link);
@@ -81,21 +90,18 @@ function thresholdOf(scenario: Table, link: Bottleneck, place: Place): Binding |
 }
 
 /** The curve of a discipline with a target delay, whatever the target is now. */
-function targetOf(scenario: Table, link: Bottleneck, place: Place): Binding | null {
-  const usual: Record<string, string> = { codel: "5 ms", fq_codel: "5 ms" };
-  const queue = valueAt(scenario, queueKey(place));
-  if (typeof valueAt(queue, ["target"]) !== "string") return null;
-  return timeOf(queue, "target", usual[link.discipline] ?? "15 ms");
+function targetOf(scenario: Table, link: Bottleneck, place: Place, usual: Usual): Binding | null {
+  const us = usual(link.discipline, "target");
+  return us === null ? null : timeOf(valueAt(scenario, queueKey(place)), "target", us);
 }
 
 /** Values around the usual one; a threshold of L4S packets and its ramp lie below the target. */
-function timeOf(queue: unknown, key: string, usual: string): Binding {
-  const middle = US * secondsOf(usual);
+function timeOf(queue: unknown, key: string, usual: number): Binding {
   const [ramp, target] = ["ramp", "target"].map((name) => valueAt(queue, [name]));
   const isBelow = key !== "target" && typeof ramp === "string" && typeof target === "string";
   const room = isBelow ? US * (secondsOf(target) - secondsOf(ramp)) - 1 : Infinity;
   const axis: Axis = { kind: null, key, unit: "us" };
-  return { axis, values: around(middle).filter((value) => value <= room) };
+  return { axis, values: around(usual).filter((value) => value <= room) };
 }
 
 /** Microseconds from an eighth of the usual value to eight times. */

@@ -1,6 +1,6 @@
 /** What a shorter wait costs: capacity, or where the load is what arrives, the time of the flows. */
 
-import type { Bottleneck } from "../rules/bottleneck";
+import type { Bottleneck } from "../engine/engine";
 import type { Axis as PictureAxis } from "../pictures/picture";
 import { duration, percent } from "../scenario/quantities";
 import type { Targets } from "../state";

@@ -1,17 +1,17 @@
 /** Studies of the curves of the frontier: of the present queue over what binds it, and of other queue
  * disciplines. */
 
-import type { Component } from "../engine/engine";
 import type { Engine } from "../engine/pool";
-import type { Bottleneck } from "../rules/bottleneck";
+import { converted, rttOf, type Bottleneck } from "../rules/bottleneck";
+import { rangeIn } from "../rules/buffer_units";
 import { queueKey, type Place } from "../scenario/place";
-import { secondsOf } from "../scenario/quantities";
 import { parseToml, valueAt, type Table } from "../scenario/text";
 import type { Axis } from "../study/axis";
 import { COARSE, spread } from "../study/plan";
 import type { Metric, Point } from "../study/point";
 import { Study, type Subject } from "../study/study";
-import { around, bindingsOf, respondsToMarks, rttOf, type Binding } from "./binding";
+import { around, bindingsOf, respondsToMarks, type Binding } from "./binding";
+import { madeForS, usualOf, type Usual } from "./usual";
 
 /** Other disciplines, where the round trips are those that they are made for. */
 const WITH_TARGETS = ["pie", "codel", "fq_codel"];
@@ -28,6 +28,8 @@ export interface DisciplineCurve {
   axis: Axis;
   /** The default of a target, in the unit of the axis; null for the other axes. */
   usual: number | null;
+  /** The longest round trip for which the discipline is made, and the mean one of the link's flows. */
+  fit: { madeForS: number; rttS: number };
   points: Map<number, Point>;
   /** Whether no more runs follow. */
   done: boolean;
@@ -53,7 +55,7 @@ interface Entry extends Binding {
 export class Disciplines {
   readonly #own: Study[];
   readonly #others: Map<string, Study>;
-  readonly #usual: Map<string, number>;
+  readonly #usual: Usual;
   #asked: Asked | null = null;
   #entries: Entry[] = [];
   #isWhole = true;
@@ -64,7 +66,7 @@ export class Disciplines {
     this.#own = Array.from({ length: MOST_OWN }, () => study(PRIORITY.own));
     const kinds = ["drop_tail", "step_mark", ...WITH_TARGETS];
     this.#others = new Map(kinds.map((kind) => [kind, study(PRIORITY.other)]));
-    this.#usual = usualTargets(engine.components.queue);
+    this.#usual = usualOf(engine.components.queue);
   }
 
   /** Takes the scenario of a study. */
@@ -103,10 +105,12 @@ export class Disciplines {
   }
 
   get curves(): DisciplineCurve[] {
+    const rttS = this.#asked ? rttOf(this.#asked.link) : 0;
     return this.#entries.map(({ kind, axis, usual, study }) => ({
       kind,
       axis,
       usual,
+      fit: { madeForS: madeForS(this.#usual, kind), rttS },
       points: study.state.points,
       done: study.state.done,
     }));
@@ -131,37 +135,28 @@ export class Disciplines {
 
   #entriesOf({ subject, link, place, scenario }: Asked): Entry[] {
     const kind = link.discipline;
-    const own = bindingsOf(scenario, link, place).flatMap((binding, at): Entry[] => {
+    const own = bindingsOf(scenario, link, place, this.#usual).flatMap((binding, at): Entry[] => {
       const study = this.#own[at];
       return study ? [{ ...binding, kind, usual: null, study }] : [];
     });
     const rttS = rttOf(link);
-    const isFast = [...this.#usual.values()].every((usual) => isTooLong(usual, rttS));
+    const targetOf = (other: string): number | null =>
+      WITH_TARGETS.includes(other) ? this.#usual(other, "target") : null;
+    const isFast = WITH_TARGETS.every((other) => isTooLong(targetOf(other) ?? Infinity, rttS));
     const asksForMarks = isFast && respondsToMarks(scenario, link);
     const bindingTo = (other: string): Binding | null => {
-      const usual = this.#usual.get(other);
-      if (usual !== undefined) return isTooLong(usual, rttS) ? null : targeted(other, usual);
-      if (other === "drop_tail") return limited(subject.largest);
+      const usual = targetOf(other);
+      if (usual !== null) return isTooLong(usual, rttS) ? null : targeted(other, usual);
+      if (other === "drop_tail") return limited(subject, link);
       return asksForMarks ? marked(subject, link, place) : null;
     };
     const others = [...this.#others].flatMap(([other, study]): Entry[] => {
       const binding = other === kind ? null : bindingTo(other);
-      const usual = this.#usual.get(other) ?? null;
+      const usual = targetOf(other);
       return binding ? [{ ...binding, kind: other, usual, study }] : [];
     });
     return [...own, ...others];
   }
-}
-
-/** The default targets of the disciplines that have one, in microseconds. */
-function usualTargets(queues: Component[]): Map<string, number> {
-  return new Map(
-    WITH_TARGETS.flatMap((kind): [string, number][] => {
-      const parameters = queues.find((one) => one.kind === kind)?.parameters ?? [];
-      const target = parameters.find(({ name }) => name === "target")?.default;
-      return typeof target === "string" ? [[kind, Math.round(US * secondsOf(target))]] : [];
-    }),
-  );
 }
 
 /** Whether even the shortest target of a curve exceeds the round trips of the flows, as in a data
@@ -174,16 +169,20 @@ function targeted(kind: string, usual: number): Binding {
   return { axis: { kind, key: "target", unit: "us" }, values: around(usual) };
 }
 
-function limited(largest: number): Binding {
-  const axis: Axis = { kind: "drop_tail", key: "limit", unit: "packets" };
-  return { axis, values: spread({ smallest: 1, largest }, COARSE) };
+/** From one packet to the largest limit, in the unit of the scenario. */
+function limited({ largest }: Subject, link: Bottleneck): Binding {
+  const { unit } = link.buffer;
+  const axis: Axis = { kind: "drop_tail", key: "limit", unit };
+  const least = Math.ceil(converted(link, 1, "packets", unit));
+  return { axis, values: spread(rangeIn(unit, least, Math.max(least, largest)), COARSE) };
 }
 
 /** Marks above a threshold, with the limit of the scenario. */
 function marked({ text, largest }: Subject, link: Bottleneck, place: Place): Binding {
   const limit = valueAt(parseToml(text), queueKey(place, "limit"));
   const rest: Table = typeof limit === "string" ? { limit } : {};
-  const most = Math.min(largest, Math.ceil(link.amounts_packets["limit"] ?? Infinity) - 1);
+  const packets = Math.floor(converted(link, largest, link.buffer.unit, "packets"));
+  const most = Math.min(packets, Math.ceil(link.amounts_packets["limit"] ?? Infinity) - 1);
   const axis: Axis = { kind: "step_mark", key: "threshold", unit: "packets", rest };
   return { axis, values: spread({ smallest: 1, largest: Math.max(1, most) }, COARSE) };
 }

@@ -1,6 +1,6 @@
 /** Tables as CSV (RFC 4180), with decimal points. */
 
-import type { Columns, Series } from "../engine/engine";
+import type { Columns, Series, Unit } from "../engine/engine";
 import { intervalOf, type Metric, type Point, pointAt } from "../study/point";
 
 type Cell = string | number | null;
@@ -46,8 +46,16 @@ const METRICS: [Metric, string][] = [
   ["jain", "jain_index"],
 ];
 
+const LIMITS: Record<Unit, [name: string, steps: number]> = {
+  packets: ["limit_packets", 1],
+  B: ["limit_bytes", 1],
+  ns: ["limit_ns", 1],
+  bdp: ["limit_bdp", 1e6],
+};
+
 /** Mean and half of the 95 % interval of every metric, by buffer. */
-export function tradeOffCsv(points: Map<number, Point>): string {
+export function tradeOffCsv(points: Map<number, Point>, unit: Unit): string {
+  const [name, steps] = LIMITS[unit];
   const head = METRICS.flatMap(([, name]) => [name, `${name}_half_width`]);
   const limits = [...points.keys()].sort((a, b) => a - b);
   const rows = limits.map((limit): Cell[] => {
@@ -58,7 +66,7 @@ export function tradeOffCsv(points: Map<number, Point>): string {
       const { mean, halfWidth } = interval;
       return [mean, Number.isFinite(halfWidth) ? halfWidth : null];
     });
-    return [limit, point.size, ...cells];
+    return [limit / steps, point.size, ...cells];
   });
-  return csvText([["limit_packets", "runs", ...head], ...rows]);
+  return csvText([[name, "runs", ...head], ...rows]);
 }

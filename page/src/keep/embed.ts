@@ -39,7 +39,7 @@ export function embeddedOf(hash: string): Embedded | null {
 
 /** What is wrong with the parts of an address; empty if nothing is. */
 export function embedProblem({ parts }: Embedded): string {
-  const unknown = parts.filter((part) => !(part in PARTS));
+  const unknown = parts.filter((part) => !Object.hasOwn(PARTS, part));
   if (unknown.length === 0) return "";
   return `The page has no part ${unknown.join(", ")}; its parts are ${Object.keys(PARTS).join(", ")}.`;
 }

@@ -4,8 +4,8 @@ import { announce, download, make } from "../dom";
 import { shortBuild, type Series } from "../engine/engine";
 import type { Picture } from "../pictures/picture";
 import type { Source } from "../pictures/source";
-import { limitPackets, type Bottleneck } from "../rules/bottleneck";
-import { limitTexts, wholePackets } from "../rules/buffer_units";
+import { type Bottleneck } from "../rules/bottleneck";
+import { limitTexts } from "../rules/buffer_units";
 import { PRESETS } from "../scenario/presets";
 import { hashText, seedOfScenario, type Reading } from "../scenario/reading";
 import type { State } from "../state";
@@ -41,7 +41,12 @@ const OFFERS: Offer[] = [
   ["Scenario (TOML)", ({ state }) => save("scenario.toml", state.text, "application/toml")],
   [
     "Trade-off (CSV)",
-    (now) => save(fileName(now, "trade-off.csv"), tradeOffCsv(now.points), "text/csv"),
+    (now) =>
+      save(
+        fileName(now, "trade-off.csv"),
+        tradeOffCsv(now.points, now.link.buffer.unit),
+        "text/csv",
+      ),
   ],
   [
     "Series of the links (CSV)",
@@ -56,8 +61,8 @@ const OFFERS: Offer[] = [
 
 /** A name by which files of several scenarios and buffers are told apart. */
 function fileName({ document: { name }, link }: Snapshot, end: string): string {
-  const limit = limitPackets(link);
-  const buffer = Number.isFinite(limit) ? [String(wholePackets(limit))] : [];
+  const { unit, steps } = link.buffer;
+  const buffer = Number.isFinite(steps) ? [`${steps}${unit === "packets" ? "" : unit}`] : [];
   return [name, link.name, ...buffer, end].join("-").replace(/[^\w.-]+/g, "-");
 }
 
@@ -65,7 +70,7 @@ function fileName({ document: { name }, link }: Snapshot, end: string): string {
 function sourceOf({ reading, link, document: page }: Snapshot, address: string): Source {
   const settings = [
     `link ${link.name}`,
-    `buffer ${limitTexts(link, limitPackets(link))[0] ?? ""} (${link.discipline})`,
+    `buffer ${limitTexts(link, link.buffer.steps)[0] ?? ""} (${link.discipline})`,
     `seed ${seedOfScenario(reading)}`,
     `tailroom ${shortBuild(page.build)}`,
     `hash ${reading.hash?.slice(0, HASH_START) ?? "none"}`,

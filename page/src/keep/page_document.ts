@@ -2,7 +2,7 @@
 
 import type { Summary } from "../engine/engine";
 import type { FrontierView } from "../frontier/frontier_view";
-import { limitPackets, type Bottleneck } from "../rules/bottleneck";
+import type { Bottleneck } from "../rules/bottleneck";
 import { limitTexts } from "../rules/buffer_units";
 import { PRESETS } from "../scenario/presets";
 import type { Reading } from "../scenario/reading";
@@ -31,7 +31,7 @@ export function documentOf(page: {
       {
         title: `Buffer of “${link.name}”`,
         texts: [
-          limitTexts(link, limitPackets(link)).join(", "),
+          limitTexts(link, link.buffer.steps).join(", "),
           verdict,
           summary ? LiveView.words(summary, link.name) : "",
         ],

@@ -10,9 +10,9 @@ import {
   MeasurementError,
   readMeasurement,
   textOf,
-  type BufferEstimate,
   type Measurement,
 } from "./measurement";
+import { myLink } from "./my_link";
 import { measuredRtts, percentile, rttPicture, rttsOfRun, type Rtts } from "./rtts";
 
 const NOTE =
@@ -26,7 +26,7 @@ const HOLDS = new Map([
 const NO_RTTS: Rtts = { times: [], rtts: [] };
 
 export class MeasuredView {
-  readonly #onLimit: (packets: number) => void;
+  readonly #onScenario: (text: string) => void;
   readonly #idle = make("input", { type: "text", size: "8", autocomplete: "off" });
   readonly #found = make("div", { role: "status" });
   readonly #numbers = make("div", { class: "scrolls", tabindex: "0", role: "region" });
@@ -35,9 +35,9 @@ export class MeasuredView {
   #measured: Measurement | null = null;
   #answer: Answer | null = null;
 
-  /** @param onLimit - Hears that a buffer in packets is to be simulated. */
-  constructor(host: HTMLElement, onLimit: (packets: number) => void) {
-    this.#onLimit = onLimit;
+  /** @param onScenario - Takes the measured link as a scenario. */
+  constructor(host: HTMLElement, onScenario: (text: string) => void) {
+    this.#onScenario = onScenario;
     const file = make("input", { type: "file" });
     file.addEventListener("change", () => void this.#open(file.files?.[0]));
     this.#idle.addEventListener("change", () => this.#show());
@@ -109,12 +109,15 @@ export class MeasuredView {
       return;
     }
     const estimate = estimateBuffer(this.#measured, idleRttS);
+    const mine = myLink(this.#measured, estimate, idleRttS);
+    const click = (): void => this.#onScenario(mine ?? "");
+    const simulate = mine && make("button", { type: "button", click }, "Simulate my link");
     const sentence = `${this.#measured.tool}: ${estimate.sentence}.`;
     const conditions = estimate.conditions.map(({ statement, holds, found }) =>
       make("li", {}, `${HOLDS.get(holds) ?? ""}: ${statement} (${found})`),
     );
     this.#found.replaceChildren(
-      make("p", {}, make("strong", {}, sentence), " ", this.#use(estimate)),
+      make("p", {}, make("strong", {}, sentence), " ", simulate),
       make(
         "details",
         {},
@@ -124,14 +127,6 @@ export class MeasuredView {
     );
     announce(sentence);
     this.#showRun();
-  }
-
-  /** What sets the buffer of the link; null if the measurement does not show one. */
-  #use({ buffer_bytes: bytes, packet_bytes: packetBytes }: BufferEstimate): HTMLElement | null {
-    if (bytes === null) return null;
-    const packets = Math.max(1, Math.round(bytes / packetBytes));
-    const click = (): void => this.#onLimit(packets);
-    return make("button", { type: "button", click }, "Use this buffer");
   }
 
   #showRun(): void {

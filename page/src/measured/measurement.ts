@@ -16,6 +16,9 @@ export interface Measurement {
   idle_rtts_s: number[];
   /** Payload of all connections. */
   throughput_bps: number[];
+  /** Payload of a full packet, and the IP packet that carries it. */
+  payload_bytes: number;
+  packet_bytes: number;
 }
 
 /** A condition under which the largest delay shows the buffer. */

@@ -3,7 +3,6 @@
 import { make } from "../dom";
 import type { Summary } from "../engine/engine";
 import type { Level } from "../packets/samples";
-import { limitPackets } from "../rules/bottleneck";
 import { plain } from "../scenario/quantities";
 import type { Reading } from "../scenario/reading";
 import { groupsAcross, rowsOf, type Node, type Row, type Stage } from "./stages";
@@ -46,7 +45,8 @@ export class PathView {
 
   /** Draws the links of a scenario; `chosen` is the one that the page asks about. */
   about(reading: Reading, chosen: string): void {
-    for (const link of reading.input.links) this.#limits.set(link.name, limitPackets(link));
+    for (const link of reading.input.links)
+      this.#limits.set(link.name, link.amounts_packets["limit"] ?? NaN);
     const rows = rowsOf(reading);
     const shape = JSON.stringify([rows, reading.scenario["flows"]]);
     if (shape !== this.#shape) {

@@ -2,6 +2,7 @@
 
 import { here } from "../engine/here";
 import type { Targets } from "../state";
+import type { Bottleneck as Link } from "../engine/engine";
 import type { Bottleneck } from "./bottleneck";
 
 /** What a required buffer must achieve, if the rule can take it into account. */
@@ -33,7 +34,7 @@ export interface Advice {
 }
 
 /** What each rule says about a link. */
-export function adviceFor(link: Bottleneck, target: Requirement): Advice[] {
+export function adviceFor(link: Link, target: Requirement): Advice[] {
   const text = here().advice(JSON.stringify(link), target.utilization, target.loss);
   const said = JSON.parse(text) as (Advice & { applies: boolean })[];
   // JSON has no infinity.
@@ -49,13 +50,18 @@ export interface Equivalent {
   tool: string;
   /** Where the configuration belongs, and what else it does; may be empty. */
   purpose: string;
-  /** The command or statement; without an exact equivalent, a sentence that says why. */
+  /** Commands or statements, one a line; without an exact equivalent, a sentence that says why. */
   text: string;
+  /** What else the lines need or do, a sentence each. */
+  notes: string[];
+  /** What was simulated and is not in the lines. */
+  left_out: { key: string; reason: string }[];
 }
 
-/** A limit in packets in the words of other tools. */
-export function equivalents(link: Bottleneck, limit: number): Equivalent[] {
-  return JSON.parse(here().equivalents(JSON.stringify(link), limit)) as Equivalent[];
+/** The port of a link, with its limit, in the words of other tools. */
+export function equivalents(link: Bottleneck): Equivalent[] {
+  const { unit, steps } = link.buffer;
+  return JSON.parse(here().equivalents(JSON.stringify(link), unit, steps)) as Equivalent[];
 }
 
 /** What the rules shall achieve: the targets, and what is usual where there is none. */

@@ -8,14 +8,17 @@ import type { Advice } from "./rules";
 /** Rules whose buffers differ by less than this factor share a mark. */
 const SAME = 1.02;
 
-/** A mark per rule that applies, with its number in the list; grey if an assumption fails. */
-export function ruleMarks(advice: Advice[]): Mark[] {
+/** A mark per rule that applies, with its number in the list; grey if an assumption fails.
+ *
+ * @param place - Where a number of packets is marked.
+ */
+export function ruleMarks(advice: Advice[], place: (packets: number) => number): Mark[] {
   const marks: Mark[] = [];
   const applying = advice.filter((one) => one.packets !== null);
-  for (const [place, { short, packets: required, assumptions }] of applying.entries()) {
+  for (const [number, { short, packets: required, assumptions }] of applying.entries()) {
     if (required === null || !Number.isFinite(required)) continue;
-    const key = String(place + 1);
-    const at = Math.max(1, required);
+    const key = String(number + 1);
+    const at = place(Math.max(1, required));
     const kind = assumptions.every(({ holds }) => holds) ? "rule" : "failing";
     const same = marks.find(
       (mark) => mark.kind === kind && Math.max(mark.at / at, at / mark.at) < SAME,

@@ -9,6 +9,7 @@ import {
 } from "../engine/engine";
 import type { Engine } from "../engine/pool";
 import type { Bottleneck } from "../rules/bottleneck";
+import { bufferOf } from "../rules/buffer_units";
 import { placeOf } from "./place";
 import { parseToml, type Table } from "./text";
 
@@ -92,7 +93,8 @@ export function problemsOf(error: unknown): Problem[] {
 export function linkOf(reading: Reading, chosen: string | null): Bottleneck | null {
   const { crossed } = reading.input;
   const name = chosen !== null && crossed.includes(chosen) ? chosen : defaultLink(reading);
-  return reading.input.links.find((link) => link.name === name) ?? null;
+  const link = reading.input.links.find((one) => one.name === name);
+  return link ? { ...link, buffer: bufferOf(link, reading.scenario) } : null;
 }
 
 /** The busiest link; in place of a host's interface, whose queue is long, the first port as fast. */

@@ -1,17 +1,15 @@
 /** Pictures of one run from its time series. */
 
-import type { Column, Series } from "../engine/engine";
+import type { Column, Delays, Series } from "../engine/engine";
 import type { Axis, Line, Mark, Picture, Shade } from "../pictures/picture";
-import { limitPackets, type Bottleneck } from "../rules/bottleneck";
-import { wholePackets } from "../rules/buffer_units";
-import { isLimitedByPool, queueKey, type Place } from "../scenario/place";
+import { converted, type Bottleneck } from "../rules/bottleneck";
+import { limitText } from "../rules/buffer_units";
+import { isLimitedByPool, type Place } from "../scenario/place";
+import type { Reading } from "../scenario/reading";
 import { bytes, duration, percent, plain } from "../scenario/quantities";
-import { parseToml, valueAt } from "../scenario/text";
 
 /** Readers cannot tell more lines apart. */
 const MOST_LINES = 10;
-/** Points of a distribution. */
-const QUANTILES = 400;
 
 const MOST_MEANS = 150;
 
@@ -58,22 +56,21 @@ export function beforeStatistics(span: Span): Shade[] {
 
 /** What a queue cannot exceed: its own limit, or the memory of its pool. */
 export interface Limit {
+  /** NaN if the number of packets that fit depends on their sizes. */
   packets: number;
-  /** The name of a limit of so many packets. */
-  words: (packets: number) => string;
+  words: string;
 }
 
 /** The limit of a link in a scenario's text. */
 export function limitOf(link: Bottleneck, place: Place, text: string): Limit {
-  const packets = wholePackets(limitPackets(link));
-  const size = (count: number): string => bytes(count * link.packet_bytes);
-  const given = valueAt(parseToml(text), queueKey(place, "limit"));
-  // More packets than the slider says fit into a limit in bytes, if some are small.
-  const isInPackets = typeof given !== "string" || /packets?$|bdp$/.test(given);
-  const words = (count: number): string => (isInPackets ? "limit" : `limit: ${size(count)}`);
-  if (!isLimitedByPool(text, place)) return { packets, words };
-  const memory = `memory of the pool: ${size(limitPackets(link))}`;
-  return { packets, words: (count) => (count === packets ? memory : words(count)) };
+  const { unit, steps } = link.buffer;
+  const isCounted = unit === "packets" || link.has_equal_packets;
+  const count = Math.floor(converted(link, steps, unit, "packets") * (1 + 1e-12));
+  const memory = bytes(converted(link, steps, unit, "B"));
+  const words = isLimitedByPool(text, place)
+    ? `memory of the pool: ${memory}`
+    : `limit: ${limitText(unit, steps)}`;
+  return { packets: isCounted ? count : Number.NaN, words };
 }
 
 /** The number of waiting packets at a link over time, under its limit. */
@@ -82,11 +79,11 @@ export function queuePicture(series: Series, link: string, limit: Limit, span: S
   const rows = rowsOf(series.link_series.link, at);
   const queue = pick(series.link_series.queue_packets, rows);
   const marks: Mark[] = Number.isFinite(limit.packets)
-    ? [{ axis: "y", at: limit.packets, label: limit.words(limit.packets), kind: "limit" }]
+    ? [{ axis: "y", at: limit.packets, label: limit.words, kind: "limit" }]
     : [];
   return {
     name: "queue",
-    title: `Queue at “${link}”`,
+    title: `Queue at “${link}”${marks.length > 0 ? "" : `, ${limit.words}`}`,
     x: timeAxis(span),
     y: { label: "waiting packets", log: false, min: 0 },
     xs: times(series.link_series.time_s, rows),
@@ -175,27 +172,9 @@ export function evenlySpread<T>(items: T[], most: number): T[] {
   });
 }
 
-/** How long a packet that arrives at a random time waits: the queue's samples at the link's rate. */
-export function delayPicture(
-  series: Series,
-  link: string,
-  packetsPerS: number,
-  span: Span,
-  p99: number | null,
-): Picture {
-  const at = series.names.links.indexOf(link);
-  const time = series.link_series.time_s;
-  const rows = rowsOf(series.link_series.link, at).filter(
-    (row) => (time[row] ?? 0) >= span.measuredFromS,
-  );
-  const delays = pick(series.link_series.queue_packets, rows)
-    .filter((queue) => queue !== null)
-    .map((queue) => (1000 * queue) / packetsPerS)
-    .sort((a, b) => a - b);
-  const points = Math.min(QUANTILES, delays.length);
-  const places = Array.from({ length: points }, (_, point) =>
-    points < 2 ? 0 : Math.round((point * (delays.length - 1)) / (points - 1)),
-  );
+/** How long the packets waited, with the mark of the summary on the same curve. */
+export function delayPicture(delays: Delays | null, link: string, p99: number | null): Picture {
+  const waits = delays?.links[link]?.quantiles_s ?? [];
   const marks: Mark[] =
     p99 === null
       ? []
@@ -204,23 +183,22 @@ export function delayPicture(
     name: "delay",
     title: "Distribution of the queueing delay",
     x: { label: "queueing delay (ms)", log: false, min: 0 },
-    y: { label: "samples at most so long", log: false, min: 0, max: 1, percent: true },
-    xs: places.map((place) => delays[place] ?? 0),
-    lines: [
-      {
-        label: `of ${delays.length} samples`,
-        y: places.map((place) => (place + 1) / Math.max(1, delays.length)),
-        style: 1,
-      },
-    ],
+    y: { label: "packets that wait at most so long", log: false, min: 0, max: 1, percent: true },
+    xs: waits.map((seconds) => 1000 * seconds),
+    lines: [{ label: "packets", y: waits.map((_, at) => delays?.fractions[at] ?? null), style: 1 }],
     marks,
     shades: [],
   };
 }
 
-/** Numbers of the measured part of a run in progress, from the samples so far, by their names on the
- * page; empty before the first one. */
-export function soFar(series: Series, link: Bottleneck, span: Span): [string, string][] {
+/** Numbers of the measured part of a run in progress, by their names on the page; empty before the first
+ * packet. */
+export function soFar(
+  series: Series,
+  delays: Delays | null,
+  link: Bottleneck,
+  span: Span,
+): [string, string][] {
   const at = series.names.links.indexOf(link.name);
   const time = series.link_series.time_s;
   const rows = rowsOf(series.link_series.link, at).filter(
@@ -228,15 +206,20 @@ export function soFar(series: Series, link: Bottleneck, span: Span): [string, st
   );
   const mean = (values: number[]): number =>
     values.reduce((sum, value) => sum + value, 0) / values.length;
-  const queue = times(series.link_series.queue_packets, rows).sort((a, b) => a - b);
-  const high = queue[Math.ceil(0.99 * queue.length) - 1];
-  if (high === undefined) return [];
+  const { mean_s: meanS = null, quantiles_s: waits } = delays?.links[link.name] ?? {};
+  if (rows.length === 0 || !waits) return [];
   return [
     ["Utilization", percent(mean(times(series.link_series.utilization, rows)))],
-    ["Mean queueing delay", duration(mean(queue) / link.capacity_pps)],
-    ["99th percentile", duration(high / link.capacity_pps)],
-    ["Mean queue", `${plain(mean(queue))} packets`],
+    ["Mean queueing delay", duration(meanS)],
+    ["99th percentile", duration(waits[delays?.fractions.indexOf(0.99) ?? -1] ?? null)],
+    ["Mean queue", `${plain(mean(times(series.link_series.queue_packets, rows)))} packets`],
   ];
+}
+
+/** The interval of the series of a scenario; of an ordinary one while none is read. */
+export function intervalFor(reading: Pick<Reading, "input"> | null): string {
+  const { duration_s: durationS, flows } = reading?.input ?? { duration_s: 60, flows: 10 };
+  return seriesInterval(durationS, flows);
 }
 
 /** The interval of a run's time series: as fine as the picture shows, coarser for many flows. */

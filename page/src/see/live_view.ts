@@ -1,12 +1,13 @@
 /** The live pictures and numbers of the scenario that is asked. */
 
 import { make, table } from "../dom";
-import type { Answer, LinkSummary, Progress, Series, Summary } from "../engine/engine";
+import type { Answer, Delays, LinkSummary, Progress, Series, Summary } from "../engine/engine";
 import { Chart } from "../pictures/chart";
 import { isEmpty, type Picture } from "../pictures/picture";
-import { gradeOf } from "../verdict/grade";
+import { gradeAt } from "../verdict/grade";
 import type { Bottleneck } from "../rules/bottleneck";
 import { duration, loss, percent, plain, rate } from "../scenario/quantities";
+import { completion } from "./completion";
 import { memoryPicture } from "./memory_picture";
 import {
   delayPicture,
@@ -50,10 +51,11 @@ export class LiveView {
   readonly #onLink: (link: string) => void;
   readonly #state = make("p", { class: "quiet" });
   #link: Bottleneck | null = null;
-  #limit: Limit = { packets: Number.NaN, words: () => "" };
+  #limit: Limit = { packets: Number.NaN, words: "" };
   #seed = 1n;
   #span: Span = { measuredFromS: 0, durationS: 1 };
   #series: Series | null = null;
+  #delays: Delays | null = null;
   #summary: Summary | null = null;
   #table: string[][] = [];
 
@@ -91,8 +93,8 @@ export class LiveView {
   }
 
   /** Sets the limit of a buffer that is being moved, for the pictures that follow. */
-  limit(packets: number): void {
-    this.#limit = { ...this.#limit, packets };
+  limit(limit: Limit): void {
+    this.#limit = limit;
   }
 
   /** The groups of flows: head and rows. */
@@ -122,7 +124,9 @@ export class LiveView {
   progress(progress: Progress): void {
     const { seconds } = progress;
     const far =
-      progress.series && this.#link ? soFar(progress.series, this.#link, this.#span) : null;
+      progress.series && this.#link
+        ? soFar(progress.series, progress.delays, this.#link, this.#span)
+        : null;
     this.#state.textContent =
       `Simulated ${plain(seconds)} of ${plain(this.#span.durationS)} s` +
       (far ? "; the numbers are samples of the run so far" : "");
@@ -130,13 +134,15 @@ export class LiveView {
     this.past();
     this.#summary = null;
     this.#series = progress.series;
+    this.#delays = progress.delays;
     if (progress.series) this.#pictures(progress.series, null);
   }
 
   answer(answer: Answer): void {
-    const { summary, series, wallMs } = answer;
+    const { summary, series, delays, wallMs } = answer;
     this.#summary = summary;
     this.#series = series;
+    this.#delays = delays;
     const speed = summary.packet_hops / Math.max(1, wallMs) / 1000;
     const from = this.#span.measuredFromS;
     this.#state.textContent =
@@ -176,7 +182,7 @@ export class LiveView {
     const pictures: (Picture | null)[] = [
       queuePicture(series, link.name, this.#limit, this.#span),
       windowsPicture(series, this.#span),
-      delayPicture(series, link.name, link.capacity_pps, this.#span, p99),
+      delayPicture(this.#delays, link.name, p99),
       utilizationPicture(series, link.name, this.#span),
       memoryPicture(series, link.name, this.#span, shares),
     ];
@@ -250,10 +256,10 @@ export class LiveView {
   #showGroups(summary: Summary): void {
     const rows = Object.entries(summary.groups).map(([name, group]) => [
       name,
-      group.queue_delay_s_mean === null ? "–" : gradeOf(group.queue_delay_s_mean),
+      gradeAt(this.#link, group.queue_delay_s_p99) || "–",
       duration(group.queue_delay_s_mean),
       duration(group.queue_delay_s_p99),
-      duration(group.all_sizes?.completion_time_s_p95 ?? null),
+      completion(group),
       loss(group.loss_fraction),
       rate(group.goodput_bps),
       percent(group.share, 1),

@@ -1,11 +1,12 @@
 /** A story on the screen: a text, a guess, then the run with its number next to the guess. */
 
 import { announce, make } from "../dom";
-import type { Answer, ModelInput, Series } from "../engine/engine";
+import type { Answer, Delays, ModelInput, Series } from "../engine/engine";
 import type { Engine } from "../engine/pool";
 import { addressOf } from "../keep/address";
 import { Chart } from "../pictures/chart";
 import type { Picture } from "../pictures/picture";
+import { bufferOf } from "../rules/buffer_units";
 import { placeOf } from "../scenario/place";
 import { questionOf } from "../scenario/reading";
 import { parseToml } from "../scenario/text";
@@ -30,8 +31,14 @@ import {
   type Story,
 } from "./story";
 
+interface Recorded {
+  series: Series;
+  delays: Delays | null;
+}
+
 /** Draws the pictures of a run, in progress or ended. */
-type Draw = (series: Series, answer: Answer | null) => void;
+type Draw = (recorded: Recorded, answer: Answer | null) => void;
+type OnProgress = (fraction: number, recorded: Recorded | null) => void;
 
 export class StoryView {
   readonly #host: HTMLElement;
@@ -94,11 +101,12 @@ export class StoryView {
       await this.#engine.modelInput(questionOf(scenario)),
       pictures,
     );
-    const answer = await this.#run(scenario, (fraction, series) => {
+    const answer = await this.#run(scenario, (fraction, recorded) => {
       state.textContent = `Simulated ${Math.round(100 * fraction)} %`;
-      if (series && !wantsLessMotion()) draw(series, null);
+      if (recorded && !wantsLessMotion()) draw(recorded, null);
     });
-    if (answer.series) draw(answer.series, answer);
+    const { series, delays } = answer;
+    if (series) draw({ series, delays }, answer);
     const number = valueText(step.of, metricOf(answer.summary, step.of));
     const reveal = await this.#prose(step.reveal, story, at);
     state.replaceWith(comparison(guess, number), reveal);
@@ -107,10 +115,7 @@ export class StoryView {
   }
 
   /** The run of a scenario; each is simulated once. */
-  #run(
-    text: string,
-    onProgress?: (fraction: number, series: Series | null) => void,
-  ): Promise<Answer> {
+  #run(text: string, onProgress?: OnProgress): Promise<Answer> {
     const known = this.#answers.get(text);
     if (known) return known;
     const answer = this.#simulate(text, onProgress);
@@ -119,17 +124,15 @@ export class StoryView {
     return answer;
   }
 
-  async #simulate(
-    text: string,
-    onProgress?: (fraction: number, series: Series | null) => void,
-  ): Promise<Answer> {
+  async #simulate(text: string, onProgress?: OnProgress): Promise<Answer> {
     const { duration_s, flows } = await this.#engine.modelInput(questionOf(text));
     return this.#engine.run(
       questionOf(text, { "series.interval": seriesInterval(duration_s, flows) }),
       {
         signal: new AbortController().signal,
         priority: 0,
-        onProgress: ({ fraction, series }) => onProgress?.(fraction, series),
+        onProgress: ({ fraction, series, delays }) =>
+          onProgress?.(fraction, series && { series, delays }),
       },
     );
   }
@@ -152,13 +155,13 @@ export class StoryView {
       host.append(make("figure", {}, title, place));
       const chart = new Chart(place);
       this.#charts.push(chart);
-      return (series, answer) => {
-        const picture = pictureOf(name, scenario, series, input, answer);
+      return (recorded, answer) => {
+        const picture = pictureOf(name, scenario, recorded, input, answer);
         title.textContent = picture.title;
         chart.show(picture);
       };
     });
-    return (series, answer) => draws.forEach((draw) => draw(series, answer));
+    return (recorded, answer) => draws.forEach((draw) => draw(recorded, answer));
   }
 }
 
@@ -171,20 +174,27 @@ function stepAt({ name, steps }: Story, at: number): Step {
 function pictureOf(
   name: string,
   text: string,
-  series: Series,
+  recorded: Recorded,
   input: ModelInput,
   answer: Answer | null,
 ): Picture {
+  const { series, delays } = recorded;
   const span = { measuredFromS: input.measure_from_s, durationS: input.duration_s };
   const [kind, of] = name.split(":");
   const link = input.links.find((one) => one.name === of);
   if (!link) return windowsPicture(series, span);
   if (kind === "queue") {
-    const place = placeOf(parseToml(text) ?? {}, link.name);
-    return queuePicture(series, link.name, limitOf(link, place, text), span);
+    const scenario = parseToml(text) ?? {};
+    const sized = { ...link, buffer: bufferOf(link, scenario) };
+    return queuePicture(
+      series,
+      link.name,
+      limitOf(sized, placeOf(scenario, link.name), text),
+      span,
+    );
   }
   const p99 = answer?.summary.links[link.name]?.queue_delay_s_p99 ?? null;
-  return delayPicture(series, link.name, link.capacity_pps, span, p99);
+  return delayPicture(delays, link.name, p99);
 }
 
 /** All stories, the present one marked. */

@@ -1,8 +1,8 @@
 /** Which buffers meet the targets, and which of them is the smallest. */
 
-import { duration, loss, packets, percent } from "../scenario/quantities";
+import { duration, loss, percent } from "../scenario/quantities";
 import type { Targets } from "../state";
-import { GROUP, groupOf, intervalOf, type Metric, type Point, pointAt } from "./point";
+import { AT_MOST, GROUP, groupOf, intervalOf, type Metric, type Point, pointAt } from "./point";
 import type { Crossing, SearchStep } from "./search";
 
 export type Verdict = "meets" | "misses" | "undecided";
@@ -43,11 +43,30 @@ export function targetsOf(targets: Targets): Target[] {
   return list;
 }
 
+/** The targets without those of groups that a scenario does not have. */
+export function targetsWith(targets: Targets, names: string[]): Targets {
+  const groups = Object.entries(targets.groups).filter(([metric]) =>
+    names.includes(groupOf(metric)),
+  );
+  return { ...targets, groups: Object.fromEntries(groups) };
+}
+
 function groupTargetText(metric: Metric, bound: number): string {
   const group = groupOf(metric);
   return metric.endsWith(GROUP.completion)
     ? `95 % of the flows of ${group} complete within ${duration(bound)}`
     : `99 % of the packets of ${group} wait at most ${duration(bound)}`;
+}
+
+/** Whether a metric that meets a largest allowed value may be above it: it is only a lower bound, and what
+ * it is at most is unknown, or does not meet the value. */
+function mayBeLarger(point: Point, { metric, atLeast, bound }: Target): boolean {
+  const most = [...point.values()].map((run) => run[`${metric}${AT_MOST}`]);
+  if (atLeast || most.every((value) => value === undefined)) return false;
+  const interval = intervalOf(point, `${metric}${AT_MOST}`);
+  if (!interval || most.includes(null)) return true;
+  const arm = Number.isFinite(interval.halfWidth) ? interval.halfWidth : 0;
+  return interval.mean + arm > bound;
 }
 
 /** Whether the whole 95 % interval meets the bound, misses it, or only a part of it does. */
@@ -56,7 +75,7 @@ export function verdictOf(point: Point, target: Target): Verdict {
   if (!interval) return "undecided";
   const sign = target.atLeast ? 1 : -1;
   const margin = sign * (interval.mean - target.bound);
-  if (margin - interval.halfWidth >= 0) return "meets";
+  if (margin - interval.halfWidth >= 0) return mayBeLarger(point, target) ? "undecided" : "meets";
   return margin + interval.halfWidth < 0 ? "misses" : "undecided";
 }
 
@@ -78,7 +97,9 @@ export function verdictOfAll(
 ): Verdict {
   const verdicts = targets.map((target, at) => {
     const crossing = crossings[at];
-    return crossing ? verdictBy(crossing, limit) : verdictOf(point, target);
+    if (!crossing) return verdictOf(point, target);
+    const verdict = verdictBy(crossing, limit);
+    return verdict === "meets" && mayBeLarger(point, target) ? "undecided" : verdict;
   });
   if (verdicts.includes("misses")) return "misses";
   return verdicts.every((verdict) => verdict === "meets") ? "meets" : "undecided";
@@ -142,6 +163,7 @@ export function answerText(
   answer: SizeAnswer,
   targets: Target[],
   amounts: (limit: number) => string,
+  valueOf: (limit: number) => string,
 ): string {
   const asked = targets.map((target) => target.text).join("; ");
   const { limit, verdict, tooSmall, interval } = answer;
@@ -151,13 +173,13 @@ export function answerText(
       : `No buffer that was tried meets them all so far (${asked}); the runs do not decide yet.`;
   }
   if (interval) {
-    const [low, high] = [packets(interval.low), packets(interval.high)];
+    const [low, high] = [valueOf(interval.low), valueOf(interval.high)];
     return (
       `Smallest buffer that meets the targets (${asked}): ${amounts(limit)}. ` +
-      `Estimate ${packets(interval.estimate)}, 95 % interval ${low} to ${high}.`
+      `Estimate ${valueOf(interval.estimate)}, 95 % interval ${low} to ${high}.`
     );
   }
-  const small = tooSmall > 0 ? ` ${tooSmall} packets do not meet them.` : "";
+  const small = tooSmall > 0 ? ` Too small: ${valueOf(tooSmall)}.` : "";
   const sure =
     verdict === "meets"
       ? "meets them with 95 % confidence"

@@ -1,6 +1,8 @@
 /** What a study varies: the key that decides how many packets wait, of a queue or of its pool. */
 
-import { duration, packets } from "../scenario/quantities";
+import type { Unit } from "../engine/engine";
+import { limitText, limitToml } from "../rules/buffer_units";
+import { duration } from "../scenario/quantities";
 import { setKeyOfLink } from "../scenario/place";
 import { inlineToml, type Table } from "../scenario/text";
 
@@ -13,15 +15,18 @@ export interface Axis {
   kind: string | null;
   /** The key of the queue, or of `table`. */
   key: string;
-  /** What its whole values count; an alpha counts 128ths. */
-  unit: "packets" | "us" | "alpha";
+  /** What its whole values count: steps of a limit, microseconds, or 128ths of an alpha. */
+  unit: Unit | "us" | "alpha";
   /** The table with the key; left out, that of the queue. */
   table?: string[];
   /** Other keys of a queue that takes the place of the scenario's. */
   rest?: Table;
 }
 
-export const LIMIT: Axis = { kind: null, key: "limit", unit: "packets" };
+/** The limit of the scenario's own queue. */
+export function limitAxis(unit: Unit): Axis {
+  return { kind: null, key: "limit", unit };
+}
 
 /** What people call the keys. */
 const NAMES: Record<string, string> = {
@@ -40,18 +45,24 @@ export function axisName({ key }: Axis): string {
 
 /** A value with its unit, as people write it: "22 packets", "5 ms", "1/4". */
 export function valueText({ unit }: Axis, value: number): string {
-  if (unit === "packets") return packets(value);
   if (unit === "us") return duration(value / US);
+  if (unit !== "alpha") return limitText(unit, value);
   return value < ALPHA_STEPS ? `1/${ALPHA_STEPS / value}` : String(value / ALPHA_STEPS);
 }
 
-/** Returns the scenario with a value of the axis: whole packets, microseconds, or 128ths.
+function valueToml(unit: Axis["unit"], value: number): string {
+  if (unit === "alpha") return String(value / ALPHA_STEPS);
+  return unit === "us" ? `"${value} us"` : limitToml({ unit, steps: value });
+}
+
+/** Returns the scenario with a value of the axis: whole steps, microseconds, or 128ths.
  *
  * @param queue - Path of the queue.
  */
 export function withValue(text: string, queue: string[], axis: Axis, value: number): string {
   const { kind, key, unit, table, rest } = axis;
-  const quantity = unit === "alpha" ? value / ALPHA_STEPS : `${value} ${unit}`;
-  if (kind === null) return setKeyOfLink(text, [...(table ?? queue), key], inlineToml(quantity));
-  return setKeyOfLink(text, queue, inlineToml({ kind, ...rest, [key]: quantity }));
+  const toml = valueToml(unit, value);
+  if (kind === null) return setKeyOfLink(text, [...(table ?? queue), key], toml);
+  const another = setKeyOfLink(text, queue, inlineToml({ kind, ...rest }));
+  return setKeyOfLink(another, [...queue, key], toml);
 }

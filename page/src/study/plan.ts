@@ -1,6 +1,6 @@
-/** Which run comes next: few buffers first, then the answer, then more buffers, then more seeds. */
+/** Which run comes next: the buffer in question first, then few buffers, then the answer, then more buffers, then more seeds. */
 
-import type { BufferRange } from "../rules/buffer_units";
+import { within, type BufferRange } from "../rules/buffer_units";
 import { smallest, verdictOfAll, type Target } from "./answer";
 import { curvePlan, type Curve } from "./curve_plan";
 import { intervalOf, type Point, pointAt } from "./point";
@@ -25,9 +25,10 @@ export interface Task {
 }
 
 /** Buffers from the smallest to the largest, evenly spread over the logarithm, each once. */
-export function spread({ smallest, largest }: BufferRange, count: number): number[] {
+export function spread(range: BufferRange, count: number): number[] {
+  const { smallest, largest } = range;
   const limits = Array.from({ length: count }, (_, place) =>
-    Math.round(smallest * (largest / smallest) ** (place / (count - 1))),
+    within(range, smallest * (largest / smallest) ** (place / (count - 1))),
   );
   return [...new Set(limits)];
 }
@@ -59,13 +60,13 @@ export function plan(
   if (curve) return { tasks: curvePlan(points, also, curve), search: null };
   const open = (limits: number[], seed: number): Task[] =>
     limits.filter((limit) => !points.get(limit)?.has(seed)).map((limit) => ({ limit, seed }));
-  const scan = spread(range, COARSE);
-  const first = open(scan, 0);
-  if (first.length > 0) return { tasks: first, search: null };
   for (let seed = 0; seed < FEWEST_SEEDS; seed++) {
     const tasks = open(also, seed);
     if (tasks.length > 0) return { tasks, search: null };
   }
+  const scan = spread(range, COARSE);
+  const first = open(scan, 0);
+  if (first.length > 0) return { tasks: first, search: null };
   const search = targets.length > 0 ? searchStep(points, scan, range, targets) : null;
   const wanted = search ? wantedTasks(points, search) : [];
   if (wanted.length > 0) return { tasks: wanted, search };
@@ -109,6 +110,6 @@ function between(points: Map<number, Point>, range: BufferRange, targets: Target
   const regular = spread(range, FINE).length;
   if (limit === null || points.size >= regular + MOST_ADDED) return null;
   const below = Math.max(0, ...[...points.keys()].filter((other) => other < limit));
-  const middle = Math.round(Math.sqrt(Math.max(1, below) * limit));
+  const middle = within(range, Math.sqrt(Math.max(1, below) * limit));
   return below === 0 || limit / below < CLOSE || points.has(middle) ? null : middle;
 }

@@ -15,9 +15,13 @@ export const GROUP = {
   delayP99: "queue_delay_s_p99",
   loss: "loss_fraction",
   completion: "all_sizes.completion_time_s_p95",
+  goodput: "goodput_bps",
 } as const;
 
 type GroupMetric = (typeof GROUP)[keyof typeof GROUP];
+
+/** Ends the name of what a metric is at most where it may be only a lower bound; null if that is unknown. */
+export const AT_MOST = "_at_most";
 
 /** What all packets of the link have in the place of a group's metric. */
 const OF_ALL: Record<GroupMetric, Metric | null> = {
@@ -25,6 +29,7 @@ const OF_ALL: Record<GroupMetric, Metric | null> = {
   [GROUP.delayP99]: "delayP99S",
   [GROUP.loss]: "loss",
   [GROUP.completion]: null,
+  [GROUP.goodput]: null,
 };
 
 /** The metric of a group; of all packets for "", null where they have none. */
@@ -45,8 +50,8 @@ export function groupOf(metric: Metric): string {
 /** The runs of a buffer: seed number (0, 1, ...) to what was measured. */
 export type Point = Map<number, Measured>;
 
-export function pointAt(points: Map<number, Point>, limit: number): Point {
-  return points.get(limit) ?? new Map<number, Measured>();
+export function pointAt<Key>(points: Map<Key, Point>, at: Key): Point {
+  return points.get(at) ?? new Map<number, Measured>();
 }
 
 export function measure(summary: Summary, name: string): Measured {
@@ -57,6 +62,11 @@ export function measure(summary: Summary, name: string): Measured {
     [`${group}.${GROUP.delayP99}`, one.queue_delay_s_p99],
     [`${group}.${GROUP.loss}`, one.loss_fraction],
     [`${group}.${GROUP.completion}`, one.all_sizes?.completion_time_s_p95 ?? null],
+    [
+      `${group}.${GROUP.completion}${AT_MOST}`,
+      one.all_sizes?.completion_time_s_p95_at_most ?? null,
+    ],
+    [`${group}.${GROUP.goodput}`, one.goodput_bps],
   ]);
   return {
     utilization: link?.utilization ?? null,

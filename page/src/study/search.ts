@@ -1,7 +1,7 @@
 /** The search for the smallest sufficient buffer, which is that of `tailroom size`. */
 
 import { here } from "../engine/here";
-import type { BufferRange } from "../rules/buffer_units";
+import { within, type BufferRange } from "../rules/buffer_units";
 import type { Target } from "./answer";
 import { type Point, pointAt } from "./point";
 
@@ -10,7 +10,7 @@ export const PRECISION = 0.06;
 /** Runs of a buffer at most. */
 const MOST_RUNS = 32;
 
-/** Where the mean of a metric crosses its bound, with the 95 % interval; in packets. */
+/** Where the mean of a metric crosses its bound, with the 95 % interval; in steps. */
 export interface Crossing {
   estimate: number;
   low: number;
@@ -38,10 +38,11 @@ export interface SearchStep {
 export function searchStep(
   points: Map<number, Point>,
   scan: number[],
-  { smallest, largest }: BufferRange,
+  range: BufferRange,
   targets: Target[],
 ): SearchStep {
-  const limits = bracket(points, scan, targets);
+  const { smallest, largest, digits } = range;
+  const limits = bracket(points, scan, range, targets);
   if (!limits) return refusal("no tried buffer begins to meet the targets");
   const runs = [...points].map(([limit, point]) => [limit, valuesOf(point, targets)] as const);
   const question = {
@@ -56,7 +57,7 @@ export function searchStep(
     smallest,
     largest,
     max_seeds: MOST_RUNS,
-    is_whole: true,
+    is_whole: digits === undefined,
     limits,
     runs: Object.fromEntries(runs),
   };
@@ -77,7 +78,12 @@ function valuesOf(point: Point, targets: Target[]): number[][] {
 
 /** The largest tried limit whose first run misses a target that the next one meets, the next one, and a
  * limit between them. */
-function bracket(points: Map<number, Point>, scan: number[], targets: Target[]): number[] | null {
+function bracket(
+  points: Map<number, Point>,
+  scan: number[],
+  range: BufferRange,
+  targets: Target[],
+): number[] | null {
   const meets = (limit: number, { metric, atLeast, bound }: Target): boolean => {
     const value = pointAt(points, limit).get(0)?.[metric] ?? null;
     return value !== null && (atLeast ? value >= bound : value <= bound);
@@ -89,5 +95,5 @@ function bracket(points: Map<number, Point>, scan: number[], targets: Target[]):
   const at = Math.max(...targets.map(begins));
   const [low, high] = [scan[at - 1], scan[at]];
   if (at < 1 || low === undefined || high === undefined) return null;
-  return [low, Math.round(Math.sqrt(low * high)), high];
+  return [low, within(range, Math.sqrt(low * high)), high];
 }

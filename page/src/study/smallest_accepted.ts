@@ -1,11 +1,11 @@
-/** The smallest limit that a queue accepts: thresholds in packets must lie below the limit. */
+/** The smallest limit that a queue accepts: thresholds must lie below it, and the largest packet fits. */
 
 import { ScenarioFault, type Question } from "../engine/engine";
 import type { Engine } from "../engine/pool";
 
 /** Finds the limit by bisection, as `tailroom size` does: above an accepted limit all are accepted.
  *
- * @param questionAt - The question with a limit in packets.
+ * @param questionAt - The question with a limit in steps.
  * @param largest - Largest limit that is of interest.
  * @throws ScenarioFault if the engine refuses the largest, too.
  */

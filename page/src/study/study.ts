@@ -5,13 +5,14 @@ import type { Engine } from "../engine/pool";
 import { questionOf } from "../scenario/reading";
 import { removeKey } from "../scenario/text";
 import type { Target } from "./answer";
-import { LIMIT, withValue, type Axis } from "./axis";
+import { withValue, type Axis } from "./axis";
+import { rangeIn } from "../rules/buffer_units";
 import { plan, WHOLE, type Effort, type Plan, type Task } from "./plan";
 import { measure, type Point, pointAt } from "./point";
 import type { SearchStep } from "./search";
 import { smallestAccepted } from "./smallest_accepted";
 
-/** Distance between the first seeds of buffers of n and n + 1 packets, as of `tailroom size`: runs with
+/** Distance between the first seeds of buffers of n and n + 1 steps, as of `tailroom size`: runs with
  * common seeds are not independent. */
 const SEEDS_APART = 1_000;
 /** Studies that are remembered, so that going back to a setting shows its curve at once. */
@@ -24,11 +25,11 @@ export interface Subject {
   link: string;
   /** Path of the link's queue in the text. */
   queue: string[];
-  /** What is varied; the limit, if left out. */
-  axis?: Axis;
+  /** What is varied. */
+  axis: Axis;
   /** Smallest value, where it needs not be found. */
   smallest?: number;
-  /** Largest buffer, in packets, or largest value of the axis. */
+  /** Largest value of the axis. */
   largest: number;
   /** Seed of the scenario, from which those of the runs follow. */
   seed: bigint;
@@ -38,7 +39,7 @@ export interface Subject {
 export interface StudyState {
   subject: Subject | null;
   points: Map<number, Point>;
-  /** The smallest buffer that the queue accepts, in packets; null until it is known. */
+  /** The smallest buffer that the queue accepts; null until it is known. */
   smallest: number | null;
   /** The search for the answer as far as it got; null without targets, and before it begins. */
   search: SearchStep | null;
@@ -61,7 +62,7 @@ interface Known {
 
 /** The text of a run of a study: another value of its axis, and no time series. */
 export function studyText(
-  { text, queue, axis = LIMIT }: Pick<Subject, "text" | "queue" | "axis">,
+  { text, queue, axis }: Pick<Subject, "text" | "queue" | "axis">,
   value: number,
 ): string {
   return withValue(removeKey(text, ["series"]), queue, axis, value);
@@ -161,12 +162,21 @@ export class Study {
   }
 
   /** What comes next; null while the smallest buffer is not known. */
-  #plan({ largest, effort = WHOLE }: Subject): Plan | null {
+  #plan({ axis, largest, effort = WHOLE }: Subject): Plan | null {
     const { points, smallest } = this.#known;
     const next =
       smallest === null
         ? null
-        : plan(points, { smallest, largest }, this.#targets, this.#wantedOf(effort, smallest));
+        : plan(
+            points,
+            rangeIn(
+              axis.unit === "us" || axis.unit === "alpha" ? "packets" : axis.unit,
+              smallest,
+              largest,
+            ),
+            this.#targets,
+            this.#wantedOf(effort, smallest),
+          );
     this.#search = next?.search ?? null;
     return next;
   }

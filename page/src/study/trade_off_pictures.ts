@@ -1,6 +1,7 @@
 /** What each buffer costs, as pictures over the buffer. */
 
 import { spansDecades } from "../pictures/scales";
+import type { Unit } from "../engine/engine";
 import type { Line, Mark, Picture, Shade } from "../pictures/picture";
 import { targetsOf } from "./answer";
 import { GROUP, intervalOf, metricOf, type Metric, type Point } from "./point";
@@ -80,15 +81,31 @@ function panelsFor(who: string): Panel[] {
 /** Names of the pictures, in their order. */
 export const PANEL_NAMES = panelsFor("").map(({ name }) => name);
 
-/** A picture per panel, over the buffers of all curves. */
+/** The axis of the buffer in each unit: its label, and the steps of a unit of the axis. */
+const BUFFERS: Record<Unit, [label: string, steps: number]> = {
+  packets: ["buffer (packets)", 1],
+  B: ["buffer (kB)", 1e3],
+  ns: ["buffer (ms)", 1e6],
+  bdp: ["buffer (BDP)", 1e6],
+};
+
+/** A picture per panel, over the buffers of all curves, which are steps of a unit, as the marks are. */
 export function tradeOffPictures(
   curves: Curve[],
   who: string,
   targets: Targets,
   marks: Mark[],
+  unit: Unit,
 ): Picture[] {
-  const xs = [...new Set(curves.flatMap(({ points }) => [...points.keys()]))].sort((a, b) => a - b);
-  return panelsFor(who).map((panel) => pictureOf(panel, curves, xs, targets, marks));
+  const limits = [...new Set(curves.flatMap(({ points }) => [...points.keys()]))];
+  limits.sort((a, b) => a - b);
+  const [label, steps] = BUFFERS[unit];
+  const scaled = marks.map((mark) => ({ ...mark, at: mark.at / steps }));
+  return panelsFor(who).map((panel) => ({
+    ...pictureOf(panel, curves, limits, targets, scaled),
+    x: { label, log: true },
+    xs: limits.map((limit) => limit / steps),
+  }));
 }
 
 function pictureOf(
@@ -97,7 +114,7 @@ function pictureOf(
   xs: number[],
   targets: Targets,
   marks: Mark[],
-): Picture {
+): Omit<Picture, "x" | "xs"> {
   const lines = curves.flatMap((curve, number) =>
     panel.metrics.map(([metric, name], place) => {
       const label = [curve.name, panel.metrics.length > 1 || !curve.name ? name : ""];
@@ -112,7 +129,6 @@ function pictureOf(
   return {
     name: `trade-off-${panel.name}`,
     title: panel.title + (log && values.includes(0) ? " (zero is not drawn)" : ""),
-    x: { label: "buffer (packets)", log: true },
     y: {
       label: panel.label,
       log,
@@ -120,7 +136,6 @@ function pictureOf(
       ...(!log && { min: 0 }),
       ...(!log && panel.most === 1 && panel.name !== "loss" && { max: 1.02 }),
     },
-    xs,
     lines,
     marks,
     shades: shadesOf(panel, targets),

@@ -3,8 +3,8 @@
 import { make, table } from "../dom";
 import { Chart } from "../pictures/chart";
 import { isEmpty, type Mark, type Picture } from "../pictures/picture";
-import { limitPackets, type Bottleneck } from "../rules/bottleneck";
-import { bdpText } from "../rules/buffer_units";
+import type { Bottleneck } from "../rules/bottleneck";
+import { bdpText, limitText } from "../rules/buffer_units";
 import { duration, loss, percent, plain } from "../scenario/quantities";
 import type { Targets } from "../state";
 import { targetsOf, verdictOfAll, type SizeAnswer } from "./answer";
@@ -16,7 +16,7 @@ import { PANEL_NAMES, tradeOffPictures, type Curve } from "./trade_off_pictures"
 const WORDS = { meets: "meets them", misses: "does not", undecided: "undecided" };
 
 const INTERVAL =
-  "The answer is the next packet above its interval, which holds the smallest buffer whose long-run " +
+  "The answer is the next limit above its interval, which holds the smallest buffer whose long-run " +
   "means meet the targets in at least 95 of 100 searches: all runs near it count, and not those of one " +
   "buffer alone, whose mean is drawn. The command tailroom size below searches in the same way, and also " +
   "bounds the loss.";
@@ -95,7 +95,7 @@ export class TradeOffView {
     const { state, link, targets, who, answer, rules, others } = shown;
     this.#paused = state.waits || (this.#paused && !state.running);
     this.#note.hidden = answer === null;
-    this.#status.textContent = statusText(state);
+    this.#status.textContent = statusText(state, link);
     this.#button.textContent = this.#paused ? "Go on" : "Pause";
     this.#button.hidden = state.done;
     const most = Math.max(
@@ -104,12 +104,13 @@ export class TradeOffView {
     );
     this.#rules.textContent = rulesText(rules.filter(({ at }) => at <= most));
     const marks = [...rules, ...limitMark(link)];
+    const { unit } = link.buffer;
     if (answer?.limit) {
-      const label = `${answer.limit} packets: ${WORDS[answer.verdict]}`;
+      const label = `${limitText(unit, answer.limit)}: ${WORDS[answer.verdict]}`;
       marks.push({ axis: "x", at: answer.limit, label, key: label, kind: "answer" });
     }
     const own: Curve = { name: others.length > 0 ? "now" : "", points: state.points };
-    this.#pictures = tradeOffPictures([own, ...others], who, targets, marks);
+    this.#pictures = tradeOffPictures([own, ...others], who, targets, marks, unit);
     this.#pictures.forEach((picture, place) => {
       const title = this.#titles[place];
       if (title) title.textContent = picture.title;
@@ -131,19 +132,19 @@ function rulesText(rules: Mark[]): string {
 }
 
 function limitMark(link: Bottleneck): Mark[] {
-  const at = limitPackets(link);
+  const at = link.buffer.steps;
   return Number.isFinite(at) ? [{ axis: "x", at, label: "now", key: "now", kind: "limit" }] : [];
 }
 
-function statusText(state: StudyState): string {
+function statusText(state: StudyState, { buffer, packet_bytes }: Bottleneck): string {
   const runs = `${state.runs} ${state.runs === 1 ? "run" : "runs"} of ${state.points.size} buffers`;
   const bands =
     `Bands are 95 % intervals. A buffer gets up to ${MOST_SEEDS} seeds, fewer if its intervals are ` +
     `within ${plain(100 * WIDTH.utilization)} points of utilization and ` +
     `${plain(100 * WIDTH.delay)} % of the 99th percentile of the delay.`;
   const smallest =
-    (state.smallest ?? 1) > 1
-      ? ` The queue accepts no limit below ${state.smallest} packets, so none was tried.`
+    (state.smallest ?? 1) > (buffer.unit === "packets" ? 1 : packet_bytes)
+      ? ` The queue accepts no limit below ${limitText(buffer.unit, state.smallest ?? 1)}, so none was tried.`
       : "";
   const failed = state.failed > 0 ? ` ${state.failed} runs failed: ${state.fault}` : "";
   if (state.waits) return `A run takes long here. Go on starts at least ${FINE} runs.`;
@@ -171,7 +172,7 @@ function numbersTable(
     .map((limit) => {
       const point = pointAt(points, limit);
       return [
-        String(limit),
+        limitText(link.buffer.unit, limit),
         bdpText(link, limit),
         String(point.size),
         cell(point, "utilization", (value) => percent(value)),
@@ -184,7 +185,7 @@ function numbersTable(
     });
   const of = who && ` (${who})`;
   const head = [
-    "packets",
+    "buffer",
     "BDP",
     "runs",
     "utilization",

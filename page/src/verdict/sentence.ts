@@ -1,66 +1,97 @@
 /** The verdict on a buffer in words. */
 
-import { duration, packets, percent, plain } from "../scenario/quantities";
-import { estimateAt, type Estimate } from "../study/curve";
+import { duration, percent, plain } from "../scenario/quantities";
+import type { Estimate } from "../study/curve";
+import { areSame, pairedDifference } from "../study/paired";
 import type { Metric, Point } from "../study/point";
+import type { Interval } from "../study/statistics";
 
 /** Differences of utilization below this, a fraction, are of no interest to anybody. */
 const NO_DIFFERENCE = 0.0005;
-const HALF = 0.5;
+/** Runs below which no difference is told. */
+const FEWEST_PAIRS = 2;
+
+export const SAME_UTILIZATION = "the same utilization";
+
+/** Another buffer, with the seeds of the present one. */
+export interface Beside {
+  /** "Half the buffer" */
+  name: string;
+  /** The buffer as people write it. */
+  amount: string;
+  point: Point;
+}
 
 export interface Evidence {
-  points: Map<number, Point>;
+  /** The runs of the present buffer. */
+  own: Point;
   utilization: Metric;
   /** The 99th percentile of the queueing delay of those who are watched. */
   wait: Metric | null;
 }
 
-interface Difference {
-  by: number;
-  /** Whether both 95 % intervals together are narrower than the difference. */
-  isSure: boolean;
+/** Whether the whole 95 % interval of a difference lies on one side of 0. */
+export function isSure({ mean, halfWidth }: Interval): boolean {
+  return Math.abs(mean) > halfWidth;
 }
 
-export function difference(from: Estimate | null, to: Estimate | null): Difference | null {
-  if (!from || !to) return null;
-  const by = to.mean - from.mean;
-  return { by, isSure: Math.abs(by) > Math.hypot(from.halfWidth, to.halfWidth) };
+/** What half and twice of a buffer change; empty while that is not known.
+ *
+ * @param twice - The name of the buffer that shows whether the limit is ever reached.
+ */
+export function alternativesText(evidence: Evidence, beside: Beside[], twice: string): string {
+  const known = beside.filter(({ point }) => point.size >= FEWEST_PAIRS);
+  const same = known.filter(({ point }) => areSame(evidence.own, point));
+  const sentences = known
+    .filter((one) => !same.includes(one))
+    .map((one) => changeText(evidence, one));
+  if (same.length > 0) {
+    const names = same.map(({ name, amount }) => `${name} (${amount})`).join(" and ");
+    const give = same.length > 1 ? "give" : "gives";
+    const isUnreached = same.some(({ name }) => name === twice);
+    const why = isUnreached ? ": the limit is never reached" : "";
+    sentences.push(`${names} ${give} the same results, run by run${why}.`);
+  }
+  return sentences.filter(Boolean).join(" ").replace(" and Twice", " and twice");
 }
 
-/** What half and twice of a buffer change; empty while that is not known. */
-export function alternativesText(evidence: Evidence, limit: number): string {
-  const half = Math.max(1, Math.round(limit * HALF));
-  const sentences = [
-    half < limit ? changeText(evidence, limit, half, "Half the buffer") : "",
-    changeText(evidence, limit, 2 * limit, "Twice the buffer"),
+function changeText({ own, utilization, wait }: Evidence, { name, amount, point }: Beside): string {
+  const parts = [
+    utilizationText(pairedDifference(own, point, utilization)),
+    waitText(pairedDifference(own, point, wait)),
   ];
-  return sentences.filter(Boolean).join(" ");
-}
-
-function changeText(evidence: Evidence, from: number, to: number, name: string): string {
-  const { points, utilization, wait } = evidence;
-  const changeOf = (metric: Metric | null): Difference | null =>
-    difference(estimateAt(points, from, metric), estimateAt(points, to, metric));
-  const parts = [utilizationText(changeOf(utilization)), waitText(changeOf(wait))];
   const said = parts.filter(Boolean).join(" and ");
-  return said && `${name} (${packets(to)}): ${said}.`;
+  return said && `${name} (${amount}): ${said}.`;
 }
 
-function utilizationText(change: Difference | null): string {
+/** A difference with half of its interval: "4 ± 0.2 percentage points more utilization". */
+export function utilizationText(change: Interval | null): string {
   if (!change) return "";
-  const size = Math.abs(change.by);
-  if (size < NO_DIFFERENCE) return "the same utilization";
-  const direction = change.by < 0 ? "less" : "more";
-  const points = `${plain(100 * size, 2)} percentage points ${direction} utilization`;
-  return change.isSure ? points : `perhaps ${points}`;
+  const size = Math.abs(change.mean);
+  if (size < NO_DIFFERENCE && change.halfWidth < NO_DIFFERENCE) return SAME_UTILIZATION;
+  const direction = change.mean < 0 ? "less" : "more";
+  const points = withHalf(100 * size, 100 * change.halfWidth, (value) => plain(value, 2));
+  return `${doubt(change)}${points} percentage points ${direction} utilization`;
 }
 
-function waitText(change: Difference | null): string {
+function waitText(change: Interval | null): string {
   if (!change) return "";
-  if (change.by === 0) return "the same wait";
-  const size = Math.abs(change.by);
-  const shown = `${duration(Number(size.toPrecision(2)))} ${change.by < 0 ? "less" : "more"} wait`;
-  return change.isSure ? shown : `perhaps ${shown}`;
+  if (change.mean === 0 && change.halfWidth === 0) return "the same wait";
+  return `${doubt(change)}${timeText(change)} ${change.mean < 0 ? "less" : "more"} wait`;
+}
+
+/** The size of a difference of times, with half of its interval. */
+export function timeText({ mean, halfWidth }: Interval): string {
+  const rounded = (value: number): string => duration(Number(value.toPrecision(2)));
+  return withHalf(Math.abs(mean), halfWidth, rounded);
+}
+
+function doubt(change: Interval): string {
+  return isSure(change) ? "" : "perhaps ";
+}
+
+function withHalf(size: number, half: number, shown: (value: number) => string): string {
+  return half > 0 ? `${shown(size)} ± ${shown(half)}` : shown(size);
 }
 
 /** How sure the numbers of the verdict are. */

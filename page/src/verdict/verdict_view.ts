@@ -1,31 +1,31 @@
 /** The verdict on top of the page: one sentence, how sure it is, and how to configure the buffer. */
 
 import { announce, make } from "../dom";
-import { limitPackets, withLimit, type Bottleneck } from "../rules/bottleneck";
-import { wholePackets } from "../rules/buffer_units";
-import { equivalents } from "../rules/rules";
+import { withLimit, type Bottleneck, type Buffer } from "../rules/bottleneck";
+import { limitText, readLimit } from "../rules/buffer_units";
+import { equivalents, type Equivalent } from "../rules/rules";
 import { withWords, wordsOn } from "../scenario/discipline_words";
 import {
   duration,
-  packets,
   percent,
   QuantityError,
   readDuration,
   readNumber,
   readUtilization,
+  withPoint,
 } from "../scenario/quantities";
 import type { SizeAnswer } from "../study/answer";
 import { estimateAt, limitWhere, type Estimate } from "../study/curve";
 import { GROUP, metricOf, type Measured, type Metric, type Point } from "../study/point";
-import { gradeOf, GRADES_TEXT } from "./grade";
+import { gradeAt, GRADES_TEXT } from "./grade";
+import { TWICE } from "./besides";
 import { Handle } from "./handle";
-import { othersText, type Instead, type Others } from "./instead";
-import { alternativesText, surenessText } from "./sentence";
+import { othersText, priceText, type Instead, type Others, type Price } from "./instead";
+import { alternativesText, surenessText, type Beside } from "./sentence";
 
 export interface VerdictShown {
+  /** The link with the buffer in question. */
   link: Bottleneck;
-  /** The buffer in question, in whole packets. */
-  limit: number;
   who: string;
   groups: string[];
   points: Map<number, Point>;
@@ -33,12 +33,17 @@ export interface VerdictShown {
   run: Measured | null;
   answer: SizeAnswer | null;
   answerText: string;
+  /** Runs of the present setting, and those of half and twice of the buffer, with the same seeds. */
+  own: Point;
+  beside: Beside[];
+  /** What the best other discipline changes; null while it is not known. */
+  price: Price | null;
   /** Other disciplines; null while they are not known, or why they are not compared. */
   others: Others | string | null;
 }
 
 export interface VerdictEvents {
-  onLimit: (packets: number) => void;
+  onLimit: (buffer: Buffer) => void;
   /** The slider of the buffer moves by so many steps. */
   onStep: (steps: number) => void;
   onWho: (group: string) => void;
@@ -50,8 +55,8 @@ const NOTHING = "…";
 /** Groups whose grades stand below the sentence; the table of groups has all of them. */
 const MOST_GRADES = 8;
 const MEASURED =
-  "Packets of a group wait at all links that they cross. " +
-  `“Perhaps”: the difference is within its 95 % interval. ${GRADES_TEXT}`;
+  "Packets of a group wait at all links that they cross. Differences are of runs with common seeds, ± half " +
+  `of their 95 % interval. “Perhaps”: the interval holds 0. ${GRADES_TEXT}`;
 const OTHERS_FOLLOW = "Runs with other queue disciplines follow.";
 /** Runs from which a mean with its interval takes the place of the one run. */
 const FEWEST_RUNS = 2;
@@ -73,32 +78,37 @@ export class VerdictView {
   readonly #use: HTMLButtonElement;
   readonly #of = make("p", { class: "quiet" });
   readonly #command = make("code", { class: "code", tabindex: "0" });
+  readonly #left = make("p", { class: "quiet" });
   readonly #others = make("dl", {});
+  readonly #host: HTMLElement;
   #shown: VerdictShown | null = null;
   #best: Instead | null = null;
 
   constructor(host: HTMLElement, events: VerdictEvents) {
-    const read = (of: (text: string, shown: VerdictShown) => number | null) => (text: string) =>
+    this.#host = host;
+    const read = (of: (text: string, shown: VerdictShown) => Buffer | null) => (text: string) =>
       this.#read(text, of, events.onLimit);
+    const where = (shown: VerdictShown, metric: Metric | null, value: number): Buffer | null => {
+      const steps = limitWhere(shown.points, metric, value);
+      return steps === null ? null : { ...shown.link.buffer, steps };
+    };
     this.#buffer = new Handle("Buffer", read(bufferOf), events.onStep);
     this.#used = new Handle(
       "Utilization",
-      read((text, { points }) => limitWhere(points, "utilization", readUtilization(text))),
+      read((text, shown) => where(shown, "utilization", readUtilization(text))),
       events.onStep,
     );
     this.#wait = new Handle(
       "Wait of 99 % of the packets",
-      read((text, { points, who }) =>
-        limitWhere(points, metricOf(who, GROUP.delayP99), readDuration(text)),
-      ),
+      read((text, shown) => where(shown, metricOf(shown.who, GROUP.delayP99), readDuration(text))),
       events.onStep,
     );
     this.#who.addEventListener("change", () => events.onWho(this.#who.value));
     this.#use = make("button", {
       type: "button",
       click: () => {
-        const limit = this.#shown?.answer?.limit;
-        if (limit) events.onLimit(limit);
+        const steps = this.#shown?.answer?.limit;
+        if (this.#shown && steps) events.onLimit({ ...this.#shown.link.buffer, steps });
       },
     });
     this.#useInstead = make("button", {
@@ -133,6 +143,7 @@ export class VerdictView {
       make("div", { class: "row" }, this.#answer, this.#use),
       this.#of,
       make("div", { class: "command" }, this.#command, copy),
+      this.#left,
       make("details", {}, make("summary", {}, "In the words of other tools"), this.#others),
       make("details", {}, make("summary", {}, "How waits and grades are defined"), MEASURED),
     );
@@ -150,11 +161,17 @@ export class VerdictView {
     );
   }
 
+  /** Whether the scenario is wrong, so that nothing here is of it. */
+  past(isPast: boolean): void {
+    this.#host.classList.toggle("past", isPast);
+  }
+
   show(shown: VerdictShown): void {
     this.#shown = shown;
-    const { link, limit, who, groups, points } = shown;
+    const { link, who, groups, points, own, beside } = shown;
+    const { unit, steps } = link.buffer;
     const wait = metricOf(who, GROUP.delayP99);
-    this.#buffer.show(Number.isFinite(limit) ? packets(limit) : "no limit");
+    this.#buffer.show(limitText(unit, steps));
     const words = wordsOn(link.discipline);
     this.#discipline.textContent = ` in ${link.discipline}`;
     this.#words.textContent = `${words && ` (${words})`},`;
@@ -163,10 +180,11 @@ export class VerdictView {
     this.#showWho(groups, who);
     this.#grade.textContent = this.#gradeText(who);
     this.#alternatives.textContent = alternativesText(
-      { points, utilization: "utilization", wait },
-      limit,
+      { own, utilization: "utilization", wait },
+      beside,
+      TWICE,
     );
-    const estimates = ["utilization", wait].map((metric) => estimateAt(points, limit, metric));
+    const estimates = ["utilization", wait].map((metric) => estimateAt(points, steps, metric));
     this.#sureness.textContent = sureness(estimates, shown.run);
     this.#grades.replaceChildren(
       make("li", { class: "quiet" }, "99 of 100 packets wait at most:"),
@@ -180,8 +198,8 @@ export class VerdictView {
   /** The mean of the study, or the value of the one run, or that nothing is known yet. */
   #value(metric: Metric | null): number | null {
     if (!this.#shown || metric === null) return null;
-    const { points, limit, run } = this.#shown;
-    const estimate = estimateAt(points, limit, metric);
+    const { points, link, run } = this.#shown;
+    const estimate = estimateAt(points, link.buffer.steps, metric);
     if (estimate && !estimate.isBetween && estimate.count >= FEWEST_RUNS) return estimate.mean;
     return run?.[metric] ?? estimate?.mean ?? null;
   }
@@ -192,8 +210,9 @@ export class VerdictView {
   }
 
   #gradeText(who: string): string {
-    const delay = this.#value(metricOf(who, GROUP.delayMean));
-    return delay === null ? "" : `grade ${gradeOf(delay)}`;
+    const delay = this.#value(metricOf(who, GROUP.delayP99));
+    const grade = gradeAt(this.#shown?.link ?? null, delay);
+    return grade && `grade ${grade}`;
   }
 
   #gradeEntry(group: string): HTMLElement {
@@ -218,53 +237,57 @@ export class VerdictView {
     this.#who.value = who;
   }
 
-  #showOtherDisciplines({ others, who }: VerdictShown): void {
+  #showOtherDisciplines({ others, who, price }: VerdictShown): void {
     const isKnown = others !== null && typeof others !== "string";
-    this.#best = isKnown ? others.best : null;
-    this.#instead.textContent = isKnown
-      ? othersText(others, who || ALL)
-      : (others ?? OTHERS_FOLLOW);
+    const best = isKnown ? others.best : null;
+    this.#best = price && best;
+    const text = isKnown ? othersText(others, who || ALL) : (others ?? OTHERS_FOLLOW);
+    const proposed = best && (price ? priceText(best, price) : OTHERS_FOLLOW);
+    this.#instead.textContent = [proposed, text].filter(Boolean).join(" ");
     this.#instead.classList.toggle("quiet", !this.#best);
     this.#instead.parentElement?.toggleAttribute("hidden", this.#instead.textContent === "");
     this.#useInstead.hidden = !this.#best;
     this.#useInstead.textContent = `Use ${this.#best?.kind ?? ""}`;
   }
 
-  #showAnswer({ answer, answerText, limit }: VerdictShown): void {
+  #showAnswer({ answer, answerText, link }: VerdictShown): void {
     this.#answer.textContent = answerText;
     this.#answer.parentElement?.toggleAttribute("hidden", answerText === "");
     const other = answer?.limit ?? null;
-    this.#use.hidden = other === null || other === limit;
-    if (other !== null) this.#use.textContent = `Use ${packets(other)}`;
+    const { unit, steps } = link.buffer;
+    this.#use.hidden = other === null || other === steps;
+    if (other !== null) this.#use.textContent = `Use ${limitText(unit, other)}`;
   }
 
-  #showCommand({ link, limit, answer }: VerdictShown): void {
-    const buffer = answer?.limit ?? limit;
+  #showCommand({ link, answer }: VerdictShown): void {
+    const buffer = answer?.limit ?? link.buffer.steps;
+    const amount = limitText(link.buffer.unit, buffer);
     this.#command.parentElement?.toggleAttribute("hidden", !Number.isFinite(buffer));
     this.#of.hidden = !Number.isFinite(buffer);
-    const known = Number.isFinite(buffer) ? equivalents(withLimit(link, buffer), buffer) : [];
+    const known = Number.isFinite(buffer) ? equivalents(withLimit(link, buffer)) : [];
     const [first, ...others] = known;
-    const which = answer?.limit ? `the answer, ${packets(buffer)},` : packets(buffer);
+    const which = answer?.limit ? `the answer, ${amount},` : amount;
     this.#of.textContent = `To set ${which} with ${first?.tool ?? "Linux"}:`;
     this.#command.textContent = first?.text ?? "";
+    this.#left.textContent = leftText(first);
     this.#others.replaceChildren(
-      ...others.flatMap(({ tool, purpose, text }) => [
-        make("dt", {}, purpose ? `${tool}, ${purpose}` : tool),
-        make("dd", {}, make("code", { class: "code" }, text)),
+      ...others.flatMap((one) => [
+        make("dt", {}, one.purpose ? `${one.tool}, ${one.purpose}` : one.tool),
+        make("dd", {}, make("code", { class: "code" }, one.text), leftText(one)),
       ]),
     );
   }
 
   #read(
     text: string,
-    of: (text: string, shown: VerdictShown) => number | null,
-    onLimit: (packets: number) => void,
+    of: (text: string, shown: VerdictShown) => Buffer | null,
+    onLimit: (buffer: Buffer) => void,
   ): string {
     if (!this.#shown) return "";
     try {
-      const limit = of(text, this.#shown);
-      if (limit === null) return "No buffer has been tried yet; wait for the first runs";
-      onLimit(limit);
+      const buffer = of(text, this.#shown);
+      if (buffer === null) return "No buffer has been tried yet; wait for the first runs";
+      onLimit(buffer);
       return "";
     } catch (error) {
       if (error instanceof QuantityError) return error.message;
@@ -283,21 +306,24 @@ export class VerdictView {
   }
 }
 
-/** A buffer as it is written: "83", "83 packets", "50 ms". */
-function bufferOf(text: string, { link }: VerdictShown): number {
-  const number = text.replace(/\s*packets?\s*$/, "");
-  const limit = /s\s*$/.test(number)
-    ? readDuration(number) * link.capacity_pps
-    : readNumber(number);
-  return wholePackets(limit);
+/** A buffer as it is written: "83 packets", "64 kB", "50 ms", "0.5 bdp"; a number alone counts packets. */
+function bufferOf(text: string): Buffer {
+  const written = withPoint(text);
+  const buffer = readLimit(/[a-z]/i.test(written) ? written : `${readNumber(text)} packets`);
+  if (buffer) return buffer;
+  throw new QuantityError(
+    `"${text.trim()}" is no limit; write whole packets, or for example 64 kB, 50 ms or 0.5 bdp`,
+  );
+}
+
+/** What a tool does not carry, in a sentence; empty if it carries all. */
+function leftText(one: Equivalent | undefined): string {
+  const left = one?.left_out ?? [];
+  if (left.length === 0) return "";
+  return `Not in these lines: ${left.map(({ key, reason }) => `${key} (${reason})`).join("; ")}.`;
 }
 
 function sureness([utilization, wait]: (Estimate | null)[], run: Measured | null): string {
   const text = surenessText(utilization ?? null, wait ?? null);
   return text || (run ? "Simulated: one run of this buffer so far." : "Simulating.");
-}
-
-/** The whole packets of a link's limit. */
-export function wholeLimit(link: Bottleneck): number {
-  return wholePackets(limitPackets(link));
 }

@@ -1,7 +1,7 @@
 /** Whose packets the page watches. */
 
 import type { Reading } from "../scenario/reading";
-import type { Bottleneck } from "../rules/bottleneck";
+import type { Bottleneck } from "../engine/engine";
 
 /** A stream of at most this share of the rate is a call, a game or a probe, not a load. */
 const SMALL = 0.1;

@@ -6,6 +6,7 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { PRESETS } from "../../src/scenario/presets";
 import { duration, packets, percent } from "../../src/scenario/quantities";
 import { POOL, TWO_PORTS, TWO_RENO } from "./scenarios";
 import { commandLineSummary, serveExplore, serveStatic, type Served } from "./servers";
@@ -188,6 +189,8 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     const run = page.getByRole("group", { name: "Run" });
     const changes: [() => Promise<unknown>, string][] = [
       [() => fill(link.getByLabel("Rate"), "20 Mbit/s"), 'rate = "20 Mbit/s"'],
+      [() => fill(link.getByLabel("Rate"), "30M"), 'rate = "30 Mbit/s"'],
+      [() => fill(link.getByLabel("Rate"), "20 Mbit/s"), 'rate = "20 Mbit/s"'],
       [() => fill(link.getByLabel("Delay, one way"), "2,5 ms"), 'delay = "2.5 ms"'],
       [() => link.getByLabel("Queue").selectOption("codel"), 'kind = "codel"'],
       [() => fill(link.getByLabel("Limit"), "0,5 bdp"), 'limit = "0.5 bdp"'],
@@ -218,8 +221,14 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     await page.locator("#measured input[type=file]").setInputFiles(MEASUREMENT);
     const found = page.locator("#measured strong");
     await expect.poll(() => found.textContent()).toContain("holds about 247.2 kB (165 packets");
-    await page.getByRole("button", { name: "Use this buffer" }).click();
-    await expectText(page, 'limit = "165 packets"');
+    await page.getByRole("button", { name: "Simulate my link" }).click();
+    // The file is of a path of 50 Mbit/s and 20 ms, behind 8 flows.
+    await expectText(page, 'title = "My link, as measured"');
+    const text = await page.locator("#text").inputValue();
+    expect(text).toMatch(/rate = "(49|50)\d{3} kbit\/s"/);
+    expect(text).toMatch(/limit = "2472\d\d B"/);
+    expect(text).toMatch(/rtt = "20(\.\d)? ms"/);
+    await ended(page);
     await page.getByLabel("Measurement", { exact: true }).setInputFiles(import.meta.filename);
     await page.getByText("is no measurement that tailroom knows").waitFor();
     expect(complaints).toEqual([]);
@@ -263,12 +272,14 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     const line = TWO_RENO.split("\n").indexOf('rate = "10 Mbit/s"') + 1;
     await write(page, TWO_RENO.replace("10 Mbit/s", "10 parsec"));
     await page.locator("#problems").getByText(`line ${line}`).waitFor();
+    await page.locator("#verdict-text.past").waitFor({ state: "attached" });
     expect(await page.locator("#problems").textContent()).toContain("links.bottleneck.rate");
     await write(page, `${TWO_RENO}\n[flows.other`);
     await page.locator("#problems li").first().waitFor();
     await write(page, TWO_RENO);
     await expectSame(page, TWO_RENO);
     expect(await page.locator("#problems li").count()).toBe(0);
+    expect(await page.locator("#verdict-text.past").count()).toBe(0);
   });
 
   test("no number of another scenario is bold, at any moment", async () => {
@@ -303,17 +314,55 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
         .evaluateAll((inputs) => inputs.map((input) => (input as HTMLInputElement).value));
     expect(await verdict.locator("select").inputValue()).toBe("voice");
     expect(await page.evaluate(() => (globalThis as unknown as { seen: string[] }).seen)).toEqual([
-      packets(166),
+      duration(0.1),
       percent(summary.links["down"]?.utilization ?? Number.NaN, 1),
       duration(summary.groups["voice"]?.queue_delay_s_p99 ?? Number.NaN),
     ]);
-    expect(await verdict.locator(".command code").textContent()).toMatch(/pfifo limit 166$/);
+    expect(await verdict.locator(".command code").textContent()).toMatch(/bfifo limit 250000$/);
     await fill(verdict.getByLabel("Buffer"), "50 ms");
+    await expect.poll(() => page.locator("#text").inputValue()).toContain('limit = "50 ms"');
+    expect((await values())[0]).toBe(duration(0.05));
+    await fill(verdict.getByLabel("Buffer"), "83 packets");
     await expect.poll(() => page.locator("#text").inputValue()).toContain('limit = "83 packets"');
-    expect((await values())[0]).toBe(packets(83));
+    await expect.poll(async () => (await values())[0]).toBe(packets(83));
     await fill(verdict.getByLabel("Buffer"), "many");
     expect(await verdict.getByLabel("Buffer").getAttribute("aria-invalid")).toBe("true");
     expect(complaints).toEqual([]);
+  });
+
+  test("a buffer in bytes is studied in bytes: the verdict stays that of the run", async () => {
+    const page = await visit(served.address);
+    const text = PRESETS.find(({ name }) => name === "dsl")?.text ?? "";
+    await page.locator("#preset-choice").selectOption("dsl");
+    const verdict = page.locator("#verdict-text");
+    await verdict.getByText(/means of \d+ runs/).waitFor();
+    // `tailroom run dsl --seeds 3`: 508 ms; 42 packets, which hold 63 kB of 1500 B: 141 ms.
+    const wait = await verdict.getByLabel("Wait of 99 % of the packets").inputValue();
+    const p99 = commandLineSummary(text).groups["voice_up"]?.queue_delay_s_p99 ?? Number.NaN;
+    expect(Number.parseFloat(wait) / (1000 * p99)).toBeGreaterThan(0.95);
+    expect(Number.parseFloat(wait) / (1000 * p99)).toBeLessThan(1.05);
+    expect(await verdict.locator(".command code").textContent()).toMatch(/bfifo limit 64000$/);
+    await verdict.getByText(/^Half the buffer \(32\skB\): .* less wait\. Twice/).waitFor();
+    const slider = page.getByRole("slider");
+    await slider.press("ArrowLeft");
+    await expectText(page, 'limit = "63700 B"');
+    await slider.press("ArrowRight");
+    await expectText(page, 'limit = "64000 B"');
+  });
+
+  test("a limit that is never reached changes nothing, and a proposal has its price", async () => {
+    const page = await visit(served.address);
+    const verdict = page.locator("#verdict-text");
+    await verdict
+      .getByText(/^Gained with fq_codel .*voice: .* less wait.*Lost: .* less utilization/)
+      .waitFor();
+    await verdict.getByRole("button", { name: "Use fq_codel" }).click();
+    await verdict
+      .getByText(/give the same results, run by run: the limit is never reached\./)
+      .waitFor();
+    await page.locator("#preset-choice").selectOption("satellite");
+    await verdict.getByText(/^Not proposed here: pie, codel, fq_codel, .* up to 100\sms/).waitFor();
+    expect(await verdict.getByRole("button", { name: /^Use / }).count()).toBe(0);
   });
 
   test("undo and redo go through settled changes, and one's own scenario is never lost", async () => {
@@ -420,6 +469,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     expect(await page.locator("#text").inputValue()).not.toBe(before);
     await ended(page);
     expect(await page.locator("#problems li").count()).toBe(0);
+    expect(await page.locator("#verdict-text.past").count()).toBe(0);
   });
 
   test("a drag along the frontier of a pool sets its alpha", async () => {
@@ -451,6 +501,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
       .toBeGreaterThan(1);
     await ended(page);
     expect(await page.locator("#problems li").count()).toBe(0);
+    expect(await page.locator("#verdict-text.past").count()).toBe(0);
   });
 
   test("the memory of a pool stands next to the other pictures, which share pointer and zoom", async () => {
@@ -545,7 +596,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     await write(page, TWO_RENO.replace("20 packets", "25 kB"));
     await page
       .locator("#slider output")
-      .getByText(/^16\spackets · 25\skB · 20\sms · /)
+      .getByText(/^25\skB · 20\sms · .* · 16\spackets$/)
       .waitFor();
     await page.getByText("Keep this setting").click();
     const link = page.getByRole("group", { name: "Link “bottleneck”" });
@@ -554,7 +605,7 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
       .locator("#kept tr")
       .filter({ hasText: /^Limit/ })
       .locator("td");
-    await expect.poll(() => limits.allTextContents()).toEqual(Array(2).fill("16\u202fpackets"));
+    await expect.poll(() => limits.allTextContents()).toEqual(Array(2).fill("25\u202fkB"));
     expect(await page.locator("#verdict-text .command").textContent()).toMatch(/limit 16\b/);
   });
 
@@ -736,9 +787,15 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     await embedded.locator("html[data-theme=dark]").waitFor();
     // Whom a discipline helps is said where the verdict is, and without the frontier.
     const verdict = await open(`${served.address}#embed=verdict`);
-    await verdict.locator(".instead").getByText("With fq_codel (a queue per flow").waitFor();
+    await verdict.locator(".instead").getByText("Gained with fq_codel (a queue per flow").waitFor();
     await verdict.getByRole("button", { name: "Use fq_codel" }).click();
     await expectText(verdict, 'kind = "fq_codel"');
+    for (const inherited of ["constructor", "__proto__", "toString,verdict"]) {
+      const page = await context.newPage();
+      await page.goto(`${served.address}#embed=${inherited}`);
+      await page.getByText(`The page has no part ${inherited.split(",")[0]};`).waitFor();
+      await page.close();
+    }
     const wrong = await open(`${served.address}#embed=queue,pie`);
     await wrong.locator("#notice").getByText("no part pie").waitFor();
     expect(complaints).toEqual([]);

@@ -128,6 +128,13 @@ def near(  # noqa: PLR0913 - one argument an option
             '"20 cubic, 20 bbr3".'
         ),
     ] = "1",
+    access_rate: Annotated[
+        str | None,
+        typer.Option(
+            help="Rate of the access link of each flow, e.g. 300Mbit/s (default: at least that of "
+            "the link)."
+        ),
+    ] = None,
     congestion: Annotated[
         str | None,
         typer.Option(
@@ -159,6 +166,7 @@ def near(  # noqa: PLR0913 - one argument an option
     with failures.reported():
         count, congestion, shares = _read_flows(flows, congestion)
         link = _read_link(rate, rtt, count, congestion, queue, short_flows=short_flows)
+        behind = _behind_access(link, access_rate)
         rows = atlas().answers.to_pylist()
         neighbours = nearest(rows, link)
         if not neighbours:
@@ -200,7 +208,7 @@ def near(  # noqa: PLR0913 - one argument an option
         if shares:
             print(shares)
         _print_ages(row for neighbour in neighbours for row in neighbour.answers)
-        words = list(_answers(rows, link, neighbours[0], any_loss=any_loss))
+        words = [*behind, *_answers(rows, link, neighbours[0], any_loss=any_loss)]
         is_far = neighbours[0].distance > FAR
         loses = not any_loss and any(map(_loses_more, neighbours[0].answers))
         if is_far:
@@ -309,6 +317,36 @@ def _read_flows(text: str, congestion: str | None) -> tuple[int, str, str]:
         f"--flows {shown(text)}: the atlas has no cells with these controls together; choose "
         '"N cubic, N bbr3" or "N cubic, N prague", or ask `tailroom size` for this link'
     )
+
+
+def _behind_access(link: Link, access_rate: str | None) -> list[str]:
+    """What access links change of the answers of the cells, whose hosts have faster interfaces.
+
+    Raises:
+        InputError: The rate is wrong, or the flows cannot fill the link.
+    """
+    if access_rate is None:
+        if link.flows == 1:
+            return []
+        return [
+            f"{link.flows:,} long flows at once, each of which may send at the rate of the link; "
+            "--access-rate gives the rate of access links"
+        ]
+    try:
+        _, access_bps = read_rate(access_rate, "access-rate")
+    except ScenarioError as error:
+        raise failures.InputError(f"--{error}") from None
+    able = link.flows * access_bps / link.rate_bps
+    if able < 1:
+        raise failures.InputError(
+            f"--access-rate {shown(access_rate)}: {link.flows:,} flows behind such links send at "
+            f"most {able:.0%} of the rate, so that no buffer fills the link; give more --flows, or "
+            "ask `tailroom size` for a delay or a loss"
+        )
+    return [
+        f"behind access links of {rate_words(round(access_bps))}/s packets arrive less in bursts "
+        "than in the cells, so that less may do; `tailroom size --access-rate` simulates them"
+    ]
 
 
 def _read_link(  # noqa: PLR0913 - one argument an option

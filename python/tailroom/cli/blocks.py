@@ -7,6 +7,7 @@ from rich.console import Console
 
 from tailroom.cli import report
 from tailroom.cli.terminal_text import escape
+from tailroom.simulation.lower_bounds import LEGEND, MARK
 
 GAP = 2
 """Spaces between two columns."""
@@ -62,6 +63,8 @@ def print_block(
         for row in zip(*(entry.cells for entry in shown), strict=True):
             table.add_row(*map(escape, row))
         console.print(table)
+    if any(cell.lstrip().startswith(MARK) for column in columns for cell in column.cells):
+        console.print(LEGEND)
 
 
 def tables_needed(console: Console, names: Sequence[Column], columns: Sequence[Column]) -> int:

@@ -20,7 +20,7 @@ from tailroom.cli.headroom_report import (
 )
 from tailroom.cli.options import Json
 from tailroom.cli.signature import options_of
-from tailroom.pfc_headroom.formats import FORMATS, left_out
+from tailroom.pfc_headroom.formats import FORMATS, remarks
 
 if TYPE_CHECKING:
     from tailroom.pfc_headroom.check import HeadroomCheck
@@ -158,9 +158,9 @@ def _print(
         print(json_text.dumps({**answer.as_dict(), **parts}, indent=2))
     elif format_name:
         print(FORMATS[format_name](answer), end="")
-        note = left_out(answer, format_name)
-        if note:
-            print(f"note: {note}", file=sys.stderr)
+        # SONiC's have a place for comments; a file of OpenConfig is JSON alone.
+        for remark in remarks(answer, format_name) if format_name == "openconfig" else ():
+            print(f"note: {remark}", file=sys.stderr)
     else:
         show(answer, Console(highlight=False))
         if simulated is not None:

@@ -47,12 +47,15 @@ def show(answer: Headroom, console: Console) -> None:
     console.print(f"xon  {answer.xon_bytes:,} B{_cells(answer.xon_cells)}{below}")
     shared = ", as ports share the headroom" if answer.is_shared else ""
     console.print(f"size {answer.size_bytes:,} B{_cells(answer.size_cells)}{shared}")
-    if answer.pool_bytes is not None:
+    if answer.pool_bytes is not None and answer.is_shared:
         over = f" / {answer.oversubscription:g}" if answer.oversubscription > 1 else ""
         console.print(
             f"pool {answer.pool_bytes:,} B{_cells(answer.pool_cells)} of headroom for "
             f"{answer.ports:,} ports x {answer.priorities} priorities{over}"
         )
+    if answer.verdict:
+        colour = "red" if answer.fits is False else "default"
+        console.print(f"all  [{colour}]{answer.verdict}[/{colour}]", soft_wrap=True)
     if answer.published:
         _show_published(answer, console)
     console.print(f"\nAssumed: {escape(' '.join(answer.assumptions))}", soft_wrap=True)

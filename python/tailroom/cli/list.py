@@ -73,6 +73,8 @@ def _print_names(console: Console, components: dict[str, list[dict[str, Any]]]) 
         widest = min(max(map(len, some)), WIDEST_NAME)
         for name, title in some.items():
             print_on_a_line(Text(f"  {name:{widest}}  {title}"), console)
+    lists = ", ".join(f"`tailroom list {name}`" for name in NAMED_LISTS)
+    console.print(Text(f"\nelsewhere: {lists}", style="bold"), soft_wrap=True)
 
 
 def print_on_a_line(line: Text, console: Console) -> None:

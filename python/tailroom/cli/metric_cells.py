@@ -5,6 +5,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING
 
+from tailroom.simulation.lower_bounds import MARK
 from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.written_numbers import half_width
 
@@ -70,7 +71,8 @@ def cell(name: str, interval: Interval | None) -> str:
         return "-"
     mean = metric_of(name).unit.text(interval.mean)
     arms = interval.plus_minus(lambda length: half_width(length, mean), "\n")
-    return f"{mean}\n{arms}" if arms else mean
+    marked = f"{MARK if interval.is_lower_bound else ''}{mean}"
+    return f"{marked}\n{arms}" if arms else marked
 
 
 def value(name: str, number: float) -> str:

@@ -182,15 +182,30 @@ def read_duration_s(argument: str, text: str, limits: Limits) -> float:
     return value_s
 
 
+def _fraction(text: str) -> float:
+    """A number or a percentage as a number; negative if the text is neither."""
+    number = text.removesuffix("%")
+    try:
+        return float(number) / (100 if number != text else 1)
+    except ValueError:
+        return -1.0
+
+
+def read_share(argument: str, text: str) -> float:
+    """Reads a share above 0 and at most 1."""
+    share = _fraction(text)
+    if not 0 < share <= 1:
+        raise failures.InputError(
+            f"{option(argument)} {text}: is not a share above 0 and at most 1; write 5% or 0.05"
+        )
+    return share
+
+
 def read_fraction(argument: str, text: str) -> float | None:
     """Reads a fraction above 0 and below 1, or `none`."""
     if text == "none":
         return None
-    number = text.removesuffix("%")
-    try:
-        fraction = float(number) / (100 if number != text else 1)
-    except ValueError:
-        fraction = -1.0
+    fraction = _fraction(text)
     if not 0 < fraction < 1:
         raise failures.InputError(
             f"{option(argument)} {text}: is not a fraction above 0 and below 1; write 1% or 0.01, "
@@ -225,6 +240,8 @@ _AXIS: dict[str, Any] = {
 FORMS = {
     "allow_code": Form("Also TAILROOM_ALLOW_CODE=1.", callback=_allow, expose_value=False),
     "allow_files": Form("Also TAILROOM_ALLOW_FILES=1.", callback=_allow, expose_value=False),
+    "access_rate": Form(metavar="RATE"),
+    "active": Form("As in 5% or 0.05.", metavar="SHARE", read=read_share),
     "asic": Form(metavar="NAME", autocompletion=completion.asic_names),
     "cable": Form(metavar="LENGTH"),
     "congestion": Form(metavar="CONTROL", autocompletion=completion.control_names),

@@ -138,6 +138,7 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
 _STAGES = {
     "confirm": "repeating the answer with more seeds",
     "neighbours": "simulating about half and twice the answer",
+    "doors": "one run with another queue on the way of the flows",
     "phases": "phase check: the answer with shifted RTTs",
     "models": "evaluating the models at the limit of the answer",
 }

@@ -15,7 +15,8 @@ from tailroom.cli.options import UNITS_S
 from tailroom.cli.sentences import say
 from tailroom.cli.table import NumberTable, Parts
 from tailroom.cli.terminal_text import escape
-from tailroom.simulation.metric_catalogue import metric_of
+from tailroom.simulation.lower_bounds import LEGEND, mark
+from tailroom.simulation.metric_catalogue import IS_LOWER_BOUND, metric_of
 from tailroom.simulation.result import Result
 
 if TYPE_CHECKING:
@@ -109,6 +110,13 @@ def _show_groups(all_groups: Named, console: Console, most: int, *, explain: boo
         elif columns is COFLOWS:
             groups = {name: group["coflows"] for name, group in groups.items()}
         console.print(_table(f"{title}{part}", "group", columns, groups))
+    parts = (
+        part
+        for group in all_groups.values()
+        for part in (*group["size_classes"], group["coflows"] or {})
+    )
+    if any(one for part in parts for name, one in part.items() if name.endswith(IS_LOWER_BOUND)):
+        console.print(LEGEND)
 
 
 def _hosts(groups: Mapping[str, Any]) -> str:
@@ -299,7 +307,7 @@ def _speed(timing: "Timing", simulated_s: float) -> str:
 
 def of(values: Mapping[str, Any], metric: str) -> str:
     """Writes a metric of a link, a group or a flow."""
-    return shown(metric, values[metric])
+    return f"{mark(values, metric)}{shown(metric, values[metric])}"
 
 
 def shown(metric: str, value: float | None) -> str:

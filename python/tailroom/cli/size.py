@@ -65,8 +65,8 @@ def size_command(  # noqa: PLR0913 - each is one option
     config: Annotated[
         Device | None,
         typer.Option(
-            help="Print the buffer or the pool as lines for this switch or router instead of tc, "
-            "ns-3 and Mahimahi; --json has all.",
+            help="Print the port with the answer as lines for this switch or router instead of "
+            "tc; --json has those of every system.",
         ),
     ] = None,
     explain: Annotated[
@@ -93,10 +93,10 @@ def size_command(  # noqa: PLR0913 - each is one option
     key meet them, none is called the smallest: the answer is the scenario's own value.
     """
     sought, over = _split(vary or [])
-    if config and (over or (sought and not (sought.endswith("limit") or "pool" in sought))):
+    if config and over:
         raise failures.InputError(
-            "--config writes the limit of a queue or a pool, and --vary "
-            f"{' --vary '.join(vary or [])} seeks another key; leave out one of them"
+            "--config writes one answer, and --vary "
+            f"{' --vary '.join(vary or [])} gives one per value; leave out one of them"
         )
     with output_file(out) if out else nullcontext() as output:
         with size_bar() as progress:

@@ -1,21 +1,21 @@
 """The answer of `size` as tables for people."""
 
 from math import isfinite, isinf
-from textwrap import indent
 
 from rich.console import Console
 
-from tailroom import models
 from tailroom.cli import phases, report
 from tailroom.cli.answer_box import print_answer
 from tailroom.cli.blocks import Column, print_block
+from tailroom.cli.elsewhere import show_elsewhere
 from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.cli.model import show_failing
 from tailroom.cli.sentences import say
+from tailroom.cli.size_doors import show_doors
 from tailroom.cli.terminal_text import escape
 from tailroom.export.devices import Device
-from tailroom.export.other_tools import Equivalent, equivalents
 from tailroom.statistics.outcome import Outcome
+from tailroom.studies.size_study.amounts import amounts_words
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.frontier import Frontier
 from tailroom.studies.size_study.known import FittedMean, Tried
@@ -58,41 +58,12 @@ def show(
         phases.warn(answer.phases, "", console)
     for warning in answer.warnings:
         say(console, f"[yellow]warning:[/yellow] {escape(warning['text'])}")
+    show_doors(answer, console)
     if answer.answer is not None:
-        _show_elsewhere(answer, device, console, every=explain)
+        show_elsewhere(answer, device, console, every=explain)
     if not explain:
         others = "" if answer.answer is None else ", other tools"
         say(console, f"How it was found: --explain (tested values, phase check, models{others})")
-
-
-def _show_elsewhere(
-    answer: Size, device: Device | None, console: Console, *, every: bool = False
-) -> None:
-    """Prints the lines of a device, else those of tc, or of every tool."""
-    on_devices = answer.on_devices()
-    if device and not on_devices:
-        console.print(
-            f"\n--config writes the limit of a queue, or a pool with dynamic thresholds; "
-            f"{escape(answer.varied.key)} is neither",
-            soft_wrap=True,
-        )
-        return
-    lines = [on_devices[device]] if device else _in_tools(answer)
-    for line in lines if every else lines[:1]:
-        text = indent(escape(line.text), "    ")
-        console.print(f"\n{escape(line.heading)}:\n{text}", soft_wrap=True)
-    if every and on_devices and not device:
-        console.print(f"\nSwitches and routers: --config {', '.join(Device)}")
-
-
-def _in_tools(answer: Size) -> list[Equivalent]:
-    """The answer in tc, ns-3 and Mahimahi, if it is a key of a link's queue."""
-    key, chosen = answer.varied.key, answer.chosen
-    if chosen is None or not key.startswith(f"links.{answer.link.name}.queue."):
-        return []
-    link = models.read_bottleneck(chosen.point.source, answer.link.name)
-    limit = answer.limit_packets or round(link.limit_packets)
-    return list(equivalents(link, limit))
 
 
 def show_frontier(frontier: Frontier, console: Console, *, explain: bool = False) -> None:
@@ -180,16 +151,15 @@ def _link_lines(answer: Size) -> list[str]:
         f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, {bdp} packets of "
         f"{link.packet_bytes:g} B, {link.discipline}"
     )
-    return [line, *([escape(answer.link_chosen)] if answer.link_chosen else [])]
+    return [line, *map(escape, filter(None, [answer.link_chosen, *answer.assumed]))]
 
 
 def _amounts(answer: Size) -> str:
-    """A limit in bytes, milliseconds and bandwidth-delay products."""
-    if answer.limit_packets is None:
+    """A limit in the other units, and what it is only if all packets have one size."""
+    if answer.answer is None or not answer.varied.is_limit:
         return ""
-    amounts = answer.amounts(answer.limit_packets)
-    bdp = f" = {amounts['bdp']:.4g} bdp" if amounts["bdp"] else ""
-    return f" = {amounts['bytes']:,.0f} B = {1e3 * (amounts['s'] or 0):.4g} ms{bdp}"
+    same, about = amounts_words(answer.varied, answer.link, answer.answer)
+    return "".join([f" = {same}" if same else "", f"; {about}" if about else ""])
 
 
 def _undecided(answer: Size) -> list[str]:
@@ -308,7 +278,8 @@ def _show_tried(answer: Size, console: Console) -> None:
     for tried in answer.tried:
         cells = [_cell(answer, metric, tried).replace("\n", " ") for metric in metrics]
         mark = "[bold]<[/bold]" if tried.limit == answer.answer else ""
-        value = f"{tried.limit:,}" if answer.varied.is_limit else answer.varied.text(tried.limit)
+        is_bare = answer.varied.counts_packets
+        value = f"{tried.limit:,}" if is_bare else answer.varied.text(tried.limit)
         runs = str(len(tried.point.keys))
         verdict = (
             "[yellow]loses more[/yellow]" if _loses_more(tried, answer) else words[tried.verdict]

@@ -10,6 +10,7 @@ from tailroom.execution.task import Task
 from tailroom.field_docs import with_field_docs
 from tailroom.scenario.axis import setting_words
 from tailroom.scenario.scenario import Scenario
+from tailroom.simulation.lower_bounds import values_of
 from tailroom.simulation.metrics import find_metric
 from tailroom.storage.run import Row, metric_names, run_key
 
@@ -112,6 +113,8 @@ class Point:
     def values(self, metric: str) -> list[float]:
         """Returns the values of a metric in the finished runs, by seed.
 
+        If some are only lower bounds, they know what they are at most (`Values`).
+
         Args:
             metric: Name of the metric, in full or in short.
 
@@ -121,10 +124,18 @@ class Point:
         """
         rows = self.finished
         name = find_metric(metric, metric_names(rows[0])) if rows else metric
-        values = [row[name] for row in rows]
-        if None in values:
-            raise RunError(f"{name} is not defined at {self.name}; choose another metric")
-        return values
+        if any(row[name] is None for row in rows):
+            raise RunError(f"{name} is not defined at {self.name}; {_remedy(name)}")
+        return values_of(name, rows)
+
+
+def _remedy(metric: str) -> str:
+    if ".all_sizes." in metric or ".coflows." in metric:
+        return (
+            "no flow or query began in the measured window: lengthen duration, or choose another "
+            "metric"
+        )
+    return "choose another metric"
 
 
 def repeats_itself(rows: Iterable[Row]) -> bool:

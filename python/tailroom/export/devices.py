@@ -3,11 +3,14 @@
 `crates/tailroom-rules/src/devices` has the lines and their sources.
 """
 
+import json
 from enum import StrEnum
 
 from tailroom import _engine
 from tailroom.export.other_tools import Equivalent
 from tailroom.models import Bottleneck
+from tailroom.models.bottleneck import read_bottlenecks
+from tailroom.scenario.scenario import Scenario
 
 
 class Device(StrEnum):
@@ -21,31 +24,35 @@ class Device(StrEnum):
     SROS = "sros"
 
 
-def on_devices(link: Bottleneck, limit_packets: int) -> dict[Device, Equivalent]:
-    """Returns the configuration of a link's queue discipline on switches and routers.
+def on_devices(*links: Bottleneck) -> dict[Device, Equivalent]:
+    """Returns the configuration of a port, or of ports that share memory, on switches and routers.
 
-    `PORT`, `QUEUE`, `POOL` and `POLICY` stand for names of the device, `tailroom` for new profiles.
-    Amounts are rounded down to the step of the device. A system that cannot express the discipline
-    with these parameters has a sentence instead of lines. No line was tried on a device.
-
-    Args:
-        link: The link with its queue discipline, rate and packet size.
-        limit_packets: Largest number of waiting packets, at least 1.
-    """
-    return _by_device(_engine.device_equivalents(link, limit_packets))
-
-
-def pool_on_devices(size_bytes: int, alpha: float) -> dict[Device, Equivalent]:
-    """Returns the configuration of memory that ports share with dynamic thresholds.
-
-    A system without a source for such lines, or that cannot express alpha, has a sentence instead.
+    `PORT`, `QUEUE`, `PG`, `POOL` and `POLICY` stand for names of the device, `tailroom` for new
+    profiles. Amounts are rounded down to the step of the device. A system that cannot express a
+    port has a sentence instead of lines. No line was tried on a device.
 
     Args:
-        size_bytes: Size of the pool.
-        alpha: Threshold of a queue, relative to what is free.
+        links: The link, or all links that share its memory.
     """
-    return _by_device(_engine.pool_equivalents(size_bytes, alpha))
+    written = json.loads(_engine.device_equivalents(list(links)))
+    return {Device(key): Equivalent.of(line) for key, line in written}
 
 
-def _by_device(lines: "list[tuple[str, str, str, str]]") -> dict[Device, Equivalent]:
-    return {Device(key): Equivalent(*line) for key, *line in lines}
+def sharing(source: Scenario, link: str) -> list[Bottleneck]:
+    """Returns a link and all links that share its pool, or the pool of its ingress.
+
+    Args:
+        source: The scenario.
+        link: Name of the link.
+
+    Raises:
+        ScenarioError: The scenario is wrong, or has no such link.
+    """
+    every = {one.name: one for one in read_bottlenecks(source)}
+    of = every[link].port
+    shared = [(key, of[key]) for key in ("pool", "ingress.pool") if key in of]
+    return [
+        one
+        for one in every.values()
+        if one.name == link or any(one.port.get(key) == value for key, value in shared)
+    ]

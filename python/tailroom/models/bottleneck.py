@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import inf
 from typing import Any
 
@@ -141,9 +141,19 @@ class Bottleneck:
     """Whether the link has a shaper or a policer."""
     packet_sizes_bytes: frozenset[int] = frozenset()
     """Every size of data packets."""
+    binding: tuple[str, ...] = ()
+    """Keys of the parameters that decide on the queue before its limit is reached; empty if the
+    limit alone decides."""
+    packets_differ: bool = False
+    """Whether packets of several sizes may wait, ACKs and the last packets of flows among them, but
+    not those that open a connection: a limit in bytes is then no number of packets."""
     short_rtt_s: float = 0.0
     """Mean propagation RTT of the other flows under congestion control, where no long flow crosses
     the link; else 0."""
+    port: Mapping[str, Any] = field(default_factory=dict)
+    """All that shapes the packets of its port, by key as below `links.NAME` in the scenario:
+    `shaper.rate`, `queue.target`, `pool.size`. Quantities are texts with their unit; a key that is
+    absent shapes nothing."""
 
     @property
     def limit_packets(self) -> float:
@@ -196,7 +206,12 @@ class Bottleneck:
         Args:
             packets: Largest number of waiting packets, without the packet in transmission.
         """
-        return replace(self, amounts_packets={**self.amounts_packets, "limit": packets})
+        count = f"{packets:.0f} packet{'' if packets == 1 else 's'}"
+        return replace(
+            self,
+            amounts_packets={**self.amounts_packets, "limit": packets},
+            port={**self.port, "queue.limit": count},
+        )
 
 
 def read_bottleneck(
@@ -221,6 +236,18 @@ def read_bottleneck(
             f"{source.place}: there is no link {link!r}; choose one of {', '.join(by_name)}"
         )
     return _bottleneck(by_name[link])
+
+
+def read_bottlenecks(source: Scenario) -> list[Bottleneck]:
+    """Reads all links of a scenario, in its order.
+
+    Args:
+        source: The scenario.
+
+    Raises:
+        ScenarioError: The scenario is wrong.
+    """
+    return [_bottleneck(table) for table in _model_input(source, None)["links"]]
 
 
 def busiest_of(source: Scenario, links: Collection[str]) -> str | None:
@@ -280,6 +307,7 @@ def _bottleneck(table: dict[str, Any]) -> Bottleneck:
             for one in table["dynamic"]
         ),
         "other_links": tuple(table["other_links"]),
+        "binding": tuple(table["binding"]),
         "packet_sizes_bytes": frozenset(table["packet_sizes_bytes"]),
     }
     return Bottleneck(**{**table, **lists})

@@ -5,7 +5,9 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from tailroom.arguments import Limits
+from tailroom import _engine
+from tailroom.arguments import Limits, named
+from tailroom.errors import ArgumentError, ScenarioError
 from tailroom.pfc_headroom.lengths import (
     MEDIA,
     SONIC_DELAY,
@@ -14,7 +16,7 @@ from tailroom.pfc_headroom.lengths import (
     read_medium,
 )
 from tailroom.pfc_headroom.profiles import Profile, read_profile
-from tailroom.pfc_headroom.result import Headroom
+from tailroom.pfc_headroom.result import NO_XON, Headroom
 from tailroom.pfc_headroom.speeds import Speed, read_speed
 from tailroom.pfc_headroom.terms import Question, terms_of
 
@@ -23,6 +25,8 @@ PERCENT = Limits(0, 100)
 PORTS = Limits(1, 4096)
 PRIORITIES = Limits(1, 8)
 OVERSUBSCRIPTION = Limits(1, 1000, is_whole=False)
+MOST_BYTES = 1e15
+"""More memory than any switch has."""
 
 
 def headroom(  # noqa: PLR0913 - a parameter per term
@@ -44,6 +48,7 @@ def headroom(  # noqa: PLR0913 - a parameter per term
     ports: int | None = None,
     priorities: int | None = None,
     oversubscription: float | None = None,
+    buffer: str | float | None = None,
 ) -> Headroom:
     """Computes the PFC headroom of a lossless priority, with every term and its source.
 
@@ -76,6 +81,8 @@ def headroom(  # noqa: PLR0913 - a parameter per term
         priorities: Number of lossless priorities per port; 2 if left out.
         oversubscription: How many times the shared headroom is too small for all priorities of all
             ports at once; 1 if left out.
+        buffer: Memory of the switch, such as `"32MB"`, for the verdict whether it holds what all
+            ports set apart. In Python also a number of bytes.
 
     Raises:
         ArgumentError: An argument is not known, has no unit or is out of range.
@@ -119,6 +126,7 @@ def headroom(  # noqa: PLR0913 - a parameter per term
         2 if priorities is None else priorities,
         1.0 if oversubscription is None else float(oversubscription),
         tuple(_assumptions(question)),
+        _buffer_bytes(buffer, ports),
         _eight_lanes_frame_bytes(question),
     )
 
@@ -130,6 +138,27 @@ def _eight_lanes_frame_bytes(question: Question) -> int:
         return 0
     stated = profile.eight_lanes_frame_bytes
     return question.frame_bytes if stated is None else stated
+
+
+def _buffer_bytes(buffer: str | float | None, ports: int | None) -> int | None:
+    """The memory of the switch in bytes.
+
+    Raises:
+        ArgumentError: It is not an amount of memory, or there is no number of ports.
+    """
+    if buffer is None:
+        return None
+    if ports is None:
+        raise ArgumentError(f"{named('buffer')}: needs the number of ports; add {named('ports')}")
+    try:
+        read = _engine.quantity("size", buffer) if isinstance(buffer, str) else float(buffer)
+    except ScenarioError as error:
+        raise ArgumentError(f"{named('buffer')}: {error}") from None
+    if not 0 < read < MOST_BYTES:
+        raise ArgumentError(
+            f"{named('buffer')}: {buffer} is no memory of a switch; write for example 32MB"
+        )
+    return int(read)
 
 
 def _delay(argument: str, given: str | float | None) -> Fraction | None:
@@ -183,7 +212,7 @@ def _assumptions(question: Question) -> Iterator[str]:
         small = "All packets" if some == 100 else f"{some} % of the packets"
         yield f"{small} are of 64 B, and each takes whole cells of {profile.cell_bytes} B."
     if not profile.xon_bytes and profile.xon_offset_bytes is None:
-        yield "No source states an xon here: it is 0, so that the peer resumes at an empty queue."
+        yield NO_XON
     if frame := _eight_lanes_frame_bytes(question):
         yield (
             f"The port has eight lanes, for which SONiC's script adds a frame of {frame:,} B to "

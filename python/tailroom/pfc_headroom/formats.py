@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tailroom.pfc_headroom.result import Headroom
+from tailroom.pfc_headroom.result import NO_XON, Headroom
 
 LOOKUP_HEADING = "# speed cable size xon xoff threshold"
 
@@ -12,12 +12,13 @@ LOOKUP_HEADING = "# speed cable size xon xoff threshold"
 def sonic(headroom: Headroom) -> str:
     """Returns a row of `pg_profile_lookup.ini`, and a BUFFER_PROFILE of `config_db.json`.
 
-    The threshold is 0, alpha = 1: how much of the pool a group may take is no part of the headroom.
+    What SONiC cannot say, and why xon is 0, are comments between the two: JSON has none.
 
     Args:
         headroom: The result.
     """
-    return f"{sonic_row(headroom)}\n{sonic_profile(headroom)}"
+    comments = "".join(f"# {remark}\n" for remark in remarks(headroom, "sonic"))
+    return f"{sonic_row(headroom)}\n{comments}{sonic_profile(headroom)}"
 
 
 def sonic_row(headroom: Headroom) -> str:
@@ -36,8 +37,8 @@ def sonic_row(headroom: Headroom) -> str:
 def sonic_profile(headroom: Headroom) -> str:
     """Returns a BUFFER_PROFILE as JSON, for `config_db.json`.
 
-    If the ports share the headroom and their number is known, a BUFFER_POOL has its `xoff`; the
-    `size` of the pool is the switch's.
+    If the ports share the headroom and their number is known, a BUFFER_POOL has its `xoff`, and the
+    memory of the switch as `size` if it is known.
 
     Args:
         headroom: The result.
@@ -55,6 +56,8 @@ def sonic_profile(headroom: Headroom) -> str:
     tables: dict[str, Any] = {"BUFFER_PROFILE": {name: profile}}
     if headroom.is_shared and headroom.pool_bytes is not None:
         pool = {"type": "ingress", "mode": "dynamic", "xoff": str(headroom.pool_bytes)}
+        if headroom.buffer_bytes is not None:
+            pool["size"] = str(headroom.buffer_bytes)
         tables = {"BUFFER_POOL": {profile["pool"]: pool}, **tables}
     return json.dumps(tables, indent=2) + "\n"
 
@@ -78,8 +81,12 @@ def openconfig(headroom: Headroom) -> str:
     }
     queue = {"name": "lossless", "config": config}
     profile = {"name": name, "config": {"name": name}, "queues": {"queue": [queue]}}
-    profiles = {"buffer-allocation-profiles": {"buffer-allocation-profile": [profile]}}
-    return json.dumps({"openconfig-qos:qos": profiles}, indent=2) + "\n"
+    qos = {
+        # What the name of a queue in a profile refers to.
+        "queues": {"queue": [{"name": "lossless", "config": {"name": "lossless"}}]},
+        "buffer-allocation-profiles": {"buffer-allocation-profile": [profile]},
+    }
+    return json.dumps({"openconfig-qos:qos": qos}, indent=2) + "\n"
 
 
 def _with_headroom(headroom: Headroom) -> int:
@@ -87,21 +94,32 @@ def _with_headroom(headroom: Headroom) -> int:
     return headroom.size_bytes + (headroom.xoff_bytes if headroom.is_shared else 0)
 
 
-def left_out(headroom: Headroom, name: str) -> str | None:
-    """Returns what a format cannot express of a headroom; `None` if it expresses all.
+def remarks(headroom: Headroom, name: str) -> list[str]:
+    """Returns what a reader of the configuration must know, a sentence each.
 
     Args:
         headroom: The result.
         name: Name of the format.
     """
-    xoff = f"{headroom.xoff_bytes:,} B"
-    if not headroom.is_shared:
-        return None
-    if name == "openconfig":
-        return f"OpenConfig has no headroom that ports share: each queue has its xoff of {xoff}"
-    if headroom.pool_bytes is None:
-        return "ports share the headroom: give --ports for its BUFFER_POOL"
-    return "BUFFER_POOL has no size: add that of the switch, which includes xoff"
+    found = []
+    if name == "sonic":
+        if not headroom.xon_bytes and headroom.xon_offset_bytes is None:
+            found.append(NO_XON)
+        found.append("dynamic_th 0 is alpha = 1: what a group may take is no part of the headroom")
+    if headroom.verdict:
+        found.append(headroom.verdict)
+    if headroom.is_shared and name == "openconfig":
+        xoff = f"{headroom.xoff_bytes:,} B"
+        found.append(
+            f"OpenConfig has no headroom that ports share: each queue has its xoff of {xoff}"
+        )
+    elif headroom.is_shared and headroom.pool_bytes is None:
+        found.append("ports share the headroom: give --ports for its BUFFER_POOL")
+    elif headroom.is_shared and headroom.buffer_bytes is None:
+        found.append(
+            "BUFFER_POOL has no size: add that of the switch, which includes xoff (--buffer)"
+        )
+    return found
 
 
 FORMATS: dict[str, Callable[[Headroom], str]] = {"sonic": sonic, "openconfig": openconfig}

@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+NO_XON = "No source states an xon here: it is 0, so that the peer resumes at an empty queue."
+"""Why xon is 0."""
+
+
 @with_field_docs
 @dataclass(frozen=True)
 class Headroom:
@@ -46,6 +50,8 @@ class Headroom:
     """How many times the pool is too small for all priorities of all ports at once."""
     assumptions: tuple[str, ...]
     """What was assumed, a sentence each."""
+    buffer_bytes: int | None = None
+    """Memory of the switch; `None` if it was not given."""
     eight_lanes_frame_bytes: int = 0
     """Frame that `size_bytes` has beyond xon and xoff at a port with eight lanes, else 0."""
 
@@ -104,6 +110,36 @@ class Headroom:
             self.oversubscription
         )
         return -int(-needed // unit) * unit
+
+    @property
+    def all_bytes(self) -> int | None:
+        """Memory that all ports set apart; `None` if no number of ports was given.
+
+        What each priority reserves, and the headroom that the ports share, if they do.
+        """
+        if self.ports is None:
+            return None
+        shared = (self.pool_bytes or 0) if self.is_shared else 0
+        return self.ports * self.priorities * self.size_bytes + shared
+
+    @property
+    def fits(self) -> bool | None:
+        """Whether the memory of the switch holds `all_bytes`; `None` if one is not known."""
+        needed = self.all_bytes
+        return None if needed is None or self.buffer_bytes is None else needed < self.buffer_bytes
+
+    @property
+    def verdict(self) -> str:
+        """What all ports set apart, and whether the switch has it; empty without their number."""
+        needed = self.all_bytes
+        if needed is None:
+            return ""
+        whose = f"{self.ports:,} ports x {self.priorities} priorities set apart {needed:,} B"
+        if self.buffer_bytes is None:
+            return whose
+        if not self.fits:
+            return f"{whose}, which does not fit into {self.buffer_bytes:,} B"
+        return f"{whose} of {self.buffer_bytes:,} B"
 
     @property
     def pool_cells(self) -> int | None:
@@ -168,6 +204,9 @@ class Headroom:
             "ports": self.ports,
             "pool_bytes": self.pool_bytes,
             "pool_cells": self.pool_cells,
+            "all_bytes": self.all_bytes,
+            "buffer_bytes": self.buffer_bytes,
+            "fits": self.fits,
             "terms": self._rows,
             "assumptions": list(self.assumptions),
             "published": [row.as_dict() for row in self.published],

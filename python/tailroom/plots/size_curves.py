@@ -16,6 +16,7 @@ from tailroom.plots import style
 from tailroom.plots.log_axis import label_logarithmic, plain
 from tailroom.plots.plain_text_figure import PlainTextFigure
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale, metric_of
+from tailroom.studies.size_study.amounts import approximate
 from tailroom.studies.size_study.answer_warnings import percent
 from tailroom.studies.size_study.targets import limits_loss
 
@@ -86,7 +87,8 @@ def draw(size: "Size") -> Figure:
     if required:
         _draw_required(over[-1], required)
     over[len(curves) - 1].set_xlabel(size.varied.axis[1])
-    if size.varied.is_limit:
+    has_time = "s" not in approximate(size.varied, size.link)
+    if size.varied.is_limit and has_time and size.varied.quantity != "duration":
         _milliseconds_above(over[0], size)
     points = _draw_trade_off(panels[-1], size)
     style.figure_legend(figure, list(_handles(size, over)), style.LEGEND_ROOM)
@@ -112,9 +114,10 @@ def _answer(size: "Size") -> str:
     if size.everything:
         return size.all_meet_sentence
     value, verb = size.varied.text(answer), "meets"
-    if size.varied.is_limit:
-        value = f"{value} ({1e3 * answer / size.link.capacity_pps:.3g} ms)"
+    if size.varied.counts_packets:
         verb = "meet" if answer > 1 else "meets"
+        if not approximate(size.varied, size.link):
+            value = f"{value} ({1e3 * answer / size.link.capacity_pps:.3g} ms)"
     loss = size.loss_of(answer)
     lost = (
         "" if loss is None else f", and {percent(loss)}\N{NO-BREAK SPACE}% of the packets are lost"
@@ -239,11 +242,13 @@ def _handles(size: "Size", panels: "list[Axes]") -> Iterator[Any]:
 
 
 def _required(size: "Size") -> list[tuple[float, str, bool]]:
-    """The finite buffers that models require: packets, model, whether an assumption fails."""
-    if not size.varied.is_limit:
+    """The finite buffers that models require: place on the axis, model, whether it fails."""
+    varied = size.varied
+    if not varied.is_limit:
         return []
+    per_packet = varied.axis[0] * varied.steps_per_packet
     return sorted(
-        (answer.prediction.required_packets, answer.model.name, bool(answer.failing))
+        (per_packet * answer.prediction.required_packets, answer.model.name, bool(answer.failing))
         for answer in size.predictions.answers
         if answer.prediction
         and answer.prediction.required_packets
@@ -280,16 +285,17 @@ def _draw_required(panel: "Axes", required: list[tuple[float, str, bool]]) -> No
 
 def _milliseconds_above(panel: "Axes", size: "Size") -> None:
     """Adds an axis of the same limits as times at the rate of the link."""
-    packets_per_ms = size.link.capacity_pps / 1e3
+    per_packet = size.varied.axis[0] * size.varied.steps_per_packet
+    per_ms = per_packet * size.link.capacity_pps / 1e3
     above = panel.secondary_xaxis(
         "top",
-        functions=(partial(np.multiply, 1 / packets_per_ms), partial(np.multiply, packets_per_ms)),
+        functions=(partial(np.multiply, 1 / per_ms), partial(np.multiply, per_ms)),
     )
     above.set_xlabel("buffer (ms)")
     ticks = panel.get_xticks()
     above.set_xticks(
-        [tick / packets_per_ms for tick in ticks],
-        [f"{tick / packets_per_ms:.3g}" for tick in ticks],
+        [tick / per_ms for tick in ticks],
+        [f"{tick / per_ms:.3g}" for tick in ticks],
     )
     above.minorticks_off()
 
@@ -322,7 +328,7 @@ def _draw_trade_off(panel: "Axes", size: "Size") -> list[tuple[float, float]]:
     for tried, point in zip(size.tried, points, strict=True):
         if tried.limit == size.answer:
             panel.plot(*point, "o", color=ANSWER["color"], markersize=6, zorder=3)
-    what = "buffers in packets" if size.varied.is_limit else size.varied.axis[1]
+    what = "buffers in packets" if size.varied.counts_packets else size.varied.axis[1]
     panel.set_xlabel(f"{axis_label(paid)}; the numbers are {what}")
     panel.set_ylabel(axis_label(GOT))
     return points

@@ -65,6 +65,7 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     queue: "Queue | str" = BUFFER,
     duration: str | float | timedelta | None = None,
     host: str = HOST,
+    access_rate: str | float | None = None,
     groups: Mapping[str, Flows] | None = None,
 ) -> Scenario:
     """Long flows of 1500-byte packets over one link, `bottleneck`.
@@ -89,12 +90,19 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
             queue of one bandwidth-delay product if left out.
         duration: Simulated time of a run, with its unit or in seconds.
         host: Profile of the hosts, as `tailroom list host` names it.
+        access_rate: Rate of the access link of each flow, as `rate`; without it, a flow may send at
+            the rate of the link.
         groups: Other groups of flows by name; they cross the same link unless they have a `path`.
 
     Raises:
         ScenarioError: A value is wrong; the message begins with the name of the argument.
     """
-    rate, rate_bps = read_rate(_rate_text(rate))
+    rate, rate_bps = read_rate(_rate_text("rate", rate))
+    access = (
+        None
+        if access_rate is None
+        else read_rate(_rate_text("access_rate", access_rate), "access_rate")
+    )
     rtt = _rtt_text(rtt)
     shortest_s, longest_s = read_rtts(rtt)
     mix = _groups(flows, congestion)
@@ -102,7 +110,8 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     mean_s = (shortest_s + longest_s) / 2
     if shortest_s == longest_s and total > 1:
         shortest_s, longest_s = (mean_s * part for part in (1 - RTT_SPREAD, 1 + RTT_SPREAD))
-    window = rate_bps * mean_s / (8 * PACKET_BYTES) / total
+    flow_bps = min(rate_bps / total, access[1] if access else rate_bps)
+    window = flow_bps * mean_s / (8 * PACKET_BYTES)
     latest_s = LATEST_START_RTTS * mean_s
     cycles = SETTLING_CYCLES if total > 1 else 1
     needed = [_needed_s(group, window, mean_s, cycles) for group in mix]
@@ -124,6 +133,7 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
             "congestion": group.control,
             "host": _known("host", host),
             "packet_size": f"{PACKET_BYTES} B",
+            **({"access_rate": access[0]} if access else {}),
             "rtt": _milliseconds(mean_s)
             if shortest_s == longest_s
             else {"uniform": [_milliseconds(shortest_s), _milliseconds(longest_s)]},
@@ -135,7 +145,8 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     if both := tables.keys() & others.keys():
         raise ScenarioError(f"groups: {', '.join(sorted(both))} is taken; choose another name")
     return Scenario(
-        title=f"{_words(mix)}, {rate.strip()}, RTT {rtt.strip()}",
+        title=f"{_words(mix)}, {rate.strip()}, RTT {rtt.strip()}"
+        + (f", access links of {access[0].strip()}" if access else ""),
         duration=f"{span_s:.6g} s",
         measure_from=f"{begin_s:.6g} s",
         links={"bottleneck": {"rate": rate, "delay": delay, "queue": cast("Queue", queue)}},
@@ -158,11 +169,12 @@ def _needed_s(
     return settling * period, counted * period
 
 
-def read_rate(text: str) -> tuple[str, float]:
+def read_rate(text: str, name: str = "rate") -> tuple[str, float]:
     """Reads a rate as in a scenario, and also `1G` or `1 Gb/s`.
 
     Args:
         text: The text.
+        name: The argument, for messages.
 
     Returns:
         The rate as a scenario has it, and in bit/s.
@@ -173,7 +185,7 @@ def read_rate(text: str) -> tuple[str, float]:
     if match := _PREFIXED.fullmatch(text):
         prefix = (match[2] or match[3]).upper().replace("K", "k")
         text = f"{match[1]} {prefix}bit/s"
-    return text, _read("rate", "rate", text)
+    return text, _read(name, "rate", text)
 
 
 def read_flows(text: str) -> int | dict[str, int]:
@@ -346,10 +358,10 @@ def read_rtts(rtt: str) -> tuple[float, float]:
     return shortest_s, longest_s
 
 
-def _rate_text(rate: object) -> str:
+def _rate_text(name: str, rate: object) -> str:
     if isinstance(rate, str):
         return rate
-    rate_bps = _number("rate", rate, "of bit/s", "1 Gbit/s")
+    rate_bps = _number(name, rate, "of bit/s", "1 Gbit/s")
     scales = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
     scale, unit = next((known for known in scales if abs(rate_bps) >= known[0]), scales[-1])
     return f"{rate_bps / scale:.12g} {unit}"

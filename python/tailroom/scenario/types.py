@@ -507,7 +507,9 @@ class Policer(TypedDict):
 
     A packet passes if the bucket holds its tokens on arrival, and takes them; otherwise it is
     dropped before the queue discipline sees it, as by Linux's `police` action with `conform-
-    exceed drop`.
+    exceed drop`. In the long run the link carries no more than this rate, so that utilization
+    and bdp are measured by it, if it is below the rate of the link; limits in time are measured
+    by the rate at which packets leave the queue.
     """
 
     rate: Rate

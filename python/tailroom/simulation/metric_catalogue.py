@@ -46,6 +46,12 @@ WIDEST = 11
 """Largest width of a line of a heading, in characters, unless a word is longer."""
 
 
+IS_LOWER_BOUND = "_is_lower_bound"
+"""End of the name that says whether a mean or percentile may be larger: some have not ended."""
+AT_MOST = "_at_most"
+"""End of the name of what a percentile is at most when all have ended."""
+
+
 @dataclass(frozen=True)
 class Metric:
     """How a metric is named and shown. No metric is negative."""
@@ -93,6 +99,21 @@ def _statistics(name: str, metric: Metric, statistics: str) -> dict[str, Metric]
         f"{name}_{statistic}": replace(metric, statistic=STATISTICS[statistic])
         for statistic in statistics.split()
     }
+
+
+def _bounded(name: str, metric: Metric, statistics: str) -> dict[str, Metric]:
+    """Returns one entry per statistic, and those that say whether and how far it may be larger.
+
+    Arguments are those of `_statistics`. A mean has no bound above.
+    """
+    found = _statistics(name, metric, statistics)
+    for key, one in list(found.items()):
+        found[f"{key}{IS_LOWER_BOUND}"] = Metric(
+            f"{one.label}, only a lower bound", SHARE, "lower", 1.0
+        )
+        if not key.endswith("_mean"):
+            found[f"{key}{AT_MOST}"] = replace(one, quantity=f"{one.label}, at most", statistic="")
+    return found
 
 
 _LOSS = Metric("loss", FRACTION, "lower", 1.0)
@@ -254,19 +275,19 @@ SIZES = {
     "completed_flows": Metric("completed flows", COUNT, "higher", in_tables="completed"),
     "unfinished_flows": Metric("unfinished flows", COUNT, "lower", in_tables="unfinished"),
     "loss_fraction": _LOSS,
-    **_statistics(
+    **_bounded(
         "completion_time_s",
         Metric("completion time", SECONDS, "lower"),
         "mean p50 p90 p95 p99 p999",
     ),
-    **_statistics("slowdown", Metric("slowdown", FACTOR, "lower"), "mean p50 p99"),
+    **_bounded("slowdown", Metric("slowdown", FACTOR, "lower"), "mean p50 p99"),
 }
 """Metrics of flows that arrive and depart, by class of sizes."""
 
 COFLOWS = {
     "completed_coflows": Metric("completed coflows", COUNT, "higher", in_tables="completed"),
     "unfinished_coflows": Metric("unfinished coflows", COUNT, "lower", in_tables="unfinished"),
-    **_statistics(
+    **_bounded(
         "completion_time_s",
         Metric("completion time of coflows", SECONDS, "lower", in_tables="coflow time"),
         "mean p50 p90 p95 p99 p999",

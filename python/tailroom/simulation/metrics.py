@@ -40,7 +40,7 @@ def metrics_of(summary: Mapping[str, Any]) -> dict[str, float | None]:
     The names are `links.NAME.METRIC`, `pools.NAME.METRIC` and `groups.NAME.METRIC` as in `tailroom
     run --json`, `convergence_time_s`, `pool_loss_fraction_max` (the largest loss of a pool), and
     `flows.METRIC` (`jain_index`, `goodput_bps`) for all permanent flows under congestion control
-    together.
+    together. Whether a value is only a lower bound (`METRIC_is_lower_bound`) is 1 or 0.
     """
     numbers: dict[str, float | None] = {}
     for kind in OWNERS:
@@ -181,7 +181,7 @@ def _flatten(prefix: str, values: Mapping[str, Any], into: dict[str, float | Non
         elif value is None:
             if key not in NO_NUMBERS:
                 into[name] = None
-        elif isinstance(value, (int, float)) and not isinstance(value, bool):
+        elif isinstance(value, (int, float)):
             into[name] = float(value)
 
 

@@ -9,7 +9,7 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict
 
 
 class Timing(TypedDict):
-    """Speed of the run: the only part of a summary that differs between identical runs."""
+    """Speed of a run, which differs between identical runs: `Result.timing`, `timing.json`."""
 
     wall_s: float
     """Elapsed time of the run."""
@@ -47,12 +47,12 @@ class LinkSummary(TypedDict):
 
     capacity_bps: float
     """Mean capacity over the measured window, from the schedule of rates, or from the rate of
-    the shaper; with overhead, in packets of the largest size."""
+    the shaper or policer, if that is less; with overhead, in packets of the largest size."""
     utilization: float
     """Bits sent in the measured window, headers included, divided by the bits that the link
     could carry in it. Of a packet in transmission at an edge of the window, the bits inside
-    count. Behind a shaper: the share of the tokens that did not find the bucket full, as only
-    those are lost."""
+    count. Behind a shaper or policer: the share of the tokens that did not find the bucket
+    full, as only those are lost."""
     utilization_without_duplicates: float
     """Utilization without the packets that arrive though their receiver had them already: the
     utilization, times the share of these packets in the bytes that left the link taken off. A
@@ -137,8 +137,9 @@ class LinkSummary(TypedDict):
     """Buffer limit in milliseconds at the link's rate before its first change, or at the rate
     of its shaper."""
     limit_bdp: float | None
-    """Buffer limit divided by the same rate times the mean propagation RTT of the long flows,
-    or of the other flows under congestion control if no long flow crosses the link."""
+    """Buffer limit divided by the rate of the link, its shaper or its policer, whichever is
+    least, times the mean propagation RTT of the long flows, or of the other flows under
+    congestion control if no long flow crosses the link."""
     burst_packets_mean: float | None
     """Mean length of a burst: consecutive packets of one flow that arrive closer together than
     the link can send them."""
@@ -302,8 +303,8 @@ class SizeClassSummary(TypedDict):
     """Share of the packets that these flows sent in the measured window that are lost by the
     end of the run."""
     completion_time_s_mean: float | None
-    """Mean time from arrival until the last byte is acknowledged: with the handshake, if the
-    group's `handshake` is true."""
+    """Mean time from the beginning until the last byte is acknowledged. A flow begins when it
+    arrives: its handshake is part of the time, if the group's `handshake` is true."""
     completion_time_s_p50: float | None
     """Median of the completion time."""
     completion_time_s_p90: float | None
@@ -314,14 +315,48 @@ class SizeClassSummary(TypedDict):
     """99th percentile of the completion time."""
     completion_time_s_p999: float | None
     """99.9th percentile of the completion time."""
+    completion_time_s_mean_is_lower_bound: bool
+    """Whether the mean is only a lower bound: whether any did not complete."""
+    completion_time_s_p50_is_lower_bound: bool
+    """Whether the median is only a lower bound."""
+    completion_time_s_p90_is_lower_bound: bool
+    """Whether the 90th percentile is only a lower bound."""
+    completion_time_s_p95_is_lower_bound: bool
+    """Whether the 95th percentile is only a lower bound."""
+    completion_time_s_p99_is_lower_bound: bool
+    """Whether the 99th percentile is only a lower bound."""
+    completion_time_s_p999_is_lower_bound: bool
+    """Whether the 99.9th percentile is only a lower bound."""
+    completion_time_s_p50_at_most: float | None
+    """What the median is at most when all complete; null if more than half did not complete."""
+    completion_time_s_p90_at_most: float | None
+    """What the 90th percentile is at most; null if more than 10 % did not complete."""
+    completion_time_s_p95_at_most: float | None
+    """What the 95th percentile is at most; null if more than 5 % did not complete."""
+    completion_time_s_p99_at_most: float | None
+    """What the 99th percentile is at most; null if more than 1 % did not complete."""
+    completion_time_s_p999_at_most: float | None
+    """What the 99.9th percentile is at most; null if more than 0.1 % did not complete."""
     slowdown_mean: float | None
     """Mean of the completion time divided by the time that the flow would take alone: its bits,
     headers included, at its peak rate or that of the slowest link, what the further links add
-    because each sends whole packets, and one round trip."""
+    because each sends whole packets, and one round trip. Flows that did not complete count with
+    their age, as in the completion time."""
     slowdown_p50: float | None
     """Median of the slowdown."""
     slowdown_p99: float | None
     """99th percentile of the slowdown."""
+    slowdown_mean_is_lower_bound: bool
+    """Whether the mean slowdown is only a lower bound."""
+    slowdown_p50_is_lower_bound: bool
+    """Whether the median slowdown is only a lower bound."""
+    slowdown_p99_is_lower_bound: bool
+    """Whether the 99th percentile of the slowdown is only a lower bound."""
+    slowdown_p50_at_most: float | None
+    """What the median slowdown is at most; null if more than half did not complete."""
+    slowdown_p99_at_most: float | None
+    """What the 99th percentile of the slowdown is at most; null if more than 1 % did not
+    complete."""
 
 
 class CoflowSummary(TypedDict):
@@ -335,17 +370,40 @@ class CoflowSummary(TypedDict):
     unfinished_coflows: int
     """Number of coflows that did not complete before the end of the run."""
     completion_time_s_mean: float | None
-    """Mean time from the beginning until the last byte of the last flow is acknowledged."""
+    """Mean time from the beginning until the last byte is acknowledged. A flow begins when it
+    arrives: its handshake is part of the time, if the group's `handshake` is true."""
     completion_time_s_p50: float | None
-    """Median of that time."""
+    """Median of the completion time."""
     completion_time_s_p90: float | None
-    """90th percentile of that time."""
+    """90th percentile of the completion time."""
     completion_time_s_p95: float | None
-    """95th percentile of that time."""
+    """95th percentile of the completion time."""
     completion_time_s_p99: float | None
-    """99th percentile of that time."""
+    """99th percentile of the completion time."""
     completion_time_s_p999: float | None
-    """99.9th percentile of that time."""
+    """99.9th percentile of the completion time."""
+    completion_time_s_mean_is_lower_bound: bool
+    """Whether the mean is only a lower bound: whether any did not complete."""
+    completion_time_s_p50_is_lower_bound: bool
+    """Whether the median is only a lower bound."""
+    completion_time_s_p90_is_lower_bound: bool
+    """Whether the 90th percentile is only a lower bound."""
+    completion_time_s_p95_is_lower_bound: bool
+    """Whether the 95th percentile is only a lower bound."""
+    completion_time_s_p99_is_lower_bound: bool
+    """Whether the 99th percentile is only a lower bound."""
+    completion_time_s_p999_is_lower_bound: bool
+    """Whether the 99.9th percentile is only a lower bound."""
+    completion_time_s_p50_at_most: float | None
+    """What the median is at most when all complete; null if more than half did not complete."""
+    completion_time_s_p90_at_most: float | None
+    """What the 90th percentile is at most; null if more than 10 % did not complete."""
+    completion_time_s_p95_at_most: float | None
+    """What the 95th percentile is at most; null if more than 5 % did not complete."""
+    completion_time_s_p99_at_most: float | None
+    """What the 99th percentile is at most; null if more than 1 % did not complete."""
+    completion_time_s_p999_at_most: float | None
+    """What the 99.9th percentile is at most; null if more than 0.1 % did not complete."""
 
 
 class GroupLinkSummary(TypedDict):
@@ -492,7 +550,5 @@ class Summary(TypedDict):
     """SHA-256 of the resolved scenario without its seed."""
     title: str
     """Title of the scenario."""
-    timing: Timing
-    """Speed of the run."""
     phase_check: NotRequired[list[dict[str, Any]]]
     """Metrics over seeds and over shifted RTTs; only of `tailroom run --phase-check`."""

@@ -41,6 +41,11 @@ class Interval:
     """Smallest possible value of the quantity."""
     highest: float = inf
     """Largest possible value of the quantity."""
+    is_lower_bound: bool = False
+    """Whether some of the values are only lower bounds."""
+    most: "Interval | None" = None
+    """The interval of what the values are at most, if they are lower bounds; `None` if that is not
+    known of all."""
 
     @property
     def low(self) -> float:
@@ -73,11 +78,12 @@ class Interval:
     def as_dict(self) -> dict[str, Any]:
         """Mean, half-width and ends for JSON, in the unit of the values; null for a single value.
 
-        A number that is not finite has no place in JSON.
+        A number that is not finite has no place in JSON. `is_lower_bound` is there if it is true.
         """
         has_spread = isfinite(self.half_width)
         ends = (self.half_width, self.low, self.high) if has_spread else (None, None, None)
-        return dict(zip(("mean", "half_width", "low", "high"), (self.mean, *ends), strict=True))
+        numbers = dict(zip(("mean", "half_width", "low", "high"), (self.mean, *ends), strict=True))
+        return numbers | ({"is_lower_bound": True} if self.is_lower_bound else {})
 
     @property
     def _is_on_arcsine_scale(self) -> bool:

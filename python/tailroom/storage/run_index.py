@@ -19,6 +19,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from tailroom.simulation.lower_bounds import columns_of, values_of
+from tailroom.simulation.metric_catalogue import IS_LOWER_BOUND
 from tailroom.simulation.metrics import names_of
 from tailroom.storage.run import TEXTS
 
@@ -135,12 +137,18 @@ class RunIndex:
     def values(self, metric: str, keys: Iterable[str]) -> list[float]:
         """Values of a metric in the runs that define it, in the order of `keys`.
 
+        If some are only lower bounds, they know what they are at most (`Values`).
+
         Args:
             metric: Full name of the metric.
             keys: Keys of the runs.
         """
-        values = (self._value(metric, key) for key in keys)
-        return [value for value in values if value is not None]
+        defined = [key for key in keys if self._value(metric, key) is not None]
+        is_lower_bound = f"{metric}{IS_LOWER_BOUND}"
+        is_bounded = any(self._value(is_lower_bound, key) for key in defined)
+        read = columns_of(metric) if is_bounded else (metric,)
+        rows = [{name: self._value(name, key) for name in read} for key in defined]
+        return values_of(metric, rows)
 
     def _value(self, metric: str, key: str) -> float | None:
         if key not in self._places:

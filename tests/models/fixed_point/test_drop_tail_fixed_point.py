@@ -403,7 +403,7 @@ def failed(at: Bottleneck, model: str = MODEL.name) -> dict[str, str]:
 
 
 def test_it_says_what_does_not_hold() -> None:
-    bursts = "group flows is not paced; 10 flows for 1,562,500 packets"
+    bursts = "group flows is not paced; 10 flows for 1.562 million packets"
     assert failed(BARMAN) == {"packet sizes are exponential": "they are 1000 B", RANDOM: bursts}
     assert failed(BARMAN, "drop_tail_fixed_point_md1k") == {RANDOM: bursts}
     crowd = link(flows([0.1], count=1000, pacing=True), 30, 1000)

@@ -270,7 +270,7 @@ def test_it_says_what_does_not_hold() -> None:
         "drops are independent": "gaps between them are 1 to 1/p",
         "RED drops and does not mark": "packets of flows are marked",
         "packet sizes are exponential": "they are 1000 B",
-        RANDOM: "group flows is not paced; 10 flows for 1,562,500 packets",
+        RANDOM: "group flows is not paced; 10 flows for 1.562 million packets",
     }
 
 
@@ -278,7 +278,7 @@ def test_it_does_not_apply_to_other_buffers_nor_to_endless_ones() -> None:
     with pytest.raises(NotApplicableError, match="bottleneck: its buffer is drop_tail, not RED"):
         solve(BARMAN)
     endless = under_red(BARMAN.with_limit(1e8), (1e7, 5e7))
-    with pytest.raises(NotApplicableError, match=r"1e\+08 packets fit"):
+    with pytest.raises(NotApplicableError, match="100 million packets fit"):
         MODEL.predict(endless, Requirement())
     assert MODEL.predict(endless.with_limit(1000.0), Requirement()).utilization is not None
 

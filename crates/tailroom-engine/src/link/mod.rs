@@ -73,6 +73,8 @@ const STUCK: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct Link {
     policer: Option<Box<Policer>>,
+    /// Whether the policer lets through less than the rest of the link could send.
+    is_policed: bool,
     queue: LinkQueue,
     transmitter: Transmitter,
     pause: Option<Box<Pause>>,
@@ -97,6 +99,7 @@ impl Link {
         let takes_all = spec.admission.is_none() && spec.policer.is_none();
         Link {
             policer: spec.policer.as_ref().map(|policer| Box::new(Policer::new(policer))),
+            is_policed: spec.policed_rate().is_some(),
             queue,
             transmitter: Transmitter::new(spec, info.packet_bytes, info.seed, window),
             pause: Pause::of(spec),
@@ -435,8 +438,12 @@ impl Link {
 
     /// The capacity that the link has left unused since the start of the run, in bit * ps / s. The
     /// rest of the capacity is what it has sent; of a packet in transmission, the bits that have
-    /// left. A shaper has used the tokens that did not find the bucket full.
+    /// left. A shaper, or a policer that is slower, has used the tokens that did not find the bucket
+    /// full.
     fn idle_capacity(&mut self, now: Time) -> u128 {
+        if let Some(policer) = self.slowest_policer() {
+            return policer.unused(now);
+        }
         let (bytes, busy_until) = self.probe.transmissions(self.transmitter.busy_until);
         self.transmitter.idle_capacity(bytes, busy_until, now)
     }
@@ -526,16 +533,27 @@ impl Link {
         }
     }
 
+    /// The policer, if it lets through less than the rest of the link could send.
+    fn slowest_policer(&self) -> Option<&Policer> {
+        self.policer.as_deref().filter(|_| self.is_policed)
+    }
+
     /// Bits that the link could carry in `[from, to)`; behind a shaper with overhead, in packets of
     /// the largest size.
     pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
-        self.transmitter.capacity_bits(from, to)
+        match self.slowest_policer() {
+            None => self.transmitter.capacity_bits(from, to),
+            Some(policer) => policer.capacity_bits(from, to),
+        }
     }
 
     /// The fraction of the capacity in `[from, to)` that the link used, given the unused capacity
     /// `idle` in bit * ps / s; 0 if the capacity is 0.
     pub fn used_fraction(&self, from: Time, to: Time, idle: u128) -> f64 {
-        let capacity = self.transmitter.capacity(from, to);
+        let capacity = match self.slowest_policer() {
+            None => self.transmitter.capacity(from, to),
+            Some(policer) => policer.capacity(from, to),
+        };
         if capacity == 0 { 0.0 } else { (capacity - idle) as f64 / capacity as f64 }
     }
 

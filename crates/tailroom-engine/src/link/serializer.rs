@@ -211,9 +211,10 @@ impl FixedRate {
         self.capacity(Time::ZERO, now).saturating_sub(work.saturating_sub(later))
     }
 
-    /// Lets the next transmission begin without the fraction that the last one has left.
-    pub fn forget_carry(&mut self) {
-        self.carry = 0;
+    /// Lets the next transmission begin without the fraction that the last one has left, in
+    /// bit * ps / s, which it returns.
+    pub fn forget_carry(&mut self) -> u64 {
+        std::mem::take(&mut self.carry)
     }
 
     /// Caches the quotient, so that a run of packets of one size needs one division.

@@ -67,13 +67,23 @@ pub struct LinkSpec {
     /// Whether something other than the discipline acts on packets that wait, so that no departure can
     /// be known before it happens. The results of a link on which nothing acts do not depend on it.
     pub is_acted_on: bool,
-    /// Bandwidth-delay product in bytes: the [sustained rate](LinkSpec::sustained_rate) times the
+    /// Bandwidth-delay product in bytes: the [carried rate](LinkSpec::carried_rate) times the
     /// mean propagation RTT of the long flows that cross the link, else of the other flows under
     /// congestion control; 0 without any.
     pub bdp_bytes: f64,
     /// Size of the packets in which a buffer in bytes is counted: the mean of the long flows, else
     /// of the other data, else of the ACKs.
     pub packet_bytes: f64,
+}
+
+/// The rate of a policer, if it is below the sustained rate and every other one of the link.
+pub(crate) fn policed_rate(
+    policer: Option<PolicerSpec>,
+    sustained: Rate,
+    changes: &[RateChange],
+) -> Option<Rate> {
+    let slowest = changes.iter().map(|change| change.rate).fold(sustained, Ord::min);
+    policer.map(|policer| policer.rate.rate()).filter(|&rate| rate < slowest)
 }
 
 impl LinkSpec {
@@ -93,9 +103,20 @@ impl LinkSpec {
     }
 
     /// The rate at which packets leave the shaper, or that of the link until its first change: limits in
-    /// time and bdp are measured by it.
+    /// time are measured by it.
     pub fn sustained_rate(&self) -> Rate {
         self.shaper.map_or(self.rate, |shaper| shaper.packet_rate(self.packet_bytes))
+    }
+
+    /// The rate of the policer, if it is below that of the shaper, or below every rate of the link: what
+    /// the link carries in the long run, and so the reference of utilization and bdp.
+    pub fn policed_rate(&self) -> Option<Rate> {
+        policed_rate(self.policer, self.sustained_rate(), &self.rate_changes)
+    }
+
+    /// What the link carries in the long run: the policed rate, or else the sustained one.
+    pub fn carried_rate(&self) -> Rate {
+        self.policed_rate().unwrap_or_else(|| self.sustained_rate())
     }
 
     /// A link named `link` at a constant rate and one-way delay, without loss and logs. Amounts of its

@@ -22,6 +22,8 @@ pub(super) struct TokenBucket {
     /// How long it takes to fill the empty bucket.
     fill_time: Time,
     full_at: Time,
+    /// Fractions that a full bucket did not owe, in bit * ps / s.
+    forgotten: u64,
 }
 
 impl TokenBucket {
@@ -31,6 +33,7 @@ impl TokenBucket {
             clock: FixedRate::new(rate),
             fill_time: fill_time(rate, burst_bytes),
             full_at: Time::ZERO,
+            forgotten: 0,
         }
     }
 
@@ -56,7 +59,7 @@ impl TokenBucket {
     pub(super) fn take_if_held(&mut self, now: Time, bytes: u32) -> bool {
         if self.full_at <= now {
             // A bucket that is full owes no fraction of a picosecond.
-            self.clock.forget_carry();
+            self.forgotten += self.clock.forget_carry();
         }
         let is_held = self.lead(bytes).is_some_and(|lead| self.full_at.since(lead) <= now);
         if is_held {
@@ -68,7 +71,7 @@ impl TokenBucket {
     /// The tokens that found the bucket full in `[0, now)`, in bit * ps / s, if those of `bytes`
     /// have been taken in total.
     pub(super) fn overflow(&self, bytes: u64, now: Time) -> u128 {
-        self.clock.idle_capacity(bytes, self.full_at, now)
+        self.clock.idle_capacity(bytes, self.full_at, now) + u128::from(self.forgotten)
     }
 
     /// The tokens that arrive in `[from, to)`, in bit * ps / s.

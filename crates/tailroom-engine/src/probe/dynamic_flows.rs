@@ -1,9 +1,9 @@
 //! Measurements of a group of dynamic flows: totals over all flows, and the completion times of
-//! those that arrived in the measured window.
+//! those that arrived in the measured window, or their ages when the run ends.
 
 use super::coflows::CoflowProbe;
+use super::durations::{Durations, Percentile};
 use super::flow::FlowCounters;
-use super::histogram::Histogram;
 use crate::units::Time;
 
 /// Upper bounds of the classes of flow sizes, in bytes of payload; the last class is unbounded.
@@ -41,54 +41,40 @@ pub struct Departure {
 /// The flows of one size class.
 #[derive(Clone, Debug, Default)]
 pub struct SizeClass {
-    /// Flows that arrived inside the measured window and completed before its end.
-    pub completed: u64,
-    /// Flows that arrived inside the measured window and did not complete.
-    pub unfinished: u64,
     /// Packets sent by the completed and the unfinished flows.
     pub sent: u64,
     /// Number of these packets that were lost.
     pub lost: u64,
-    /// In picoseconds. The sums are integers, so that the results do not depend on the order in
-    /// which flows end.
-    duration_sum: u128,
-    slowdown_sum: u128,
-    /// Completion times in picoseconds.
-    pub duration: Histogram<9>,
-    slowdown: Histogram<9>,
+    /// From the arrival of a flow inside the measured window to its completion before the end of the
+    /// run, in picoseconds.
+    pub durations: Durations,
+    /// These times over the ideal ones.
+    slowdowns: Durations,
 }
 
 impl SizeClass {
-    /// Returns the mean time from arrival to completion, in seconds; `None` if no flow has
-    /// completed.
-    pub fn mean_duration_s(&self) -> Option<f64> {
-        (self.completed > 0).then(|| 1e-12 * self.duration_sum as f64 / self.completed as f64)
-    }
-
-    /// Returns the mean of completion time over ideal time; `None` if no flow has completed.
+    /// Returns the mean of completion time over ideal time; `None` if there are no flows.
     pub fn mean_slowdown(&self) -> Option<f64> {
-        (self.completed > 0).then(|| 1e-9 * self.slowdown_sum as f64 / self.completed as f64)
+        self.slowdowns.mean(1e-9)
     }
 
-    /// Returns a quantile of completion time over ideal time; `None` if no flow has completed.
-    pub fn slowdown_quantile(&self, quantile: f64) -> Option<f64> {
-        self.slowdown.quantile(quantile).map(|value| value / SLOWDOWN_UNIT)
+    /// Returns percentiles of completion time over ideal time; `None` if there are no flows.
+    pub fn slowdowns<const N: usize>(&self, quantiles: [f64; N]) -> [Option<Percentile>; N] {
+        let found = self.slowdowns.percentiles(quantiles);
+        found.map(|found| found.map(|found| found.map(|thousandths| thousandths / SLOWDOWN_UNIT)))
     }
 
-    fn add(&mut self, flow_start: &FlowStart, departure: &Departure) {
+    /// Adds a flow, which has not completed if `completed_at` is `None`.
+    fn add(&mut self, flow_start: &FlowStart, departure: &Departure, end: Time) {
         self.sent += departure.window.sent;
         self.lost += departure.lost;
-        let Some(completed_at) = departure.completed_at else {
-            self.unfinished += 1;
-            return;
-        };
-        self.completed += 1;
-        let duration = completed_at.since(flow_start.start);
+        let has_ended = departure.completed_at.is_some();
+        let duration = departure.completed_at.unwrap_or(end).since(flow_start.start);
         let slowdown = duration.seconds() / flow_start.ideal.seconds();
-        self.duration_sum += u128::from(duration.picoseconds());
-        self.slowdown_sum += (1e9 * slowdown) as u128;
-        self.duration.add(duration.picoseconds(), 1);
-        self.slowdown.add((slowdown * SLOWDOWN_UNIT) as u64, 1);
+        let picoseconds = duration.picoseconds();
+        self.durations.add(picoseconds, picoseconds.into(), has_ended);
+        let thousandths = (slowdown * SLOWDOWN_UNIT) as u64;
+        self.slowdowns.add(thousandths, (1e9 * slowdown) as u128, has_ended);
     }
 }
 
@@ -191,8 +177,8 @@ impl DynamicFlowProbe {
         let completed_at = departure.completed_at.filter(|&at| at < self.end);
         let departure = Departure { completed_at, ..*departure };
         let class = SIZE_CLASSES.partition_point(|&bound| bound <= flow_start.bytes);
-        self.classes[class.min(SIZE_CLASSES.len() - 1)].add(flow_start, &departure);
-        self.all.add(flow_start, &departure);
+        self.classes[class.min(SIZE_CLASSES.len() - 1)].add(flow_start, &departure, self.end);
+        self.all.add(flow_start, &departure, self.end);
         let has_room = self.log.len() < self.log_limit;
         if let Some(completed_at) = completed_at.filter(|_| has_room) {
             let FlowStart { start, bytes, ideal } = *flow_start;

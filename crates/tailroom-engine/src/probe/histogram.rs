@@ -65,6 +65,11 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
         std::iter::once((0, self.zero)).chain(bins).filter(|&(_, weight)| weight > 0)
     }
 
+    /// Adds the weights of `other`.
+    pub fn add_all(&mut self, other: &Self) {
+        other.bins().for_each(|(bin, weight)| self.add_to_bin(bin, weight));
+    }
+
     /// Subtracts `other`, all of whose weights must have been added to this histogram too.
     pub fn subtract(&mut self, other: &Self) {
         for (bin, part) in other.bins() {
@@ -136,8 +141,17 @@ impl<const PRECISION: u32> Histogram<PRECISION> {
 
     /// Returns several quantiles, in one pass over the bins; `quantiles` ascend.
     pub fn quantiles<const N: usize>(&self, quantiles: [f64; N]) -> [Option<f64>; N] {
+        self.quantiles_of(self.total(), quantiles)
+    }
+
+    /// Returns the quantiles of `total`, at least the weight of this histogram, whose other part lies
+    /// above every value; `None` for those that lie in that part. `quantiles` ascend.
+    pub fn quantiles_of<const N: usize>(
+        &self,
+        total: u128,
+        quantiles: [f64; N],
+    ) -> [Option<f64>; N] {
         debug_assert!(quantiles.is_sorted(), "quantiles ascend");
-        let total = self.total();
         if total == 0 {
             return [None; N];
         }

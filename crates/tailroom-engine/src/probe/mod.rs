@@ -2,6 +2,7 @@
 
 pub mod coflows;
 pub mod delays;
+pub mod durations;
 pub mod dynamic_flows;
 pub mod flow;
 pub mod group;

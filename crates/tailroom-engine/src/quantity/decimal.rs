@@ -50,6 +50,11 @@ impl Decimal {
         }
     }
 
+    /// A number of millionths.
+    pub(crate) fn millionths(count: u64) -> Decimal {
+        Decimal { mantissa: u128::from(count), exponent: -6 }
+    }
+
     pub(crate) fn is_zero(self) -> bool {
         self.mantissa == 0
     }

@@ -68,6 +68,49 @@ pub(crate) enum Amount {
     Bdp(Decimal),
 }
 
+/// The unit in which an amount is written, in whole steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LimitUnit {
+    /// A step is a packet.
+    Packets,
+    /// A step is a byte.
+    Bytes,
+    /// A step is a nanosecond at the link's rate.
+    Time,
+    /// A step is a millionth of a bandwidth-delay product.
+    Bdp,
+}
+
+const PICOSECONDS_PER_STEP: u64 = 1_000;
+const STEPS_PER_BDP: u64 = 1_000_000;
+
+impl LimitUnit {
+    /// Every unit.
+    pub const ALL: [LimitUnit; 4] =
+        [LimitUnit::Packets, LimitUnit::Bytes, LimitUnit::Time, LimitUnit::Bdp];
+
+    /// Returns the unit of a step, or of 10^6 steps of a bandwidth-delay product.
+    pub const fn name(self) -> &'static str {
+        match self {
+            LimitUnit::Packets => "packets",
+            LimitUnit::Bytes => "B",
+            LimitUnit::Time => "ns",
+            LimitUnit::Bdp => "bdp",
+        }
+    }
+
+    /// Returns the bytes of a step at a link with this rate (in bit/s) and bandwidth-delay product,
+    /// whose packets have this size.
+    pub fn bytes_per_step(self, rate_bps: f64, bdp_bytes: f64, packet_bytes: f64) -> f64 {
+        match self {
+            LimitUnit::Packets => packet_bytes,
+            LimitUnit::Bytes => 1.0,
+            LimitUnit::Time => rate_bps / 8e9,
+            LimitUnit::Bdp => bdp_bytes / STEPS_PER_BDP as f64,
+        }
+    }
+}
+
 const PACKETS: &[Unit] = &[("packets", 1), ("packet", 1)];
 /// Unit of a number without a unit.
 pub(super) const BARE: &str = PACKETS[0].0;
@@ -120,7 +163,7 @@ impl QueueLimit {
     /// # Errors
     /// Returns what is wrong and which units are accepted. Zero is refused: a limit counts the
     /// waiting packets, and a link without waiting room drops every packet that finds it busy.
-    pub(crate) fn read(text: &str) -> Result<Self, BadQuantity> {
+    pub fn read(text: &str) -> Result<Self, BadQuantity> {
         let (number, unit) = split(text, &units(), EXAMPLES[0], false)?;
         if number.is_zero() {
             return Err(BadQuantity {
@@ -144,6 +187,36 @@ impl QueueLimit {
 
     pub(crate) const fn amount(self) -> Amount {
         self.0
+    }
+
+    /// Returns the unit in which the amount is written, and the number of its [steps](LimitUnit);
+    /// `None` if the amount is no whole number of steps.
+    pub fn steps(self) -> Option<(LimitUnit, u64)> {
+        match self.0 {
+            Amount::Packets(packets) => Some((LimitUnit::Packets, packets)),
+            Amount::Bytes(bytes) => Some((LimitUnit::Bytes, bytes)),
+            Amount::Span(span) => {
+                let picoseconds = span.picoseconds();
+                let is_whole = picoseconds.is_multiple_of(PICOSECONDS_PER_STEP);
+                is_whole.then_some((LimitUnit::Time, picoseconds / PICOSECONDS_PER_STEP))
+            }
+            Amount::Bdp(number) => {
+                let steps = number.times(STEPS_PER_BDP).filter(|steps| steps.is_exact)?;
+                Some((LimitUnit::Bdp, u64::try_from(steps.floor).ok()?))
+            }
+        }
+    }
+
+    /// Creates an amount of whole steps.
+    pub fn of_steps(unit: LimitUnit, steps: u64) -> Self {
+        QueueLimit(match unit {
+            LimitUnit::Packets => Amount::Packets(steps),
+            LimitUnit::Bytes => Amount::Bytes(steps),
+            LimitUnit::Time => {
+                Amount::Span(Time::from_picoseconds(steps.saturating_mul(PICOSECONDS_PER_STEP)))
+            }
+            LimitUnit::Bdp => Amount::Bdp(Decimal::millionths(steps)),
+        })
     }
 }
 
@@ -214,6 +287,27 @@ mod tests {
         assert_eq!(at_link("2.5 bdp", 1_000.5), Limit::Bytes(2_501));
         assert_eq!(at_link("1 bdp", 0.0), Limit::Bytes(0));
         assert_eq!(at_link("1000000 bdp", 1e300), Limit::Bytes(u64::MAX));
+    }
+
+    /// 100 Mbit/s send 12,500 B in 1 ms; the product with 40 ms is 500 kB.
+    #[test]
+    fn an_amount_is_a_number_of_steps_of_its_own_unit() {
+        for (text, unit, steps, bytes) in [
+            ("166 packets", LimitUnit::Packets, 166, 166.0 * 1_500.0),
+            ("64 kB", LimitUnit::Bytes, 64_000, 64_000.0),
+            ("1.5 ms", LimitUnit::Time, 1_500_000, 18_750.0),
+            ("0.25 bdp", LimitUnit::Bdp, 250_000, 125_000.0),
+        ] {
+            let limit = QueueLimit::read(text).unwrap();
+            assert_eq!(limit.steps(), Some((unit, steps)), "{text}");
+            let again = QueueLimit::of_steps(unit, steps);
+            assert_eq!(QueueLimit::read(&again.to_string()).unwrap().steps(), limit.steps());
+            let step = unit.bytes_per_step(1e8, 500_000.0, 1_500.0);
+            assert!((step * steps as f64 - bytes).abs() < 1e-6, "{text}");
+        }
+        for text in ["1 ps", "0.3333333 bdp"] {
+            assert_eq!(QueueLimit::read(text).unwrap().steps(), None, "{text}");
+        }
     }
 
     #[test]

@@ -147,6 +147,10 @@ impl Parameters for AdaptiveRedParams {
         amounts
     }
 
+    fn binding(&self) -> &'static [&'static str] {
+        &["min_threshold"]
+    }
+
     fn validate(&self, link: &LinkInfo) -> Result<(), BadParameter> {
         self.red().validate(link)?;
         let (lowest, highest) = (self.lowest_max_p, self.highest_max_p);

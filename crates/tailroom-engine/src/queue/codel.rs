@@ -52,6 +52,10 @@ impl Parameters for CodelParams {
         vec![("limit", &mut self.limit)]
     }
 
+    fn binding(&self) -> &'static [&'static str] {
+        &["target"]
+    }
+
     fn validate(&self, _link: &LinkInfo) -> Result<(), BadParameter> {
         check_target(self.target, self.interval)
     }

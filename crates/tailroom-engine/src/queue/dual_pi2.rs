@@ -95,6 +95,10 @@ impl Parameters for DualPi2Params {
         vec![("limit", &mut self.limit)]
     }
 
+    fn binding(&self) -> &'static [&'static str] {
+        &["target", "l4s_threshold"]
+    }
+
     fn validate(&self, _link: &LinkInfo) -> Result<(), BadParameter> {
         if self.update_interval.time() < MIN_UPDATE_INTERVAL {
             let problem = format!("{} is too short to simulate", self.update_interval);

@@ -60,6 +60,10 @@ impl Parameters for FqCodelParams {
         vec![("limit", &mut self.limit)]
     }
 
+    fn binding(&self) -> &'static [&'static str] {
+        &["target"]
+    }
+
     fn validate(&self, link: &LinkInfo) -> Result<(), BadParameter> {
         check_target(self.target, self.interval)?;
         check_quantum(self.quantum, link)

@@ -96,6 +96,10 @@ impl Parameters for FqPieParams {
         vec![("limit", &mut self.limit)]
     }
 
+    fn binding(&self) -> &'static [&'static str] {
+        &["target"]
+    }
+
     fn validate(&self, link: &LinkInfo) -> Result<(), BadParameter> {
         check_update_interval(self.update_interval)?;
         check_quantum(self.quantum, link)

@@ -226,6 +226,12 @@ pub trait Parameters: Ranges {
         self.validate(link)
     }
 
+    /// Returns the keys of the parameters that decide on the queue before the limit is reached, the
+    /// first of them for any traffic; empty if the limit alone decides.
+    fn binding(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Returns the delay target, if the discipline has one for all packets together. Such a
     /// discipline reports the gauge [`EMPTIED_INTERVALS`](emptying::EMPTIED_INTERVALS).
     fn delay_target(&self) -> Option<DelayTarget> {

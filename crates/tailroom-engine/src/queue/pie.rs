@@ -112,6 +112,10 @@ impl Parameters for PieParams {
         vec![("limit", &mut self.limit)]
     }
 
+    fn binding(&self) -> &'static [&'static str] {
+        &["target"]
+    }
+
     fn validate(&self, _link: &LinkInfo) -> Result<(), BadParameter> {
         check_update_interval(self.update_interval)
     }

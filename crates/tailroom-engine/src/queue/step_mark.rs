@@ -45,6 +45,10 @@ impl Parameters for StepMarkParams {
         vec![("limit", &mut self.limit), ("threshold", &mut self.threshold)]
     }
 
+    fn binding(&self) -> &'static [&'static str] {
+        &["threshold"]
+    }
+
     fn validate(&self, link: &LinkInfo) -> Result<(), BadParameter> {
         let (limit, threshold) = (link.limit(self.limit), link.limit(self.threshold));
         if threshold.in_bytes(link.packet_bytes) >= limit.in_bytes(link.packet_bytes) {

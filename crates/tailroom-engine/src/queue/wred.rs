@@ -80,6 +80,10 @@ impl Parameters for WredParams {
         vec![("limit", &mut self.limit), ("k_min", &mut self.k_min), ("k_max", &mut self.k_max)]
     }
 
+    fn binding(&self) -> &'static [&'static str] {
+        &["k_min"]
+    }
+
     fn validate(&self, link: &LinkInfo) -> Result<(), BadParameter> {
         self.red().validate(link).map_err(|bad| {
             if bad.key == "min_threshold" {

@@ -2,6 +2,7 @@
 
 use super::Named;
 use super::arithmetic::{mean, ratio, total};
+use super::completion_times::{CompletionTimes, at_most, is_lower_bound, value};
 use super::finished_run::FinishedRun;
 use super::flow::FlowSummary;
 use super::flow_data::FlowData;
@@ -10,7 +11,6 @@ use crate::dynamic_flows::FlowGenerator;
 use crate::probe::coflows::CoflowProbe;
 use crate::probe::delays::Delays;
 use crate::probe::dynamic_flows::{SIZE_CLASSES, SizeClass};
-use crate::probe::histogram::Histogram;
 use crate::probe::progress::jain_index;
 
 /// Statistics of a group of flows.
@@ -133,27 +133,28 @@ pub struct SizeClassSummary {
     /// Share of the packets that these flows sent in the measured window that are lost by the end
     /// of the run.
     pub loss_fraction: Option<f64>,
-    /// Mean time from arrival until the last byte is acknowledged: with the handshake, if the group's
-    /// `handshake` is true.
-    pub completion_time_s_mean: Option<f64>,
-    /// Median of the completion time.
-    pub completion_time_s_p50: Option<f64>,
-    /// 90th percentile of the completion time.
-    pub completion_time_s_p90: Option<f64>,
-    /// 95th percentile of the completion time.
-    pub completion_time_s_p95: Option<f64>,
-    /// 99th percentile of the completion time.
-    pub completion_time_s_p99: Option<f64>,
-    /// 99.9th percentile of the completion time.
-    pub completion_time_s_p999: Option<f64>,
+    /// Completion times.
+    #[serde(flatten)]
+    pub completion: CompletionTimes,
     /// Mean of the completion time divided by the time that the flow would take alone: its bits,
     /// headers included, at its peak rate or that of the slowest link, what the further links add
-    /// because each sends whole packets, and one round trip.
+    /// because each sends whole packets, and one round trip. Flows that did not complete count with
+    /// their age, as in the completion time.
     pub slowdown_mean: Option<f64>,
     /// Median of the slowdown.
     pub slowdown_p50: Option<f64>,
     /// 99th percentile of the slowdown.
     pub slowdown_p99: Option<f64>,
+    /// Whether the mean slowdown is only a lower bound.
+    pub slowdown_mean_is_lower_bound: bool,
+    /// Whether the median slowdown is only a lower bound.
+    pub slowdown_p50_is_lower_bound: bool,
+    /// Whether the 99th percentile of the slowdown is only a lower bound.
+    pub slowdown_p99_is_lower_bound: bool,
+    /// What the median slowdown is at most; null if more than half did not complete.
+    pub slowdown_p50_at_most: Option<f64>,
+    /// What the 99th percentile of the slowdown is at most; null if more than 1 % did not complete.
+    pub slowdown_p99_at_most: Option<f64>,
 }
 
 /// Coflows that began in the measured window. They are queries of a source of kind `incast`, or steps of
@@ -165,18 +166,9 @@ pub struct CoflowSummary {
     pub completed_coflows: u64,
     /// Number of coflows that did not complete before the end of the run.
     pub unfinished_coflows: u64,
-    /// Mean time from the beginning until the last byte of the last flow is acknowledged.
-    pub completion_time_s_mean: Option<f64>,
-    /// Median of that time.
-    pub completion_time_s_p50: Option<f64>,
-    /// 90th percentile of that time.
-    pub completion_time_s_p90: Option<f64>,
-    /// 95th percentile of that time.
-    pub completion_time_s_p95: Option<f64>,
-    /// 99th percentile of that time.
-    pub completion_time_s_p99: Option<f64>,
-    /// 99.9th percentile of that time.
-    pub completion_time_s_p999: Option<f64>,
+    /// Completion times, to the acknowledgement of the last byte of the last flow.
+    #[serde(flatten)]
+    pub completion: CompletionTimes,
 }
 
 /// Statistics of the group with this index. `flows` are the statistics of all permanent flows.
@@ -275,7 +267,7 @@ fn dynamic_flows(run: &FinishedRun<'_>, generator: &FlowGenerator) -> GroupSumma
         timeouts: totals.timeouts,
         undone_reductions: totals.undone,
         loss_probes: totals.loss_probes,
-        completed_flows: probe.all.completed,
+        completed_flows: probe.all.durations.ended,
         refused_flows: probe.refused,
         refused_fraction: ratio(probe.refused as f64, probe.arrived as f64),
         all_sizes: Some(class_summary(0, None, &probe.all)),
@@ -293,43 +285,31 @@ fn size_classes(classes: &[SizeClass]) -> Vec<SizeClassSummary> {
 }
 
 fn class_summary(from_bytes: u64, to_bytes: Option<u64>, class: &SizeClass) -> SizeClassSummary {
-    let [p50, p90, p95, p99, p999] = completion_times_s(&class.duration);
+    let [p50, p99] = class.slowdowns([0.5, 0.99]);
     SizeClassSummary {
         from_bytes,
         to_bytes,
-        completed_flows: class.completed,
-        unfinished_flows: class.unfinished,
+        completed_flows: class.durations.ended,
+        unfinished_flows: class.durations.unfinished,
         loss_fraction: ratio(class.lost as f64, class.sent as f64),
-        completion_time_s_mean: class.mean_duration_s(),
-        completion_time_s_p50: p50,
-        completion_time_s_p90: p90,
-        completion_time_s_p95: p95,
-        completion_time_s_p99: p99,
-        completion_time_s_p999: p999,
+        completion: CompletionTimes::of(&class.durations),
         slowdown_mean: class.mean_slowdown(),
-        slowdown_p50: class.slowdown_quantile(0.5),
-        slowdown_p99: class.slowdown_quantile(0.99),
+        slowdown_p50: value(p50),
+        slowdown_p99: value(p99),
+        slowdown_mean_is_lower_bound: class.durations.unfinished > 0,
+        slowdown_p50_is_lower_bound: is_lower_bound(p50),
+        slowdown_p99_is_lower_bound: is_lower_bound(p99),
+        slowdown_p50_at_most: at_most(p50),
+        slowdown_p99_at_most: at_most(p99),
     }
 }
 
 fn coflow_summary(probe: &CoflowProbe) -> CoflowSummary {
-    let [p50, p90, p95, p99, p999] = completion_times_s(&probe.duration);
     CoflowSummary {
-        completed_coflows: probe.completed,
-        unfinished_coflows: probe.unfinished,
-        completion_time_s_mean: probe.mean_duration_s(),
-        completion_time_s_p50: p50,
-        completion_time_s_p90: p90,
-        completion_time_s_p95: p95,
-        completion_time_s_p99: p99,
-        completion_time_s_p999: p999,
+        completed_coflows: probe.durations.ended,
+        unfinished_coflows: probe.durations.unfinished,
+        completion: CompletionTimes::of(&probe.durations),
     }
-}
-
-/// The 50th, 90th, 95th, 99th and 99.9th percentile of completion times.
-fn completion_times_s(picoseconds: &Histogram<9>) -> [Option<f64>; 5] {
-    let quantiles = picoseconds.quantiles([0.5, 0.9, 0.95, 0.99, 0.999]);
-    quantiles.map(|value| value.map(|value| value * 1e-12))
 }
 
 /// The mean of some waits, their median, 95th, 99th and 99.9th percentile, and the largest.

@@ -13,12 +13,12 @@ use crate::units::Time;
 #[non_exhaustive]
 pub struct LinkSummary {
     /// Mean capacity over the measured window, from the schedule of rates, or from the rate of the
-    /// shaper; with overhead, in packets of the largest size.
+    /// shaper or policer, if that is less; with overhead, in packets of the largest size.
     pub capacity_bps: f64,
     /// Bits sent in the measured window, headers included, divided by the bits that the link could
     /// carry in it. Of a packet in transmission at an edge of the window, the bits inside count.
-    /// Behind a shaper: the share of the tokens that did not find the bucket full, as only those
-    /// are lost.
+    /// Behind a shaper or policer: the share of the tokens that did not find the bucket full, as only
+    /// those are lost.
     pub utilization: f64,
     /// Utilization without the packets that arrive though their receiver had them already: the
     /// utilization, times the share of these packets in the bytes that left the link taken off. A
@@ -101,8 +101,8 @@ pub struct LinkSummary {
     /// Buffer limit in milliseconds at the link's rate before its first change, or at the rate of
     /// its shaper.
     pub limit_ms: f64,
-    /// Buffer limit divided by the same rate times the mean propagation RTT of the long flows, or of
-    /// the other flows under congestion control if no long flow crosses the link.
+    /// Buffer limit divided by the rate of the link, its shaper or its policer, whichever is least, times
+    /// the mean propagation RTT of the long flows, or of the other flows under congestion control if no long flow crosses the link.
     pub limit_bdp: Option<f64>,
     /// Mean length of a burst: consecutive packets of one flow that arrive closer together than the
     /// link can send them.

@@ -4,6 +4,7 @@
 //! the collector in the same file. A table is a file of [`tables`] and a line in its registry.
 
 mod arithmetic;
+mod completion_times;
 mod deadlock;
 mod equal_periods;
 mod finished_run;
@@ -26,10 +27,12 @@ mod sharing;
 mod short_windows;
 pub mod tables;
 mod time_series;
+mod unfinished;
 mod waiting;
 mod warning;
 mod warnings;
 
+pub use completion_times::CompletionTimes;
 use finished_run::FinishedRun;
 pub use finished_run::{DynamicFlowRecords, SharedLinks};
 pub use flow::FlowSummary;

@@ -48,6 +48,8 @@ pub enum WarningKind {
     Timeouts,
     /// Packets that were sent again though they had arrived.
     SentAgainInVain,
+    /// Too many flows or coflows that have not completed for a 99th percentile of completion times.
+    Unfinished,
     /// Paused links that wait for one another.
     PauseDeadlock,
     /// Headroom that is less than what arrives until a sender has stopped.

@@ -12,6 +12,7 @@ use super::pause_memory::{headrooms_above_pools, short_limits, short_pools, unus
 use super::pause_warnings::{deadlocks, short_headrooms};
 use super::sharing::{Regime, sharing_summary};
 use super::short_windows::short_windows;
+use super::unfinished::unfinished;
 use super::warning::{Warning, WarningKind, list};
 use crate::congestion::SteadyState;
 use crate::distribution::Distribution;
@@ -64,6 +65,7 @@ pub(super) fn warnings(run: &FinishedRun<'_>) -> Vec<Warning> {
         overloads,
         timeouts_that_decide,
         packets_sent_again_in_vain,
+        unfinished,
         deadlocks,
         short_headrooms,
         short_limits,

@@ -20,6 +20,7 @@ mod out_of_order;
 mod pauses;
 mod pending;
 mod plain_events;
+mod queue_delays;
 mod routes;
 mod sizing;
 pub mod stepping;
@@ -38,6 +39,7 @@ use crate::network::{GroupSpec, Network};
 use crate::packet::ties::TieOrder;
 use crate::packet::transit::{Stage, Transit};
 use crate::pool::Pools;
+use crate::probe::delays::Delays;
 use crate::probe::flow::FlowAccount;
 use crate::probe::group::GroupProbe;
 use crate::results::{self, LosslessDrops, Results, SharedLinks, TimeSeries};
@@ -477,12 +479,11 @@ impl Simulation {
         }
     }
 
-    /// Runs to the end, closes the statistics, and checks that no packet appeared or vanished.
+    /// As [`Simulation::finish`]; also returns the queueing delays of the packets at each link.
     ///
     /// # Errors
-    /// Those of [`Simulation::run_until`]; [`RunError::Conservation`] if the account of packets does
-    /// not balance, which is a bug of the engine.
-    pub fn finish(mut self) -> Result<Results, RunError> {
+    /// Those of [`Simulation::finish`].
+    pub fn finish_with_delays(mut self) -> Result<(Results, Vec<Delays>), RunError> {
         let end = self.network.duration;
         self.run_until(end)?;
         self.reach_far_ends();
@@ -527,7 +528,8 @@ impl Simulation {
             results::collect(network, shared, &endpoints, &accounts, groups, dynamic, *events);
         // The results ask for gauges, in which a discipline may fail.
         self.check_disciplines(end)?;
-        Ok(results)
+        let delays = self.links.iter_mut().map(|link| std::mem::take(&mut link.probe.waits));
+        Ok((results, delays.collect()))
     }
 
     /// Frees what the results do not need, so that with them the run takes little more memory than

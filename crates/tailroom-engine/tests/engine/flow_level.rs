@@ -56,7 +56,7 @@ fn elastic_flows_follow_processor_sharing() {
         );
         assert!(variation < 0.05, "load {load}: {variation}");
         let all = group.all_sizes.as_ref().expect("the flows are dynamic");
-        let duration_s = all.completion_time_s_mean.expect("most flows complete");
+        let duration_s = all.completion.completion_time_s_mean.expect("most flows complete");
         let mean_bits = 8.0 * group.goodput_bps / 8.0 * 1_900.0 / group.flows as f64;
         let rate = mean_bits / duration_s / (100e6 * (1.0 - rho));
         assert!((0.9..1.02).contains(&rate), "load {load}: {rate} of C (1 - rho)");

@@ -178,6 +178,55 @@ fn a_stream_at_the_rate_of_a_policer_passes() {
     assert_eq!(link(&results.summary, "link").drops_packets, 0);
 }
 
+/// What a link carries in the long run is the reference of utilization and bdp: half of 12 Mbit/s is
+/// used. 50 ms are 75 kB at this rate, but 150 kB wait 12 ms at 100 Mbit/s.
+#[test]
+fn a_policed_rate_is_the_reference_of_utilization_and_bdp() {
+    let text = |policed: &str| {
+        format!(
+            r#"
+            duration = "20 s"
+            measure_from = "1 s"
+            [links.link]
+            rate = "100 Mbit/s"
+            delay = "0 ms"
+            queue = {{ kind = "drop_tail", limit = "150 kB" }}
+            policer = {{ rate = "{policed}", burst = "15 kB" }}
+            [flows.stream]
+            path = ["link"]
+            packet_size = "1500 B"
+            source = {{ kind = "cbr", rate = "6 Mbit/s" }}
+            [flows.mute]
+            path = ["link"]
+            rtt = "50 ms"
+            congestion = "reno"
+            start = "19.99 s"
+            "#
+        )
+    };
+    let results = run(&text("12 Mbit/s"), 1);
+    let at = link(&results.summary, "link");
+    assert_eq!(at.capacity_bps, 12e6);
+    assert!((at.utilization - 0.5).abs() < 2e-3, "{}", at.utilization);
+    assert_eq!(at.limit_ms, 12.0);
+    assert_eq!(at.limit_bdp, Some(2.0));
+    let results = run(&text("200 Mbit/s"), 1);
+    let at = link(&results.summary, "link");
+    assert_eq!(at.capacity_bps, 100e6, "the link is the slower one");
+    assert!((at.utilization - 0.06).abs() < 2e-4, "{}", at.utilization);
+    assert_eq!(at.limit_bdp, Some(0.24));
+}
+
+/// A bucket that is never full again has no token to lose.
+#[test]
+fn a_policer_that_always_drops_is_fully_used() {
+    let policer = PolicerSpec::new(BitRate::new(7_777_777), Size::new(3_000));
+    let network = flood(|link| link.policer = Some(policer));
+    let results = finish(&network);
+    let used = link(&results.summary, "link").utilization;
+    assert!((used - 1.0).abs() < 1e-12, "{used}");
+}
+
 /// Flows of two controls and a stream over one link behind `queue`.
 fn mixed(queue: QueueConfig) -> Network {
     let text = r#"

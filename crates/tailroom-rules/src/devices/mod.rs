@@ -1,20 +1,25 @@
-//! Configuration of a port's buffer, and of WRED with ECN, on switches and routers.
+//! Configuration of a port's buffer, of WRED with ECN, and of memory that ports share, on switches and
+//! routers.
 //!
 //! Each file names the manual or model that its lines follow; no line was tried on a device.
-//! `PORT`, `QUEUE`, `POOL`, `POLICY` and `CLASS` stand for names of the device, `tailroom` for new
-//! profiles. Amounts are rounded down to the step of the device.
+//! `PORT`, `QUEUE`, `PG`, `POOL`, `POLICY` and `CLASS` stand for names of the device, `tailroom` for new
+//! profiles. Ports with the same setting have a profile in common; of several profiles, each ends with the
+//! name of its first link. Amounts are rounded down to the step of the device.
 
 mod eos;
 mod ios_xr;
 mod junos;
 pub mod openconfig;
+mod queue;
 pub mod sonic;
 mod sr_os;
 mod wred;
 
+use std::collections::BTreeSet;
+
 use crate::bottleneck::Bottleneck;
-use crate::other_tools::{Equivalent, line, none};
-use wred::Wred;
+use crate::port_setting::{Equivalent, LeftOut, Taking};
+use queue::Queue;
 
 /// A system of switches or routers.
 pub struct Device {
@@ -22,9 +27,7 @@ pub struct Device {
     pub key: &'static str,
     /// Its name, and the form of its configuration.
     title: &'static str,
-    write: fn(&Queue) -> Result<Lines, String>,
-    /// For the memory that ports share; `None` if no source says how the system configures it.
-    share: Option<fn(&Pool) -> Lines>,
+    write: fn(&[Taking]) -> Result<Lines, String>,
 }
 
 /// The systems in whose words a buffer is written.
@@ -32,89 +35,102 @@ pub const DEVICES: [Device; 6] =
     [sonic::DEVICE, openconfig::DEVICE, ios_xr::DEVICE, junos::DEVICE, eos::DEVICE, sr_os::DEVICE];
 
 impl Device {
-    /// The configuration of a link's queue discipline with this limit in waiting packets, or a
-    /// sentence that says why the system has none.
-    pub fn equivalent(&self, link: &Bottleneck, limit: u64) -> Equivalent {
-        match Queue::of(link, limit).and_then(|queue| (self.write)(&queue)) {
-            Ok(lines) => self.lines(lines),
-            Err(reason) => none(self.title, &reason),
+    /// The configuration of a port, or of the ports that share memory, or a sentence that says why the
+    /// system has none.
+    pub fn equivalent(&self, links: &[Bottleneck]) -> Equivalent {
+        let ports: Vec<Taking> = links.iter().map(Taking::of).collect();
+        let mut written = match (self.write)(&ports) {
+            Ok(lines) => lines,
+            Err(reason) => return Equivalent::none(self.title, &reason),
+        };
+        written.notes.extend(never_reached(&ports));
+        let each = ports.iter().map(presupposed).collect::<BTreeSet<String>>();
+        let each = each.into_iter().collect::<Vec<String>>().join(" and ");
+        let left: BTreeSet<LeftOut> =
+            ports.iter().flat_map(|one| one.left_out(self.title)).collect();
+        Equivalent {
+            tool: self.title.to_owned(),
+            purpose: format!("not tried on a device; for {each}; {}", written.purpose),
+            text: written.text,
+            notes: written.notes,
+            left_out: left.into_iter().collect(),
         }
     }
+}
 
-    /// The configuration of memory that queues share, each of which takes up to `alpha` times what is
-    /// free, or a sentence that says why the system has none.
-    pub fn pool(&self, bytes: u64, alpha: f64) -> Equivalent {
-        let Some(share) = self.share else {
-            return none(
-                self.title,
-                "tailroom has no source for its configuration of memory that ports share",
-            );
-        };
-        let Some(exponent) = alpha_exponent(alpha) else {
-            return none(self.title, "alpha is not a power of two from 2^-128 to 2^127");
-        };
-        self.lines(share(&Pool { bytes, exponent }))
-    }
+/// Rate and delay of a port, which its lines presuppose.
+fn presupposed(port: &Taking) -> String {
+    let rate = port.text("rate").unwrap_or_default();
+    format!("ports of {rate} and lines of {}", port.text("delay").unwrap_or_default())
+}
 
-    fn lines(&self, Lines { purpose, text }: Lines) -> Equivalent {
-        line(self.title, format!("not tried on a device; {purpose}"), text)
-    }
+/// The upper thresholds that lie above the limit of their queue, or above all its memory.
+fn never_reached(ports: &[Taking]) -> BTreeSet<String> {
+    let of = |port: &Taking| {
+        let queue = Queue::of(port).ok()?;
+        let memory = queue.shared.as_ref().map_or(u64::MAX, |shared| shared.pool_bytes);
+        let (most, limit) = (queue.wred?.max_bytes, queue.bytes.min(memory));
+        (most > limit).then(|| {
+            format!(
+                "the upper threshold of {most} bytes is above the limit of {limit} bytes and is never \
+                 reached"
+            )
+        })
+    };
+    ports.iter().filter_map(of).collect()
 }
 
 /// What is written for a system.
 struct Lines {
-    /// What else the lines need or do.
+    /// Where the lines belong.
     purpose: String,
     text: String,
+    /// What else they need or do, a sentence each.
+    notes: Vec<String>,
 }
 
-/// Memory that queues share.
-struct Pool {
-    bytes: u64,
-    /// n of alpha = 2^n, which SAI has as an `int8`.
-    exponent: i8,
+/// Ports that have the same lines.
+struct Group<T> {
+    /// End of the names of its profiles; empty if there is one group.
+    suffix: String,
+    /// Its links.
+    links: Vec<String>,
+    lines: T,
 }
 
-/// n of alpha = 2^n.
-fn alpha_exponent(alpha: f64) -> Option<i8> {
-    (i8::MIN..=i8::MAX).find(|&n| alpha.total_cmp(&2_f64.powi(n.into())).is_eq())
-}
-
-/// The queue of a port.
-struct Queue {
-    /// Its limit.
-    bytes: u64,
-    rate_bps: u64,
-    /// None behind a tail drop.
-    wred: Option<Wred>,
-}
-
-impl Queue {
-    fn of(link: &Bottleneck, limit: u64) -> Result<Self, String> {
-        Ok(Queue {
-            bytes: whole(limit as f64 * link.packet_bytes),
-            rate_bps: link.rate_bps as u64,
-            wred: Wred::of(link)?,
-        })
-    }
-
-    /// The time in which the link sends the limit, in whole microseconds; none if they are so few
-    /// that one of them is more than 1 %.
-    fn microseconds(&self) -> Option<u64> {
-        let us = u128::from(self.bytes) * 8_000_000 / u128::from(self.rate_bps.max(1));
-        (us >= 100).then_some(us as u64)
-    }
-
-    /// An amount in whole percent of the limit.
-    fn percent(&self, bytes: u64) -> u64 {
-        (u128::from(bytes) * 100 / u128::from(self.bytes.max(1))) as u64
+impl<T> Group<T> {
+    fn named(&self, name: &str) -> String {
+        format!("{name}{}", self.suffix)
     }
 }
 
-/// Rounds down what was computed to a few units in the last place: an amount that was read in bytes
-/// has been divided by the size of a packet.
-fn whole(amount: f64) -> u64 {
-    (amount * (1.0 + 4.0 * f64::EPSILON)).floor() as u64
+/// The ports by what `write` makes of each, in order.
+fn groups<T: PartialEq>(
+    ports: &[Taking],
+    write: impl Fn(&Taking) -> Result<T, String>,
+) -> Result<Vec<Group<T>>, String> {
+    let mut groups: Vec<Group<T>> = Vec::new();
+    for port in ports {
+        let (lines, link) = (write(port)?, port.link.name.clone());
+        match groups.iter_mut().find(|group| group.lines == lines) {
+            Some(group) => group.links.push(link),
+            None => groups.push(Group { suffix: format!("_{link}"), links: vec![link], lines }),
+        }
+    }
+    if let [only] = groups.as_mut_slice() {
+        only.suffix.clear();
+    }
+    Ok(groups)
+}
+
+/// Which links the profiles are for, if there are several.
+fn members<T>(groups: &[Group<T>]) -> Option<String> {
+    let each = groups.iter().map(|group| {
+        let (first, more) = (&group.links[0], group.links.len() - 1);
+        let others = if more == 0 { String::new() } else { format!(" and {more} more") };
+        format!("{} is for link {first}{others}", group.named("tailroom"))
+    });
+    (groups.len() > 1).then(|| each.collect::<Vec<_>>().join("; "))
 }
 
 /// Commands, one a line.
@@ -122,54 +138,12 @@ fn commands(lines: &[String]) -> String {
     lines.join("\n")
 }
 
-#[cfg(test)]
-mod tests {
-    use super::{DEVICES, Queue, alpha_exponent, whole};
-
-    /// A queue behind a tail drop.
-    fn queue(bytes: u64, rate_bps: u64) -> Queue {
-        Queue { bytes, rate_bps, wred: None }
-    }
-
-    #[test]
-    fn a_limit_in_microseconds_is_the_largest_whole_number_that_does_not_exceed_it() {
-        for rate_bps in [7_000, 1_000_000_000, 400_000_000_000] {
-            for bytes in [1, 1499, 1500, 502_500, 16_000_000_000] {
-                let bits = |us: u128| us * u128::from(rate_bps);
-                let exact = u128::from(bytes) * 8 * 1_000_000;
-                match queue(bytes, rate_bps).microseconds().map(u128::from) {
-                    Some(us) => assert!(bits(us) <= exact && exact < bits(us + 1)),
-                    None => assert!(exact < bits(100)),
-                }
-            }
+/// Why a system that knows the queue of a port alone has no lines for a pool.
+fn no_pool(queue: &Queue) -> Result<(), String> {
+    match queue.shared {
+        None => Ok(()),
+        Some(_) => {
+            Err("tailroom has no source for its configuration of memory that ports share".into())
         }
-        assert_eq!(queue(502_500, 1_000_000_000).microseconds(), Some(4020));
-    }
-
-    #[test]
-    fn bytes_survive_the_way_over_packets() {
-        for packet_bytes in [40.0, 576.0, 1048.0, 1499.5, 1500.0, 9000.0] {
-            for bytes in (1..2_000_000).step_by(997).chain([16_000_000, 1 << 40]) {
-                assert_eq!(whole(bytes as f64 / packet_bytes * packet_bytes), bytes);
-            }
-        }
-        assert_eq!((1..=100).map(|n| whole(100.0 * (f64::from(n) / 100.0))).sum::<u64>(), 5050);
-    }
-
-    #[test]
-    fn alpha_is_2_to_the_n() {
-        for n in i8::MIN..=i8::MAX {
-            assert_eq!(alpha_exponent(2_f64.powi(n.into())), Some(n));
-        }
-        assert_eq!([0.0, 3.0, -1.0, f64::NAN, f64::INFINITY].map(alpha_exponent), [None; 5]);
-        for device in DEVICES {
-            assert!(device.pool(1, 3.0).text.starts_with("no exact equivalent: "));
-        }
-    }
-
-    #[test]
-    fn percent_are_of_the_limit_and_rounded_down() {
-        assert_eq!(queue(25_500, 1).percent(15_000), 58); // 58.8
-        assert_eq!(queue(25_500, 1).percent(25_500), 100);
     }
 }

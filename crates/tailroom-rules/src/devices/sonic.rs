@@ -1,74 +1,212 @@
 //! SONiC: `config_db.json`.
 //!
-//! Sources: `sonic-wred-profile.yang` (revision 2026-06-23), `sonic-buffer-queue.yang`,
-//! `sonic-queue.yang` and `Configuration.md` ("Buffer pool", "Buffer profile", "Queue") of
-//! sonic-buildimage; `saibuffer.h` of SAI. Values are texts. `size` of a profile is its reserve, and
-//! `static_th` (bytes) or `dynamic_th` (n of alpha = 2^n) limits what it takes of the pool beyond.
-//! `WRED_PROFILE` has no weight: SONiC sets 0, the queue itself (`qosorch.cpp`).
+//! Sources: `sonic-wred-profile.yang` (revision 2026-06-23), `sonic-buffer-pool.yang`,
+//! `sonic-buffer-profile.yang` (`dynamic_th` is -8 to 7), `sonic-buffer-queue.yang`,
+//! `sonic-buffer-pg.yang`, `sonic-queue.yang` and `Configuration.md` ("Buffer pool", "Buffer profile",
+//! "Queue") of sonic-buildimage; `saibuffer.h` of SAI. Values are texts. `size` of a profile is its
+//! reserve, and `static_th` (bytes) or `dynamic_th` (n of alpha = 2^n) limits what it takes of the pool
+//! beyond. The size of a pool has all reserves and shared headroom (`xoff`) in it.
+//! `WRED_PROFILE` has no weight: SONiC sets 0, the queue itself (`qosorch.cpp`). Dell's Ansible module
+//! `sonic_qos_buffer` takes a `dynamic_threshold` of -6 to 3 only.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
+use super::queue::{Ingress, IngressPool, Queue, Threshold};
 use super::wred::Wred;
-use super::{Device, Lines, Pool, Queue};
+use super::{Device, Group, Lines, groups, members};
+use crate::port_setting::Taking;
 
-pub(super) const DEVICE: Device =
-    Device { key: "sonic", title: "SONiC (config_db.json)", write, share: Some(share) };
+pub(super) const DEVICE: Device = Device { key: "sonic", title: "SONiC (config_db.json)", write };
 
-fn write(queue: &Queue) -> Result<Lines, String> {
-    let mut tables = profile("POOL", "static_th", &queue.bytes.to_string());
-    if let Some(wred) = &queue.wred {
-        if wred.exponent != 0 {
-            return Err("its WRED takes the queue itself: weight = 1".to_owned());
-        }
-        tables["WRED_PROFILE"] = json!({ "tailroom": wred_profile(wred) });
-        tables["QUEUE"] = json!({ "PORT|QUEUE": { "wred_profile": "tailroom" } });
+/// The values of `dynamic_th` in SONiC's model, and those that Dell's module takes.
+const EXPONENTS: std::ops::RangeInclusive<i32> = -8..=7;
+const DELLS: std::ops::RangeInclusive<i32> = -6..=3;
+
+#[derive(PartialEq)]
+struct Port {
+    queue: Queue,
+    ingress: Option<Ingress>,
+}
+
+fn write(ports: &[Taking]) -> Result<Lines, String> {
+    let read = |port: &Taking| {
+        let (mut queue, ingress) = (Queue::of(port)?, Ingress::of(port)?);
+        // Rates make no difference to the lines.
+        queue.rate_bps = 0;
+        Ok(Port { queue, ingress })
+    };
+    let each = ports.iter().map(read).collect::<Result<Vec<Port>, String>>()?;
+    let groups = groups(ports, read)?;
+    let mut tables = Tables(Map::new());
+    for group in &groups {
+        tables.add_queue(group)?;
+        tables.add_ingress(group)?;
     }
+    tables.add_pools(&each);
     Ok(Lines {
-        purpose: "POOL is an egress pool of mode static, and the chip counts in whole cells"
-            .to_owned(),
-        text: format!("{tables:#}"),
+        purpose: "PORT, QUEUE and PG stand for names as Ethernet0, 3 and 3".to_owned(),
+        text: format!("{:#}", Value::Object(tables.0)),
+        notes: notes(&groups),
     })
 }
 
-/// `dynamic_th` is an `int8`; chips allow less, as -7 to 3.
-fn share(pool: &Pool) -> Lines {
-    let mut tables = profile("tailroom", "dynamic_th", &pool.exponent.to_string());
-    let size = pool.bytes.to_string();
-    tables["BUFFER_POOL"] =
-        json!({ "tailroom": { "type": "egress", "mode": "dynamic", "size": size } });
-    let purpose = "the chip counts in whole cells, and may allow less of dynamic_th".to_owned();
-    Lines { purpose, text: format!("{tables:#}") }
+struct Tables(Map<String, Value>);
+
+impl Tables {
+    fn row(&mut self, table: &str, name: &str, row: Value) {
+        let rows = self.0.entry(table).or_insert_with(|| json!({}));
+        rows[name] = row;
+    }
+
+    fn add_queue(&mut self, group: &Group<Port>) -> Result<(), String> {
+        let Queue { bytes, wred, shared, is_lossless, .. } = &group.lines.queue;
+        let (reserved, threshold) =
+            shared.as_ref().map_or((0, Threshold::Static(*bytes)), |shared| {
+                (shared.reserved_bytes, shared.threshold)
+            });
+        let name = group.named(if *is_lossless { "egress_lossless" } else { "tailroom" });
+        let profile = profile(egress_pool(&group.lines.queue), reserved, threshold)?;
+        self.row("BUFFER_PROFILE", &name, profile);
+        let queue = format!("{}|QUEUE", group.named("PORT"));
+        self.row("BUFFER_QUEUE", &queue, json!({ "profile": name }));
+        if let Some(wred) = wred {
+            let name = group.named("tailroom");
+            self.row("WRED_PROFILE", &name, wred_profile(wred)?);
+            self.row("QUEUE", &queue, json!({ "wred_profile": name }));
+        }
+        Ok(())
+    }
+
+    fn add_ingress(&mut self, group: &Group<Port>) -> Result<(), String> {
+        let Some(ingress) = &group.lines.ingress else { return Ok(()) };
+        let is_shared = ingress.pool.as_ref().is_some_and(|pool| pool.headroom_bytes.is_some());
+        let headroom = ingress.pause.as_ref().map_or(0, |pause| pause.headroom);
+        let size = ingress.own_bytes + if is_shared { 0 } else { headroom };
+        let mut profile = profile("ingress_lossless_pool", size, ingress.threshold)?;
+        let name =
+            group.named(if ingress.pause.is_some() { "pg_lossless" } else { "ingress_lossy" });
+        if let Some(pause) = &ingress.pause {
+            profile["xoff"] = pause.headroom.to_string().into();
+            profile["xon"] = pause.xon.to_string().into();
+            if pause.xon_offset > 0 {
+                profile["xon_offset"] = pause.xon_offset.to_string().into();
+            }
+        }
+        self.row("BUFFER_PROFILE", &name, profile);
+        let place = format!("{}|PG", group.named("PORT"));
+        self.row("BUFFER_PG", &place, json!({ "profile": name }));
+        Ok(())
+    }
+
+    /// The pools whose size the scenario says.
+    fn add_pools(&mut self, ports: &[Port]) {
+        let pool = |kind: &str, threshold: Threshold, bytes: u64| {
+            let mode =
+                if matches!(threshold, Threshold::Dynamic(_)) { "dynamic" } else { "static" };
+            json!({ "type": kind, "mode": mode, "size": bytes.to_string() })
+        };
+        let own = |port: &&Port| port.queue.is_lossless && port.queue.shared.is_none();
+        let lossless: u64 = ports.iter().filter(own).map(|port| port.queue.bytes).sum();
+        if lossless > 0 {
+            let row = pool("egress", Threshold::Static(0), lossless);
+            self.row("BUFFER_POOL", "egress_lossless_pool", row);
+        }
+        for queue in ports.iter().map(|port| &port.queue) {
+            if let Some(shared) = &queue.shared {
+                let row = pool("egress", shared.threshold, shared.pool_bytes);
+                self.row("BUFFER_POOL", egress_pool(queue), row);
+            }
+        }
+        let ingresses: Vec<&Ingress> =
+            ports.iter().filter_map(|port| port.ingress.as_ref()).collect();
+        let Some(first) = ingresses.first() else { return };
+        let memory = first.pool.as_ref();
+        let (bytes, headroom) = ingress_bytes(&ingresses, memory);
+        let mut row = pool("ingress", first.threshold, bytes);
+        if let Some(headroom) = headroom {
+            row["xoff"] = headroom.to_string().into();
+        }
+        self.row("BUFFER_POOL", "ingress_lossless_pool", row);
+    }
 }
 
-fn profile(pool: &str, threshold: &str, value: &str) -> Value {
-    json!({
-        "BUFFER_PROFILE": { "tailroom": { "pool": pool, "size": "0", threshold: value } },
-        "BUFFER_QUEUE": { "PORT|QUEUE": { "profile": "tailroom" } },
-    })
+/// The size of an ingress pool with what each ingress has to itself, and the headroom that they share.
+fn ingress_bytes(ingresses: &[&Ingress], memory: Option<&IngressPool>) -> (u64, Option<u64>) {
+    let shared = memory.map_or(0, |pool| pool.shared_bytes);
+    let headroom = memory.and_then(|pool| pool.headroom_bytes);
+    let includes = memory.is_some_and(|pool| pool.includes_headroom);
+    let own: u64 = ingresses.iter().map(|one| one.own_bytes).sum();
+    let pauses = ingresses.iter().filter_map(|one| one.pause.as_ref());
+    let each: u64 = pauses.map(|pause| pause.headroom).sum();
+    let beside = if includes { 0 } else { headroom.unwrap_or(each) };
+    (shared + own + beside, headroom)
+}
+
+/// Queues that must not drop have a pool of their own, unless they share one.
+fn egress_pool(queue: &Queue) -> &'static str {
+    match (&queue.shared, queue.is_lossless) {
+        (Some(_), _) => "egress_pool",
+        (None, true) => "egress_lossless_pool",
+        (None, false) => "POOL",
+    }
+}
+
+fn profile(pool: &str, size: u64, threshold: Threshold) -> Result<Value, String> {
+    let mut row = json!({ "pool": pool, "size": size.to_string() });
+    match threshold {
+        Threshold::Static(bytes) => row["static_th"] = bytes.to_string().into(),
+        Threshold::Dynamic(n) if EXPONENTS.contains(&n) => row["dynamic_th"] = n.to_string().into(),
+        Threshold::Dynamic(n) => {
+            return Err(format!(
+                "its dynamic_th is -8 to 7, alpha 1/256 to 128, and alpha is 2^{n}"
+            ));
+        }
+    }
+    Ok(row)
 }
 
 /// Packets are green unless a classifier colours them.
-fn wred_profile(wred: &Wred) -> Value {
-    json!({
+fn wred_profile(wred: &Wred) -> Result<Value, String> {
+    if wred.exponent != 0 {
+        return Err("its WRED takes the queue itself: weight = 1".to_owned());
+    }
+    Ok(json!({
         "ecn": "ecn_green",
         "wred_green_enable": wred.drops_others.to_string(),
         "green_min_threshold": wred.min_bytes.to_string(),
         "green_max_threshold": wred.max_bytes.to_string(),
         "green_drop_probability": wred.percent.to_string(),
-    })
+    }))
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The lossy egress pool of `Configuration.md`: alpha 8 is 3, and the pool of 9,243,812 bytes.
-    #[test]
-    fn a_pool_has_the_fields_of_the_manual() {
-        let shown: Value = serde_json::from_str(&DEVICE.pool(9_243_812, 8.0).text).expect("JSON");
-        let documented = json!({ "type": "egress", "mode": "dynamic", "size": "9243812" });
-        assert_eq!(shown["BUFFER_POOL"]["tailroom"], documented);
-        let documented = json!({ "pool": "tailroom", "size": "0", "dynamic_th": "3" });
-        assert_eq!(shown["BUFFER_PROFILE"]["tailroom"], documented);
-    }
+fn notes(groups: &[Group<Port>]) -> Vec<String> {
+    let any = |test: fn(&Port) -> bool| groups.iter().any(|group| test(&group.lines));
+    let mut notes: Vec<String> = members(groups).into_iter().collect();
+    let mut say = |is_so: bool, text: &str| notes.extend(is_so.then(|| text.to_owned()));
+    say(any(|port| egress_pool(&port.queue) == "POOL"), "POOL is an egress pool of mode static");
+    say(
+        any(|port| port.ingress.is_none()),
+        "a lossy queue also passes an ingress pool, which was not simulated: it must be no smaller",
+    );
+    say(
+        any(|port| port.ingress.is_some()),
+        "BUFFER_PG is of the port at the far end of the line, where pfc_enable of PORT_QOS_MAP has the \
+         lossless priority",
+    );
+    let is_empty = |port: &Port| {
+        let pause = port.ingress.as_ref().and_then(|ingress| ingress.pause.as_ref());
+        pause.is_some_and(|pause| pause.xon == 0 && pause.xon_offset == 0)
+    };
+    say(any(is_empty), "xon is 0 as in the scenario: the peer resumes when all bytes have left");
+    let is_rare = |threshold: Threshold| match threshold {
+        Threshold::Dynamic(n) => !DELLS.contains(&n),
+        Threshold::Static(_) => false,
+    };
+    let rare = groups.iter().map(|group| &group.lines).any(|port| {
+        port.queue.shared.as_ref().is_some_and(|shared| is_rare(shared.threshold))
+            || port.ingress.as_ref().is_some_and(|ingress| is_rare(ingress.threshold))
+    });
+    say(rare, "chips may allow less of dynamic_th: Dell's module takes -6 to 3");
+    say(true, "the chip counts in whole cells");
+    notes
 }

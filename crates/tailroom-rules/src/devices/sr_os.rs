@@ -5,37 +5,57 @@
 //! Calculation" (with a time average factor of n, a new sample counts 2^-n). The slopes of a queue
 //! with a pool of its own are percent of its `mbs`.
 
+use super::queue::Queue;
 use super::wred::Wred;
-use super::{Device, Lines, Queue, commands};
+use super::{Device, Group, Lines, commands, groups, members, no_pool};
+use crate::port_setting::Taking;
 
-pub(super) const DEVICE: Device =
-    Device { key: "sros", title: "Nokia SR OS (classic CLI)", write, share: None };
+pub(super) const DEVICE: Device = Device { key: "sros", title: "Nokia SR OS (classic CLI)", write };
 
-fn write(queue: &Queue) -> Result<Lines, String> {
+fn write(ports: &[Taking]) -> Result<Lines, String> {
+    let groups = groups(ports, Queue::of)?;
     let mut lines = vec!["configure qos".to_owned()];
-    let mut purpose = "the card takes whole buffers".to_owned();
-    if let Some(wred) = &queue.wred {
-        lines.extend(slope_policy(queue, wred)?);
-        purpose += "; drops packets that ECN would mark, at whole percent of mbs, rounded down";
+    for group in &groups {
+        no_pool(&group.lines)?;
+        lines.extend(policies(group)?);
     }
-    lines.push("    sap-egress POLICY create".to_owned());
+    for port in ports {
+        port.leave("queue.drop_others", "its slopes drop packets");
+    }
+    let mut notes: Vec<String> = members(&groups).into_iter().collect();
+    if groups.iter().any(|group| group.lines.wred.is_some()) {
+        notes.push(
+            "drops packets that ECN would mark, at whole percent of mbs, rounded down".to_owned(),
+        );
+    }
+    Ok(Lines { purpose: "the card takes whole buffers".to_owned(), text: commands(&lines), notes })
+}
+
+fn policies(group: &Group<Queue>) -> Result<Vec<String>, String> {
+    let (queue, mut lines) = (&group.lines, Vec::new());
+    if let Some(wred) = &queue.wred {
+        lines.extend(slope_policy(group, wred)?);
+    }
+    lines.push(format!("    sap-egress {} create", group.named("POLICY")));
     lines.push("        queue QUEUE create".to_owned());
     if queue.wred.is_some() {
         lines.push(format!(
-            "{SETTING}wred-queue policy \"tailroom\" mode pool-per-queue slope-usage default"
+            "{SETTING}wred-queue policy \"{}\" mode pool-per-queue slope-usage default",
+            group.named("tailroom")
         ));
     }
     // The reserve must not exceed the limit.
     lines.push(format!("{SETTING}mbs {} bytes", queue.bytes));
     lines.push(format!("{SETTING}cbs {}", queue.bytes / 1000));
-    Ok(Lines { purpose, text: commands(&lines) })
+    Ok(lines)
 }
 
 /// Indentation of the settings of a queue, and of a slope.
 const SETTING: &str = "            ";
 
 /// In- and out-of-profile packets and those that exceed have the same slope.
-fn slope_policy(queue: &Queue, wred: &Wred) -> Result<Vec<String>, String> {
+fn slope_policy(group: &Group<Queue>, wred: &Wred) -> Result<Vec<String>, String> {
+    let queue = &group.lines;
     let (start, max) = (queue.percent(wred.min_bytes), queue.percent(wred.max_bytes));
     if max > 100 {
         return Err("slopes end at 100 percent of mbs".to_owned());
@@ -43,7 +63,7 @@ fn slope_policy(queue: &Queue, wred: &Wred) -> Result<Vec<String>, String> {
     if start == max && !wred.is_step() {
         return Err("both thresholds are in the same percent of mbs".to_owned());
     }
-    let mut lines = vec!["    slope-policy \"tailroom\" create".to_owned()];
+    let mut lines = vec![format!("    slope-policy \"{}\" create", group.named("tailroom"))];
     for slope in ["high-slope", "low-slope", "exceed-slope"] {
         lines.push(format!("        {slope}"));
         // The start must at no time be above the end, whatever the defaults are.

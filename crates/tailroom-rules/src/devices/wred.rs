@@ -1,12 +1,11 @@
 //! WRED as devices have it: a probability that grows between two thresholds of the queue and is 1
 //! above them, for each packet on its own; of an average with a weight of 2^-n.
 
-use serde_json::Value;
-
-use super::whole;
-use crate::bottleneck::Bottleneck;
+use super::queue::percent_of;
+use crate::port_setting::Taking;
 
 /// The parameters of WRED, in the units of devices.
+#[derive(PartialEq)]
 pub(super) struct Wred {
     /// Queue from which packets are marked.
     pub(super) min_bytes: u64,
@@ -22,13 +21,13 @@ pub(super) struct Wred {
 
 impl Wred {
     /// None for a tail drop; a reason for a discipline that is not WRED.
-    pub(super) fn of(link: &Bottleneck) -> Result<Option<Self>, String> {
-        match link.discipline.as_str() {
+    pub(super) fn of(port: &Taking) -> Result<Option<Self>, String> {
+        match port.link.discipline.as_str() {
             "drop_tail" => Ok(None),
-            "step_mark" => step_mark(link).map(Some),
-            "wred" => ramp(link, ["k_min", "k_max", "p_max"]).map(Some),
-            "red" if is_wred(link) => {
-                ramp(link, ["min_threshold", "max_threshold", "max_p"]).map(Some)
+            "step_mark" => step_mark(port).map(Some),
+            "wred" => ramp(port, ["k_min", "k_max", "p_max"]).map(Some),
+            "red" if is_wred(port) => {
+                ramp(port, ["min_threshold", "max_threshold", "max_p"]).map(Some)
             }
             "red" => Err("devices mark each packet on its own and all of them above the upper \
                           threshold: red needs gentle and uniform = false, above_max = \"mark\", \
@@ -47,39 +46,41 @@ impl Wred {
     }
 }
 
-fn step_mark(link: &Bottleneck) -> Result<Wred, String> {
-    let bytes = threshold(link, "threshold")?;
-    let drops_others = flag(link, "drop_others");
+fn step_mark(port: &Taking) -> Result<Wred, String> {
+    let bytes = threshold(port, "threshold")?;
+    let drops_others = port.flag("queue.drop_others");
     Ok(Wred { min_bytes: bytes, max_bytes: bytes, percent: 100, exponent: 0, drops_others })
 }
 
 /// RED in the special case of WRED. `wait` requires `uniform`.
-fn is_wred(link: &Bottleneck) -> bool {
-    let above_max = link.parameters.get("above_max").and_then(Value::as_str);
-    !flag(link, "gentle")
-        && !flag(link, "uniform")
-        && above_max == Some("mark")
-        && ["min_threshold", "max_threshold"].iter().all(|key| link.amount(key).is_finite())
-        && link.parameters.get("weight").is_some()
+fn is_wred(port: &Taking) -> bool {
+    let has = |key: &str| port.has(&format!("queue.{key}"));
+    !port.flag("queue.gentle")
+        && !port.flag("queue.uniform")
+        && !port.flag("queue.wait")
+        && port.text("queue.above_max") == Some("mark")
+        && ["min_threshold", "max_threshold", "weight"].into_iter().all(has)
 }
 
-fn ramp(link: &Bottleneck, [min, max, probability]: [&str; 3]) -> Result<Wred, String> {
-    let percent = whole(100.0 * number(link, probability));
+fn ramp(port: &Taking, [min, max, probability]: [&str; 3]) -> Result<Wred, String> {
+    let percent = percent_of(port.number(&format!("queue.{probability}")));
     if percent == 0 {
         return Err(format!("devices take whole percent, and {probability} is below 0.01"));
     }
     Ok(Wred {
-        min_bytes: threshold(link, min)?,
-        max_bytes: threshold(link, max)?,
+        min_bytes: threshold(port, min)?,
+        max_bytes: threshold(port, max)?,
         percent,
-        exponent: exponent(number(link, "weight"))?,
+        exponent: exponent(port.number("queue.weight"))?,
         drops_others: true,
     })
 }
 
-fn threshold(link: &Bottleneck, key: &str) -> Result<u64, String> {
-    let bytes = whole(link.amount(key) * link.packet_bytes);
-    if bytes > 0 { Ok(bytes) } else { Err(format!("{key} is below a byte")) }
+fn threshold(port: &Taking, key: &str) -> Result<u64, String> {
+    match port.amount_bytes(&format!("queue.{key}")) {
+        Some(bytes) if bytes > 0 => Ok(bytes),
+        _ => Err(format!("{key} is below a byte")),
+    }
 }
 
 /// n of 2^-n, up to 15 (`SAI_WRED_ATTR_WEIGHT` of SAI, `time-average-factor` of SR OS).
@@ -88,12 +89,4 @@ fn exponent(weight: f64) -> Result<u32, String> {
         .find(|&n| weight.total_cmp(&0.5_f64.powi(n)).is_eq())
         .map(i32::cast_unsigned)
         .ok_or_else(|| "devices take weights of 2^-n, with n up to 15".to_owned())
-}
-
-fn number(link: &Bottleneck, key: &str) -> f64 {
-    link.parameters.get(key).and_then(Value::as_f64).unwrap_or(f64::NAN)
-}
-
-fn flag(link: &Bottleneck, key: &str) -> bool {
-    link.parameters.get(key).and_then(Value::as_bool).unwrap_or(false)
 }

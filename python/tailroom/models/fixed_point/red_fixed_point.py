@@ -22,7 +22,7 @@ from tailroom.models.model import Assumption, Model, Prediction, Requirement, as
 from tailroom.models.numerics.queue_chains import ThinnedChain
 from tailroom.models.numerics.root import root_between
 from tailroom.models.window_laws.window_law import Floats
-from tailroom.written_numbers import significant
+from tailroom.written_numbers import number
 
 HALF_TARGET_DELAY_S = 2.5e-3
 LEAST_MIN_THRESHOLD = 5.0
@@ -111,7 +111,7 @@ def _places(red: Red, link: Bottleneck) -> int:
     fitting = min(places, red.forced_threshold)
     if fitting > MOST_STATES:
         raise NotApplicableError(
-            f"link {link.name}: {significant(fitting, 3)} packets fit before RED "
+            f"link {link.name}: {number(fitting)} packets fit before RED "
             f"drops all; the chain is summed for up to {MOST_STATES:,}"
         )
     return places

@@ -19,6 +19,7 @@ from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.queue_words import spell_out
 from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
+from tailroom.simulation.lower_bounds import values_of
 from tailroom.simulation.metric_intervals import metric_interval
 from tailroom.simulation.metrics import find_metric, full_names
 from tailroom.simulation.run_warnings import warn
@@ -236,9 +237,8 @@ def _metrics(point: Point) -> list[str]:
 
 def _interval(point: Point, metric: str) -> Interval | None:
     """Mean and interval of a metric over the runs that define it; `None` if there are none."""
-    values = [row[metric] for row in point.finished if metric in row]
-    defined = [value for value in values if value is not None]
-    return metric_interval(metric, defined) if defined else None
+    defined = [row for row in point.finished if row.get(metric) is not None]
+    return metric_interval(metric, values_of(metric, defined)) if defined else None
 
 
 def _choice(point: Point, words: tuple[str, ...], store: "Store | RunsInMemory") -> Choice:

@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Sequence
 
-from tailroom.errors import RunError
-from tailroom.execution.point import Point
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.known import Tried
 from tailroom.studies.size_study.search import Stage
@@ -42,57 +40,21 @@ class AlphaSearch:
         self._own = tuple(own)
         self._look, self._confirm = look, confirm
         self.tried: dict[int, Tried] = {}
-        self.undefined: dict[int, str] = {}
-        """The metric that some runs of an alpha do not define, by the alphas that are left out."""
 
     def run(self) -> None:
-        """Judges all alphas, the best one by as many runs as an answer needs.
-
-        An alpha is left out if its runs do not define a metric, as where no query is ever complete.
-
-        Raises:
-            RunError: All alphas are left out.
-        """
+        """Judges all alphas, the best one by as many runs as an answer needs."""
         self.tried = {tried.limit: tried for tried in self._look(ALPHAS)}
         self.stage = "confirm"
         confirmed: set[int] = set()
         while (best := self.answer) is not None and best not in confirmed:
             confirmed.add(best)
-            tried = self.tried.pop(best)
-            try:
-                self.tried[best] = self._confirm(tried)
-            except RunError:
-                self.leave_out(best, tried.point)
-        if not self.tried:
-            metrics = ", ".join(dict.fromkeys(self.undefined.values()))
-            raise RunError(
-                f"{metrics} is not defined in all runs of any alpha, as where no query is "
-                "complete; lengthen duration, or choose another metric"
-            )
-
-    def leave_out(self, alpha: int, point: Point) -> None:
-        """Notes an alpha whose runs do not define the metric of a target.
-
-        Args:
-            alpha: The alpha, in steps.
-            point: Its runs.
-        """
-        missing = (target.metric for target in self.targets if not _is_defined(target, point))
-        self.undefined[alpha] = next(missing)
+            self.tried[best] = self._confirm(self.tried[best])
 
     @property
     def answer(self) -> int | None:
         """The best alpha, in steps; `None` if none meets the targets."""
         tried = list(self.tried.values())
         return best_of(tried, self.targets) or best_of(tried, self._own)
-
-
-def _is_defined(target: Target, point: Point) -> bool:
-    try:
-        point.values(target.metric)
-    except RunError:
-        return False
-    return True
 
 
 def meeting(tried: Sequence[Tried], targets: Sequence[Target]) -> list[Tried]:

@@ -7,28 +7,30 @@ from itertools import combinations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from tailroom import _engine
 from tailroom.execution.point import repeats_itself
-from tailroom.export.devices import Device, on_devices, pool_on_devices
-from tailroom.export.other_tools import Equivalent, as_texts, equivalents
+from tailroom.export.devices import Device, on_devices, sharing
+from tailroom.export.other_tools import Equivalent, by_tool, equivalents
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.metrics import find_metric
-from tailroom.simulation.run_warnings import SEEDS_CHANGE_NOTHING, once, warning
+from tailroom.simulation.run_warnings import SEEDS_CHANGE_NOTHING, once
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import SmallestLimit
 from tailroom.studies.size_study.alphas import meeting
+from tailroom.studies.size_study.amounts import amounts, amounts_words, approximate
 from tailroom.studies.size_study.answer_warnings import answer_warnings, heavy_loss, percent
 from tailroom.studies.size_study.decision import EverythingMeets
+from tailroom.studies.size_study.doors import Door
 from tailroom.studies.size_study.known import Evidence, Tried, shown_interval
 from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.regression import Crossing
 from tailroom.studies.size_study.search import Feasible
 from tailroom.studies.size_study.targets import Target
+from tailroom.studies.size_study.unfinished import not_shown
 from tailroom.studies.size_study.varied_key import Varied
 
 if TYPE_CHECKING:
@@ -44,10 +46,10 @@ _NAMES_OF_LIMITS = {
     "too_small": "too_small_packets",
     "value": "limit_packets",
 }
+_OF_PORTS = ("links.", "pools.", "ingress_pools.", "switches.", "fabrics.")
+"""Keys that shape ports."""
 FAIRNESS = "flows.jain_index"
 """Metric that an answer shows if there are several flows."""
-UNDEFINED = "undefined_metric"
-"""Kind of the warning about alphas that are left out."""
 
 
 @with_field_docs
@@ -105,9 +107,6 @@ class Size(AnyResult):
     """Why the buffers were tested one by one; empty if there is an interval."""
     tried: tuple[Tried, ...]
     """Every buffer that was simulated, in ascending order of the limit."""
-    undefined: Mapping[int, str]
-    """Alphas that were left out, in steps, each with the metric of a target that some of its runs
-    do not define, as where no query is complete."""
     feasible: tuple[Feasible, ...]
     """The range of limits that meets each target, in the order of the targets."""
     predictions: Predictions = field(repr=False)
@@ -119,6 +118,10 @@ class Size(AnyResult):
     """Smallest limit that the queue accepts, where the search ends."""
     kept: "Store | RunsInMemory" = field(repr=False)
     """The runs."""
+    doors: tuple[Door, ...] = ()
+    """What decides where the varied value does not, and how to go on."""
+    assumed: tuple[str, ...] = ()
+    """What numbers instead of a scenario leave open, and what was simulated for it."""
 
     def __repr__(self) -> str:
         """The answer in a sentence."""
@@ -166,8 +169,11 @@ class Size(AnyResult):
 
     @property
     def limit_packets(self) -> int | None:
-        """The answer if it is a queue limit, in packets; `None` without one."""
-        return self.answer if self.varied.is_limit else None
+        """The answer if it is a queue limit that counts packets; `None` without one.
+
+        A limit that the scenario has in bytes, time or bdp is sought in that unit (`value`).
+        """
+        return self.answer if self.varied.counts_packets else None
 
     @property
     def value(self) -> object:
@@ -183,35 +189,22 @@ class Size(AnyResult):
     def warnings(self) -> tuple["RunWarning", ...]:
         """What a reader should know before trusting the answer, each kind and place once.
 
-        Alphas that were left out, heavy loss and small shares that no target limits, a smallest
-        limit that the queue accepts where it may hide a smaller answer, seeds that change nothing,
-        loss that the runs are too short for, percentiles that single runs have wrong, and the
-        warnings of the answer's runs; that runs are too short for their own figures only if they
-        are too short for the answer.
+        Targets whose metric is only a lower bound, heavy loss and small shares that no target
+        limits, a smallest limit that the queue accepts where it may hide a smaller answer, seeds
+        that change nothing, loss that the runs are too short for, percentiles that single runs have
+        wrong, and the warnings of the answer's runs; that runs are too short for their own figures
+        only if they are too short for the answer.
         """
         chosen, smallest = self.chosen, self.smallest_accepted
         found = [SEEDS_CHANGE_NOTHING] if self.repeats_itself else []
         is_end = chosen and chosen.limit == smallest.packets > 1
         if is_end and not self.everything:
             found.append(smallest.warning)
-        if self.undefined:
-            found.append(self._left_out)
+        found += not_shown(self.tried, self.targets)
         if chosen:
             found += heavy_loss(chosen, self.link, self.pools, self.targets)
             found += answer_warnings(chosen, self.link, self.targets, self.kept, self.precision)
         return once(found)
-
-    @property
-    def _left_out(self) -> "RunWarning":
-        """Which alphas were not judged, and why."""
-        alphas = ", ".join(map(self.varied.text, sorted(self.undefined)))
-        metrics = " and ".join(dict.fromkeys(self.undefined.values()))
-        text = (
-            f"{self.varied.key}: {alphas} {'is' if len(self.undefined) == 1 else 'are'} left out, "
-            f"since some of the runs do not define {metrics}, as where no query is complete; "
-            "lengthen duration to judge them"
-        )
-        return warning(UNDEFINED, self.varied.key, text, alphas=len(self.undefined))
 
     @property
     def _tables(self) -> Tables:
@@ -235,7 +228,7 @@ class Size(AnyResult):
 
     def as_dict(self) -> dict[str, Any]:
         """The answer as `tailroom size --json` prints it."""
-        packets = self.limit_packets
+        answer = self.answer if self.varied.is_limit else None
         return {
             "link": self.link.name,
             "link_chosen": self.link_chosen or None,
@@ -247,7 +240,9 @@ class Size(AnyResult):
             "value": self.value,
             "is_smallest": self.smallest is not None and not self.varied.is_alpha,
             "all_meet": self._all_meet(),
-            "limit": None if packets is None else self.amounts(packets),
+            "limit": None
+            if answer is None
+            else {**self.amounts(answer), "approximate": approximate(self.varied, self.link)},
             "alphas": self._alphas(),
             "without_loss_target": self._without_loss_target(),
             self._named("interval"): self._interval(),
@@ -255,7 +250,7 @@ class Size(AnyResult):
             self._named("too_small"): self._written(self.too_small),
             "depends_on_seed": not self.repeats_itself,
             "metrics": self._metrics(self.chosen) if self.chosen else None,
-            "feasible": [feasible.as_dict() for feasible in self.feasible],
+            "feasible": [feasible.as_dict(self.varied) for feasible in self.feasible],
             "conflicts": [[str(target), str(other)] for target, other in self.conflicts],
             "choices": [self._written(choice.limit) for choice in self.choices],
             "tried": [
@@ -269,10 +264,12 @@ class Size(AnyResult):
                 for tried in self.tried
             ],
             "warnings": list(self.warnings),
+            "doors": [door.as_dict() for door in self.doors],
+            "assumed": list(self.assumed),
             "models": self.predictions.as_dict()["models"],
             "phase_check": [spread.as_dict() for spread in self.phases],
-            "equivalents": None if packets is None else as_texts(equivalents(self.link, packets)),
-            "devices": {key.value: asdict(line) for key, line in self.on_devices().items()} or None,
+            "equivalents": _as_dict(by_tool(self.elsewhere())),
+            "devices": _as_dict(self.on_devices()),
         }
 
     @property
@@ -300,59 +297,58 @@ class Size(AnyResult):
             "meeting": [write(steps) for steps in self.alphas],
             "best_by": self.best_by,
             "as_good": [write(steps) for steps in self.as_good],
-            "undefined": [write(steps) for steps in sorted(self.undefined)],
         }
+
+    def elsewhere(self) -> tuple[Equivalent, ...]:
+        """Returns the configuration of the answer in tc, ns-3 and Mahimahi.
+
+        Empty without an answer, for the memory that ports share, and for a key of another table
+        than that of the link.
+        """
+        ports = self._ports
+        return equivalents(ports[0]) if len(ports) == 1 and "pool" not in ports[0].port else ()
 
     def on_devices(self) -> dict[Device, Equivalent]:
         """Returns the configuration of the answer on switches and routers.
 
-        Empty without an answer, and if it is neither the limit of a queue nor a number of a pool
-        with dynamic thresholds and one alpha.
+        Empty without an answer, and for a key that is neither of the link nor of memory.
         """
-        if self.limit_packets is not None:
-            return on_devices(self.link, self.limit_packets)
-        is_of_link = self.varied.key.startswith("links.")
-        if self.pools is None or is_of_link or self.chosen is None:
-            return {}
-        pool: Any = self.chosen.point.source.resolved
-        for key in self.pools.key.split("."):
-            pool = pool[key]
-        policy = pool["policy"]
-        more_alphas = {"port_alpha", "lower_alphas"} & policy.keys()
-        if policy["kind"] != "dynamic_threshold" or more_alphas:
-            return {}
-        size = _engine.quantity("size", pool["size"])
-        return pool_on_devices(int(size), policy["alpha"])
+        return on_devices(*self._ports) if self._ports else {}
+
+    @cached_property
+    def _ports(self) -> list[Bottleneck]:
+        """The link with the answer, and all links that share its memory."""
+        is_of_port = self.varied.is_limit or self.pools or self.varied.key.startswith(_OF_PORTS)
+        if self.chosen is None or not is_of_port:
+            return []
+        return sharing(self.chosen.point.source, self.link.name)
 
     def _named(self, name: str) -> str:
         """Name of a number in JSON and tables: that of a limit says so, and has its unit."""
-        return _NAMES_OF_LIMITS[name] if self.varied.is_limit else name
+        return _NAMES_OF_LIMITS[name] if self.varied.counts_packets else name
 
     def _written(self, steps: int) -> object:
         """A value in JSON and tables: a limit as its number of packets, others with their unit."""
-        return steps if self.varied.is_limit else self.varied.setting(steps)
+        return steps if self.varied.counts_packets else self.varied.setting(steps)
 
     def _interval(self) -> dict[str, object] | None:
         if self.interval is None:
             return None
         numbers = asdict(self.interval)
-        if self.varied.is_limit:
+        if self.varied.counts_packets:
             return {f"{name}_packets": number for name, number in numbers.items()}
         return {name: self.varied.text(number) for name, number in numbers.items()}
 
-    def amounts(self, packets: int) -> dict[str, float | None]:
+    def amounts(self, steps: int) -> dict[str, float | None]:
         """Returns a limit in packets, bytes, seconds and bandwidth-delay products.
 
+        Where packets differ in size, only those in the unit of the limit are the same buffer; see
+        `approximate` in the JSON.
+
         Args:
-            packets: The limit.
+            steps: The limit, in steps.
         """
-        link = self.link
-        return {
-            "packets": packets,
-            "bytes": packets * link.packet_bytes,
-            "s": packets / link.capacity_pps,
-            "bdp": packets / link.bdp_packets if link.bdp_packets else None,
-        }
+        return amounts(self.varied, self.link, steps)
 
     def _without_loss_target(self) -> dict[str, Any] | None:
         """The smallest value for the caller's targets alone, and what it loses."""
@@ -429,7 +425,7 @@ class Size(AnyResult):
         if loss is None or without is None or lost is None:
             return ""
         value = self.varied.text(without)
-        are = "are" if self.varied.is_limit and without > 1 else "is"
+        are = "are" if self.varied.counts_packets and without > 1 else "is"
         if answer is None:
             return (
                 f"no tested {self.varied.noun} keeps to {loss} as well; without it, {value} "
@@ -484,11 +480,10 @@ class Size(AnyResult):
             )
         if not varied.is_limit:
             return f"{varied.key} = {varied.text(answer)} meets {targets}; {price}{known}{tried}"
-        bdp = f", {answer / link.bdp_packets:.3g} bdp" if link.bdp_packets else ""
-        size = f"{answer * link.packet_bytes:,.0f} bytes"
+        same, about = amounts_words(varied, link, answer)
+        other = "; ".join(filter(None, [same.replace(" = ", ", "), about]))
         return (
-            f"link {link.name} needs {answer:,} packets ({size}, "
-            f"{1e3 * answer / link.capacity_pps:.3g} ms{bdp}) for {targets}; "
+            f"link {link.name} needs {varied.text(answer)} ({other}) for {targets}; "
             f"{price}{known}{tried}"
         )
 
@@ -570,6 +565,11 @@ class Size(AnyResult):
             for first, second in combinations(met, 2)
             if max(first.low, second.low) > min(first.high, second.high)
         ]
+
+
+def _as_dict(lines: Mapping[Any, Equivalent]) -> dict[str, Any] | None:
+    """Configurations as JSON has them, by tool or device; null without any."""
+    return {str(key): asdict(line) for key, line in lines.items()} or None
 
 
 def shown_metrics(

@@ -14,11 +14,12 @@ from tailroom.scenario.trust import allowing
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.run_warnings import once, warning
 from tailroom.studies.setting_columns import setting_column
-from tailroom.studies.size_study.answer import UNDEFINED, Size
+from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.question import Numbers, asked_scenario, named_as_arguments
 from tailroom.studies.size_study.size_progress import SizeProgress
 from tailroom.studies.size_study.study import size
 from tailroom.studies.size_study.targets import Target
+from tailroom.studies.size_study.unfinished import ONLY_LOWER_BOUND
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,10 +37,10 @@ class Frontier(AnyResult):
     """The answer of `size` at each value of another key, or at each pair of values of two keys.
 
     `table` knows `frontier`: a row per value, in their order; of two keys, the second changes
-    first. Its columns are the other keys, `limit_packets` (`value` if another key than the limit is
-    sought; null without an answer), `interval_low` and `interval_high` (null if buffers were tested
-    one by one), and for each metric that `Size` shows its mean at the answer. The picture is the
-    answer and its queueing delay over the values; of two keys, a map of the answers.
+    first. Its columns are the other keys, `limit_packets` (`value` if another key than a limit in
+    packets is sought; null without an answer), `interval_low` and `interval_high` (null if buffers
+    were tested one by one), and for each metric that `Size` shows its mean at the answer. The
+    picture is the answer and its queueing delay over the values; of two keys, a map of the answers.
     """
 
     axes: tuple[Axis, ...]
@@ -82,14 +83,19 @@ class Frontier(AnyResult):
 
     @property
     def warnings(self) -> "tuple[RunWarning, ...]":
-        """The warnings of all answers, each kind and place once; of alphas left out, all."""
+        """The warnings of all answers, each kind and place once; of open targets, all."""
         every = [(words, found) for words, one in self.named for found in one.warnings]
-        left_out = (
-            warning(UNDEFINED, found["place"], f"{words}: {found['text']}", **found["values"])
+        not_judged = (
+            warning(
+                ONLY_LOWER_BOUND, found["place"], f"{words}: {found['text']}", **found["values"]
+            )
             for words, found in every
-            if found["kind"] == UNDEFINED
+            if found["kind"] == ONLY_LOWER_BOUND
         )
-        return (*left_out, *once(found for _, found in every if found["kind"] != UNDEFINED))
+        return (
+            *not_judged,
+            *once(found for _, found in every if found["kind"] != ONLY_LOWER_BOUND),
+        )
 
     @property
     def _tables(self) -> Tables:
@@ -98,10 +104,10 @@ class Frontier(AnyResult):
     def _frontier(self) -> "pa.Table":
         import pyarrow as pa  # noqa: PLC0415 - an optional library
 
-        is_limit = self.sizes[0].varied.is_limit
+        is_number = self.sizes[0].varied.counts_packets
         columns: dict[str, list[object]] = {
-            "limit_packets" if is_limit else "value": [
-                one.answer if is_limit else one.value for one in self.sizes
+            "limit_packets" if is_number else "value": [
+                one.answer if is_number else one.value for one in self.sizes
             ],
         }
         for end in ("low", "high"):
@@ -138,7 +144,7 @@ def _alone(values: Sequence[object]) -> object:
 def _end(one: Size, end: str) -> object:
     """An end of an interval: of a limit in packets, of another key with its unit."""
     steps: float = getattr(one.interval, end)
-    return steps if one.varied.is_limit else one.varied.text(steps)
+    return steps if one.varied.counts_packets else one.varied.text(steps)
 
 
 @renamed(targets="target")

@@ -12,6 +12,7 @@ from tailroom.models import Bottleneck
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.dumbbell import HOST, dumbbell
 from tailroom.scenario.scenario import Scenario, ScenarioLike
+from tailroom.scenario.subscribers import read_active
 from tailroom.simulation.metrics import expected_names, find_metric, short_name
 from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.targets import (
@@ -39,6 +40,34 @@ class Numbers:
     congestion: Congestion | None = None
     duration: str | float | timedelta | None = None
     host: str | None = None
+    access_rate: str | float | None = None
+    subscribers: int | None = None
+    active: float | None = None
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What the numbers leave open, and what is simulated for it.
+
+        Raises:
+            ScenarioError: The subscribers are wrong.
+        """
+        access, counted = arguments.named("access_rate"), arguments.named("subscribers")
+        if self.subscribers is not None:
+            each = "" if self.access_rate else f"; give the rate of their lines: {access}"
+            return (f"assumed: {read_active(self.subscribers, self.active)}{each}",)
+        if self.rate is None or self.flows in (None, 1, "1") or self.access_rate is not None:
+            return ()
+        return (
+            f"assumed: {_flow_words(self.flows)} at once, each of which may send at the rate of "
+            f"the link; else give {access}, or {counted}",
+        )
+
+
+def _flow_words(flows: int | str | Mapping[str, int] | None) -> str:
+    """The long flows in words: "500 cubic, 100 bbr3 long flows"."""
+    if isinstance(flows, Mapping):
+        flows = ", ".join(f"{count} {name}" for name, count in flows.items())
+    return f"{flows} long flows"
 
 
 def asked_scenario(
@@ -56,7 +85,8 @@ def asked_scenario(
     """
     if scenario is not None:
         if replace(numbers, congestion=None) != Numbers():
-            names = ", ".join(map(arguments.named, ("rate", "rtt", "flows", "duration")))
+            given = [one.name for one in fields(Numbers) if one.name not in ("congestion", "host")]
+            names = ", ".join(map(arguments.named, given))
             raise ScenarioError(
                 f"{names} and {arguments.named('host')} replace a scenario; leave out the "
                 f"scenario, or change its values with {arguments.named('set')}"
@@ -66,6 +96,14 @@ def asked_scenario(
         rate, rtt = map(arguments.named, ("rate", "rtt"))
         raise ScenarioError(f"give a scenario, or {rate} and {rtt}, such as 100Mbit/s and 40ms")
     flows = 1 if numbers.flows is None else numbers.flows
+    if numbers.subscribers is not None:
+        if numbers.flows is not None:
+            raise ScenarioError("subscribers: they resolve to flows; leave one of the two out")
+        flows = read_active(numbers.subscribers, numbers.active).flows
+    elif numbers.active is not None:
+        raise ScenarioError(
+            f"active: is a share of subscribers; add {arguments.usage('subscribers', '400')}"
+        )
     described = dumbbell(
         numbers.rate,
         numbers.rtt,
@@ -73,8 +111,13 @@ def asked_scenario(
         numbers.congestion,
         duration=numbers.duration,
         host=numbers.host or HOST,
+        access_rate=numbers.access_rate,
     )
-    return Scenario.of(described, overrides)
+    # Numbers have no unit of a limit: it is sought in packets, which all have one size.
+    link = models.read_bottleneck(described)
+    limit = f"{max(1, int(link.limit_packets))} packets"
+    counted = described.replacing({f"links.{link.name}.queue.limit": limit})
+    return Scenario.of(counted, overrides)
 
 
 @contextmanager
@@ -172,10 +215,9 @@ def read_question(
         (member, pools.reason) if pools and member else _sought_link(source, full, link)
     )
     bottleneck = models.read_bottleneck(source, sought)
-    limit = Varied.limit_of(bottleneck.name)
-    if key in {"", limit.key}:
+    if key in {"", f"links.{bottleneck.name}.queue.limit"}:
         _check_own_limit(source, bottleneck.name)
-        varied, value = limit, None
+        varied, value = Varied.limit_of(source, bottleneck), None
     else:
         varied, value = Varied.of(source, key)
     lost = pools.loss_metric if pools else f"links.{bottleneck.name}.loss_fraction"

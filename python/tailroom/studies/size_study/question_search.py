@@ -5,7 +5,7 @@ from math import inf
 
 from tailroom import arguments
 from tailroom.arguments import LARGEST_SEED
-from tailroom.errors import RunError, TargetError
+from tailroom.errors import RunError, ScenarioError, TargetError
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
@@ -17,7 +17,15 @@ from tailroom.studies.size_study.accepted_limits import largest_accepted, smalle
 from tailroom.studies.size_study.alphas import ALPHAS, AlphaSearch
 from tailroom.studies.size_study.answer import Size, shown_metrics
 from tailroom.studies.size_study.decision import Decision, decide
+from tailroom.studies.size_study.doors import (
+    Door,
+    after_trial,
+    known_doors,
+    missed_targets,
+    nearest_miss,
+)
 from tailroom.studies.size_study.known import Evidence, Known, Tried
+from tailroom.studies.size_study.other_queues import OtherQueue, other_queues
 from tailroom.studies.size_study.question import Question
 from tailroom.studies.size_study.regression import Refused, Regression
 from tailroom.studies.size_study.search import GRID_POINTS, Search, Stage, feasible_limits
@@ -47,7 +55,7 @@ GAP = 1 / 3
 NARROW_GRID_POINTS = 3
 """Number of buffers in an initial bracket of the atlas, which is narrow."""
 SEEDS_APART = 1000
-"""Distance between the first seeds of buffers of n and n + 1 packets. Runs of two buffers with a
+"""Distance between the first seeds of buffers of n and n + 1 steps. Runs of two buffers with a
 common seed correlate, by 0.9 on the home router's link; the regression would take them for
 independent, and 85 % of its intervals would hold the truth."""
 
@@ -116,7 +124,7 @@ class QuestionSearch:
         if question.varied.is_alpha:
             return ALPHAS[-1]
         if question.value is None:
-            return int(LARGEST_BDP * max(question.link.bdp_packets, 100))
+            return question.varied.steps_of(LARGEST_BDP * max(question.link.bdp_packets, 100))
         most = LARGEST_MULTIPLE * question.value
         return largest_accepted(question.source, question.varied, question.value, most)
 
@@ -126,9 +134,10 @@ class QuestionSearch:
         Args:
             predictions: What the models say of the limit.
         """
-        value = self.question.value
+        value, steps_of = self.question.value, self.question.varied.steps_of
         if value is None:
-            return _bracket(self.question.link, predictions)
+            low, high = _bracket(self.question.link, predictions)
+            return steps_of(low), steps_of(high)
         smallest, largest = self.limits
         return max(smallest, value // AROUND), min(largest, AROUND * value)
 
@@ -153,11 +162,12 @@ class QuestionSearch:
         """Searches the smallest value, by regression or else one by one.
 
         Args:
-            known: The bracket of the atlas, if there is one.
+            known: The bracket of the atlas in packets, if there is one.
             predictions: What the models say of the limit.
         """
         wide = (*self.bracket(predictions), GRID_POINTS)
-        narrow = (*known, NARROW_GRID_POINTS) if known else wide
+        steps_of = self.question.varied.steps_of
+        narrow = (*map(steps_of, known), NARROW_GRID_POINTS) if known else wide
         if not self.find_by_regression(*narrow):
             # Several targets may be met far from where one of them begins to be.
             is_near = known is not None and len(self.question.targets) == 1
@@ -176,8 +186,8 @@ class QuestionSearch:
         asked alone. What a refused regression has learned stays known.
 
         Args:
-            low: Lower end of the bracket, in packets.
-            high: Upper end of the bracket, in packets.
+            low: Lower end of the bracket, in steps.
+            high: Upper end of the bracket, in steps.
             grid_points: Number of buffers with which the search begins.
         """
         for targets in dict.fromkeys([self.all_targets, self.question.targets]):
@@ -218,7 +228,8 @@ class QuestionSearch:
             return
         self.search = self._search_for(self.all_targets)
         self.search.tried = dict(before.tried)
-        bdp = round(self.question.link.bdp_packets) if self.question.varied.is_limit else 0
+        varied, link = self.question.varied, self.question.link
+        bdp = varied.steps_of(round(link.bdp_packets)) if varied.is_limit else 0
         reach = min(max(LOSS_FACTOR * found, bdp), self.limits[1])
         self.search.run_further(found, reach, NARROW_GRID_POINTS)
         if self.search.answer is None:
@@ -241,12 +252,7 @@ class QuestionSearch:
     @property
     def tried(self) -> list[Tried]:
         """The values with finished runs, judged by them, in ascending order."""
-        left_out = self.search.undefined if isinstance(self.search, AlphaSearch) else {}
-        tried = [
-            one
-            for limit, one in sorted(self.known.tried.items())
-            if one.point.finished and limit not in left_out
-        ]
+        tried = [one for _, one in sorted(self.known.tried.items()) if one.point.finished]
         for one in tried:
             self._judge(one)
         return tried
@@ -283,29 +289,19 @@ class QuestionSearch:
         verdicts = {
             point: Verdicts(targets, self.max_seeds, _clear(one)) for point, one in tried.items()
         }
-        judged: set[int] = set()
 
         def needed(point: Point) -> int:
-            count, limit = len(point.keys), tried[point].limit
+            count = len(point.keys)
             if count < min(FIRST_RUNS, self.max_seeds):
                 return next_look(count, self.max_seeds)
-            try:
-                is_decided = not verdicts[point].look(point.values)
-            except RunError:
-                # With a tiny alpha no query may ever be complete: the others are still judged.
-                if not isinstance(self.search, AlphaSearch):
-                    raise
-                self.search.leave_out(limit, point)
-                return count
-            if is_decided:
-                judged.add(limit)
+            if not verdicts[point].look(point.values):
                 for target, outcome in verdicts[point].given.items():
                     tried[point].learn(target, outcome, Evidence.FIRST_RUNS)
                 return count
             return next_look(count, self.max_seeds)
 
         self._complete(list(tried), needed)
-        return [one for one in tried.values() if one.limit in judged]
+        return list(tried.values())
 
     def simulate(self, totals: Mapping[int, int]) -> list[Tried]:
         """Simulates buffers until each has a number of runs.
@@ -370,8 +366,9 @@ class QuestionSearch:
         Raises:
             TargetError: The buffer of this link makes no difference.
         """
-        chosen = self.chosen
-        if chosen is None or chosen.limit != 1 or not self.question.varied.is_limit:
+        chosen, varied = self.chosen, self.question.varied
+        smallest = 1 if varied.counts_packets else self.smallest.packets
+        if chosen is None or chosen.limit != smallest or not varied.is_limit:
             return
         name = self.question.link.name
         if any(row[f"links.{name}.drops_packets"] for row in chosen.point.finished):
@@ -383,9 +380,41 @@ class QuestionSearch:
             else ""
         )
         raise TargetError(
-            f"the buffer of link {name} makes no difference: with room for 1 packet, no packet was "
-            f"dropped and every target was met{elsewhere}"
+            f"the buffer of link {name} makes no difference: with room for "
+            f"{varied.text(smallest)}, no packet was dropped and every target was met{elsewhere}"
         )
+
+    def find_doors(self) -> tuple[Door, ...]:
+        """What decides where the varied value does not; another queue is tried in one run."""
+        question, tried = self.question, self.tried
+        is_met = self.decision.answer is not None
+        asked = (question.source, question.link, question.varied)
+        doors = list(known_doors(*asked, tried, is_met=is_met))
+        if is_met or not tried:
+            return tuple(doors)
+        one = nearest_miss(tried)
+        missed = missed_targets(one)
+        for queue in other_queues(*asked, one, missed):
+            self.begin("doors")
+            after = self._tried_with(one, queue)
+            doors.append(after_trial(queue, missed, one.point.finished[0], after))
+        return tuple(doors)
+
+    def _tried_with(self, one: Tried, queue: OtherQueue) -> Tried | None:
+        """One run of a tested value with a change at another queue, with the seed of the first."""
+        key, value = queue.change
+        if not key:
+            return None
+        varied = self.question.varied
+        try:
+            point = Point.of(
+                self.question.source, {varied.key: varied.setting(one.limit), key: value}
+            )
+            point.first_seed = one.point.first_seed
+            self._complete([point], 1)
+        except (ScenarioError, RunError):
+            return None
+        return Tried(one.limit, point)
 
     def link_of_answer(self) -> Bottleneck:
         """The link with the limit of the answer; without an answer, with the largest tested one.
@@ -395,8 +424,9 @@ class QuestionSearch:
         if not self.question.varied.is_limit:
             return self.question.link
         largest = max(self.known.tried, default=None)
-        packets = self.decision.answer or largest
-        return self.question.link.with_limit(packets) if packets else self.question.link
+        steps = self.decision.answer or largest
+        packets_of = self.question.varied.packets_of
+        return self.question.link.with_limit(packets_of(steps)) if steps else self.question.link
 
     def size(self, predictions: Predictions, phases: tuple[PhaseSpread, ...]) -> Size:
         """The answer from the runs so far.
@@ -423,9 +453,13 @@ class QuestionSearch:
             without_loss_target=decision.without_loss_target,
             too_small=decision.too_small,
             tried=tried,
-            undefined=search.undefined if isinstance(search, AlphaSearch) else {},
             feasible=tuple(
-                feasible_limits(target, tried, question.link if question.varied.is_limit else None)
+                feasible_limits(
+                    target,
+                    tried,
+                    question.link if question.varied.is_limit else None,
+                    question.varied,
+                )
                 for target in decision.targets
                 if tried
             ),

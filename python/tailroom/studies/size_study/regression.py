@@ -147,11 +147,17 @@ class Regression:
         return dict(json.loads(_engine.size_search_step(question)))
 
     def _add(self, totals: Mapping[int, int]) -> None:
-        """Simulates buffers until each has a number of runs, and judges what is clear from them."""
+        """Simulates buffers until each has a number of runs, and judges what is clear from them.
+
+        Raises:
+            Refused: Values are only lower bounds, which those of small buffers are more often.
+        """
         for one in self._simulate(totals):
             for target in self.targets:
+                interval = one.interval(target.metric, EARLY_CONFIDENCE)
+                if interval.is_lower_bound:
+                    raise Refused(f"some values of {target.metric} are only lower bounds")
                 if one.verdicts.get(target, Outcome.OPEN) is Outcome.OPEN:
-                    interval = one.interval(target.metric, EARLY_CONFIDENCE)
                     one.learn(target, target.outcome(interval), Evidence.FIRST_RUNS)
             self.tried[one.limit] = one
 

@@ -11,6 +11,7 @@ from tailroom.models.bottleneck import Bottleneck
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.known import Tried, largest_missing, smallest_sufficient
 from tailroom.studies.size_study.targets import Target
+from tailroom.studies.size_study.varied_key import SOME_LIMIT, Varied
 
 GRID_POINTS = 7
 """Number of buffers in a wide initial bracket, evenly spaced on a logarithmic scale."""
@@ -27,9 +28,9 @@ LOOKS_PER_EDGE = 3
 RUNS_PER_LOOK = 14
 """Typical number of runs of a buffer near an edge."""
 
-Stage = Literal["search", "confirm", "neighbours", "phases", "models"]
+Stage = Literal["search", "confirm", "neighbours", "phases", "doors", "models"]
 """What `size` does: search the answer, repeat it with more seeds, simulate about half and twice the
-answer, shift its RTTs, or evaluate the models at its limit."""
+answer, shift its RTTs, try another queue, or evaluate the models at its limit."""
 
 
 @with_field_docs
@@ -40,26 +41,33 @@ class Feasible:
     target: Target
     """The target."""
     low: float
-    """Smallest limit that meets the target, in packets; 0 if it is the smallest tested limit,
+    """Smallest limit that meets the target, in steps; 0 if it is the smallest tested limit,
     infinite if no tested limit meets the target."""
     high: float
-    """Largest limit that meets the target, in packets; infinite if it is the largest tested
+    """Largest limit that meets the target, in steps; infinite if it is the largest tested
     limit."""
     is_one_interval: bool
     """Whether no tested limit between the two misses the target."""
 
-    def as_dict(self) -> dict[str, Any]:
-        """The range as `tailroom size --json` prints it."""
+    def as_dict(self, varied: Varied) -> dict[str, Any]:
+        """The range as `tailroom size --json` prints it.
+
+        Args:
+            varied: What was varied.
+        """
+        unit = "_packets" if varied.counts_packets else ""
+        ends = {"from": self.low, "to": self.high}
         return {
             "target": str(self.target),
-            "from_packets": self.low if isfinite(self.low) else None,
-            "to_packets": self.high if isfinite(self.high) else None,
+            **{f"{end}{unit}": varied.end(steps) for end, steps in ends.items()},
             "met_somewhere": isfinite(self.low),
             "is_one_interval": self.is_one_interval,
         }
 
 
-def feasible_limits(target: Target, tried: Sequence[Tried], link: Bottleneck | None) -> Feasible:
+def feasible_limits(
+    target: Target, tried: Sequence[Tried], link: Bottleneck | None, varied: Varied = SOME_LIMIT
+) -> Feasible:
     """The range of limits that meet a target.
 
     Behind a tail drop of constant rate, no packet waits longer than the limit over the rate; a
@@ -69,13 +77,14 @@ def feasible_limits(target: Target, tried: Sequence[Tried], link: Bottleneck | N
         target: The target.
         tried: Tested buffers in ascending order of the limit, at least one.
         link: The link; `None` if another key than its limit was varied.
+        varied: What was varied.
     """
     met = [buffer.limit for buffer in tried if buffer.meets(target)]
     if not met:
         return Feasible(target, inf, inf, is_one_interval=True)
     low, high = min(met), max(met)
     within = [buffer for buffer in tried if low <= buffer.limit <= high]
-    certain = int(_certain_packets(target, link)) if link else 0
+    certain = _certain_limit(target, varied, link) if link else 0
     is_open = high == tried[-1].limit and high > certain
     return Feasible(
         target,
@@ -85,15 +94,17 @@ def feasible_limits(target: Target, tried: Sequence[Tried], link: Bottleneck | N
     )
 
 
-def _certain_packets(target: Target, link: Bottleneck) -> float:
+def _certain_limit(target: Target, varied: Varied, link: Bottleneck) -> int:
     """Limit up to which a bound on the delay of the link holds for every packet; 0 if unknown."""
     owner, _, metric = target.metric.rpartition(".")
     is_of_link = owner.rpartition(".")[2] in ("", link.name) and not owner.startswith("groups")
     is_delay = is_of_link and metric.startswith("queue_delay_s_") and not target.at_least
     if not is_delay or link.discipline != "drop_tail" or link.changes:
-        return 0.0
-    largest_bytes = max(link.packet_sizes_bytes, default=link.packet_bytes)
-    return target.bound * link.rate_bps / (8 * largest_bytes)
+        return 0
+    bound_bytes = target.bound * link.rate_bps / 8
+    if varied.counts_packets:
+        return int(bound_bytes / max(link.packet_sizes_bytes, default=link.packet_bytes))
+    return int(bound_bytes / link.packet_bytes * varied.steps_per_packet)
 
 
 class Search:

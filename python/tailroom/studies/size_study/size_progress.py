@@ -6,10 +6,7 @@ from math import inf
 from tailroom.field_docs import with_field_docs
 from tailroom.simulation.progress import Progress
 from tailroom.studies.size_study.search import Stage
-from tailroom.studies.size_study.varied_key import Varied
-
-SOME_LIMIT = Varied("")
-"""The limit of a queue, whatever its link."""
+from tailroom.studies.size_study.varied_key import SOME_LIMIT, Varied
 
 
 @with_field_docs
@@ -29,8 +26,9 @@ class SizeProgress(Progress):
     grows."""
     stage: Stage = "search"
     """What is being done: `"search"`, `"confirm"` (the answer is repeated with more seeds),
-    `"neighbours"` (about half and twice the answer), `"phases"` (the phase check of the answer) or
-    `"models"` (the models at the answer's limit)."""
+    `"neighbours"` (about half and twice the answer), `"phases"` (the phase check of the answer),
+    `"doors"` (one run with a change at another queue) or `"models"` (the models at the answer's
+    limit)."""
     varied: Varied = SOME_LIMIT
     """What is varied, which writes `low` and `high` with their unit."""
     seeming: float = inf

@@ -68,8 +68,9 @@ def judge(target: Target, values: Sequence[float], at_most: int) -> State:
     """
     is_last = len(values) >= at_most
     confidence = CONFIDENCE if is_last else EARLY_CONFIDENCE
-    outcome = target.outcome(metric_interval(target.metric, values, confidence))
-    if outcome is not Outcome.OPEN or is_last:
+    interval = metric_interval(target.metric, values, confidence)
+    outcome = target.outcome(interval)
+    if outcome is not Outcome.OPEN or is_last or target.needs_an_end(interval):
         return State(outcome, wants_more=False)
     hopeless = len(values) >= GIVE_UP_FROM and _chance(target, values, at_most) < GIVE_UP_BELOW
     return State(Outcome.OPEN, wants_more=not hopeless)

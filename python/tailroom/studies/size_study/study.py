@@ -25,6 +25,7 @@ from tailroom.storage.run import RunsInMemory
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions, ask
 from tailroom.studies.size_study.answer import Size
+from tailroom.studies.size_study.doors import Door
 from tailroom.studies.size_study.question import (
     Numbers,
     Question,
@@ -56,6 +57,9 @@ def size(  # noqa: PLR0913 - keyword arguments
     congestion: Congestion | None = None,
     duration: str | float | timedelta | None = None,
     host: str | None = None,
+    access_rate: str | float | None = None,
+    subscribers: int | None = None,
+    active: float | None = None,
     link: str | None = None,
     vary: str | None = None,
     max_seeds: int = 32,
@@ -101,6 +105,11 @@ def size(  # noqa: PLR0913 - keyword arguments
         duration: Without a scenario: simulated duration of a run, as in `"60 s"`. In Python also a
             number of seconds.
         host: Without a scenario: profile of the hosts, `"linux"` if left out.
+        access_rate: Without a scenario: rate of the access link of each flow, as in
+            `"300 Mbit/s"`; if left out, a flow may send at the rate of the link.
+        subscribers: Without a scenario: number of access lines, of which `active` have a long flow
+            at the same time; instead of `flows`.
+        active: Share of the subscribers that is active at the busiest time, above 0 and at most 1.
         link: The link whose buffer is sought; if left out, the link that the targets name, else
             the slowest link that carries flows. The size or another number of a pool needs none.
         vary: Key of the scenario, or its end, whose smallest sufficient value is sought instead of
@@ -142,10 +151,13 @@ def size(  # noqa: PLR0913 - keyword arguments
     arguments.MAX_SEEDS.check("max_seeds", max_seeds)
     arguments.PRECISION.check("precision", precision)
     arguments.WORKERS.check("workers", workers)
-    numbers = Numbers(rate, rtt, flows, congestion, duration, host)
+    numbers = Numbers(
+        rate, rtt, flows, congestion, duration, host, access_rate, subscribers, active
+    )
     with allowing(code=allow_code, files=allow_files), named_as_arguments(scenario):
         asked = asked_scenario(scenario, numbers, set)
         question = read_question(asked, target, link, most_loss, vary)
+        assumed = numbers.assumed
     predictions = _predict(question.link, question.targets)
     in_processes = bool(question.source.handle.controls)
     # Ctrl-C writes the runs of a search without a store, and is to end it at once. A process that
@@ -158,6 +170,7 @@ def size(  # noqa: PLR0913 - keyword arguments
         known = atlas_bracket(question) if atlas and question.varied.is_limit else None
         work = QuestionSearch(question, runner, max_seeds, precision, progress)
         phases: tuple[PhaseSpread, ...] = ()
+        doors: tuple[Door, ...] = ()
 
         try:
             if question.varied.is_alpha:
@@ -165,6 +178,7 @@ def size(  # noqa: PLR0913 - keyword arguments
             else:
                 work.find_smallest(known, predictions)
             phases = work.check_phases()
+            doors = work.find_doors()
         except KeyboardInterrupt:
             # Ctrl-C does not wait for the models: their predictions stay those of the scenario.
             known_so_far = _assessed_at(work.link_of_answer(), predictions)
@@ -173,8 +187,8 @@ def size(  # noqa: PLR0913 - keyword arguments
         work.check_that_it_matters()
         work.begin("models")
         predictions = _predict(work.link_of_answer(), question.targets)
-        found = work.size(predictions, phases)
-    warn(found.warnings)
+        found = replace(work.size(predictions, phases), doors=doors, assumed=assumed)
+    warn(found.warnings, levels=3)  # `renamed` is between the caller and this function
     return found
 
 

@@ -53,10 +53,30 @@ class Target:
     def outcome(self, interval: Interval) -> Outcome:
         """Returns whether the whole interval meets the bound; open if only a part of it does.
 
+        If the values are only lower bounds, they show alone that a largest allowed value is missed,
+        or a smallest reached. The opposite also needs what the values are at most: open, if that is
+        not known, or does not show the same.
+
         Args:
             interval: Mean of the metric with its confidence interval.
         """
-        return self._range.outcome(interval)
+        outcome = self._range.outcome(interval)
+        is_certain = outcome is Outcome(self.at_least) or not interval.is_lower_bound
+        if is_certain or (interval.most and self._range.outcome(interval.most) is outcome):
+            return outcome
+        return Outcome.OPEN
+
+    def needs_an_end(self, interval: Interval) -> bool:
+        """Returns whether more runs cannot show that the target is met, or missed.
+
+        The values do, but they are lower bounds, and some may be larger by any amount.
+
+        Args:
+            interval: Mean of the metric with its confidence interval.
+        """
+        outcome = self._range.outcome(interval)
+        is_clear = outcome is Outcome(not self.at_least)
+        return is_clear and interval.is_lower_bound and interval.most is None
 
     @property
     def _range(self) -> Bound:

@@ -1,36 +1,46 @@
 """What `size` varies: the limit of a queue, or another number of the scenario."""
 
 from dataclasses import dataclass
-from typing import Any
+from decimal import Decimal
+from math import isfinite
+from typing import Any, Literal
 
 from tailroom import _engine
 from tailroom.arguments import named, usage
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
+from tailroom.models import Bottleneck
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metric_units import Quantity
 from tailroom.studies.size_study.pools import place_of_pool
 from tailroom.written_numbers import RATES
 
-_STEPS: dict[Quantity, float] = {
+Counted = Quantity | Literal["bdp"]
+"""Kind of quantity, or a multiple of the bandwidth-delay product."""
+
+_STEPS: dict[Counted, float] = {
     "packets": 1.0,
     "size": 1.0,
     "duration": 1e-9,
     "rate": 1e3,
     "number": 1e-6,
+    "bdp": 1e-6,
 }
-"""Step of each quantity in its base unit: packets, bytes, seconds, bit/s, one."""
+"""Step of each quantity in its base unit: packets, bytes, seconds, bit/s, one, one bdp."""
+_LIMITS = ("packets", "size", "duration", "bdp")
+"""Quantities in which a limit may be written."""
 SMALLEST_ALPHA = 1 / 128
 """The smallest alpha of switches."""
 _ALPHAS = ("alpha", "port_alpha")
 FEW = 20
 """Number of packets below which a fraction of a packet is written."""
-_AXES: dict[Quantity, tuple[float, str]] = {
+_AXES: dict[Counted, tuple[float, str]] = {
     "packets": (1.0, " (packets)"),
     "size": (1e-3, " (kB)"),
     "duration": (1e-6, " (ms)"),
     "rate": (1e-3, " (Mbit/s)"),
     "number": (1e-6, ""),
+    "bdp": (1e-6, " (bdp)"),
 }
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
@@ -42,7 +52,7 @@ class Varied:
 
     key: str
     """The dotted key in full."""
-    quantity: Quantity = "packets"
+    quantity: Counted = "packets"
     """What its number counts."""
     is_whole: bool = False
     """Whether the number is a whole one without a unit; its step is then 1."""
@@ -50,15 +60,23 @@ class Varied:
     """Whether it is the limit of the queue of the link in question."""
     is_alpha: bool = False
     """Whether it is the alpha of a pool, a power of two in switches; its step is 1/128."""
+    steps_per_packet: float = 1.0
+    """Steps of a limit that are a packet of the mean size: 1 if the limit is in packets."""
 
     @classmethod
-    def limit_of(cls, link: str) -> "Varied":
-        """The limit of a link's queue, in packets.
+    def limit_of(cls, source: Scenario, link: Bottleneck) -> "Varied":
+        """The limit of a link's queue, in the unit in which the scenario has it.
 
         Args:
-            link: Name of the link.
+            source: The scenario.
+            link: The link.
         """
-        return cls(f"links.{link}.queue.limit")
+        key = f"links.{link.name}.queue.limit"
+        quantity, number = _read(_value(source, key))
+        if quantity not in _LIMITS or quantity == "packets":
+            return cls(key)
+        # The engine's own conversion of this limit, whatever the rate of the link depends on.
+        return cls(key, quantity, steps_per_packet=number / _STEPS[quantity] / link.limit_packets)
 
     @classmethod
     def of(cls, source: Scenario, key: str) -> "tuple[Varied, int]":
@@ -72,9 +90,7 @@ class Varied:
             ScenarioError: The scenario has no such key, or its value is no positive number of
                 packets, bytes, seconds, bit/s, or without a unit.
         """
-        value: Any = source.resolved
-        for part in key.split("."):
-            value = value.get(part) if isinstance(value, dict) else None
+        value = _value(source, key)
         if value is None:
             raise ScenarioError(
                 f"{named('vary')}: the scenario has no {key}; give it a value to begin with, "
@@ -84,7 +100,7 @@ class Varied:
         if quantity is None or number <= 0:
             raise ScenarioError(
                 f"{named('vary')}: {key} is {value!r}; to vary it, give it a positive number of "
-                "packets, bytes, seconds or bit/s, or without a unit"
+                "packets, bytes, seconds, bit/s or bdp, or without a unit"
             )
         is_whole = isinstance(value, int)
         is_alpha = quantity == "number" and is_alpha_of_pool(source, key)
@@ -106,6 +122,8 @@ class Varied:
         units = {"packets": "packets", "size": "B", "duration": "ns", "rate": "kbit/s"}
         if unit := units.get(self.quantity):
             return f"{steps} {unit}"
+        if self.quantity == "bdp":
+            return f"{Decimal(steps).scaleb(-6).normalize():f} bdp"
         return steps if self.is_whole else steps * self._step
 
     def text(self, steps: float) -> str:
@@ -122,11 +140,23 @@ class Varied:
             return f"{value:,.{digits}f} packet{'' if value == 1 else 's'}"
         if self.quantity == "size":
             return f"{value:,.0f} B"
+        if self.quantity == "bdp":
+            return f"{value:.4g} bdp"
         if self.quantity == "number":
             return f"{value:,.0f}" if self.is_whole else f"{value:.4g}"
         units = _TIMES if self.quantity == "duration" else RATES
         scale, unit = next((one for one in units if value >= one[0]), units[-1])
         return f"{value / scale:.4g} {unit}"
+
+    def end(self, steps: float) -> object:
+        """Returns an end of a range in JSON: a number of packets, or a text; `None` if infinite.
+
+        Args:
+            steps: The end, in steps; 0 for the smallest tested value.
+        """
+        if not isfinite(steps):
+            return None
+        return steps if self.counts_packets or not steps else self.setting(round(steps))
 
     def range_text(self, low: float, high: float) -> str:
         """Returns a range as people write it: "2 to 5 packets".
@@ -164,7 +194,7 @@ class Varied:
         Args:
             steps: Number of steps.
         """
-        if not self.is_limit:
+        if not self.counts_packets:
             return f"{self.text(steps)} is too small"
         return f"{self.text(steps)} {'is' if steps == 1 else 'are'} too few"
 
@@ -174,7 +204,30 @@ class Varied:
         Args:
             steps: Number of steps.
         """
-        return f"{self.text(steps)} {'suffice' if self.is_limit and steps != 1 else 'suffices'}"
+        is_plural = self.counts_packets and steps != 1
+        return f"{self.text(steps)} {'suffice' if is_plural else 'suffices'}"
+
+    @property
+    def counts_packets(self) -> bool:
+        """Whether it is the limit of the link's queue, in packets."""
+        return self.is_limit and self.quantity == "packets"
+
+    def steps_of(self, packets: float) -> int:
+        """Returns the steps of a limit that are a number of packets of the mean size.
+
+        Args:
+            packets: The number of packets.
+        """
+        steps = packets * self.steps_per_packet
+        return max(1, int(steps) if self.counts_packets else round(steps))
+
+    def packets_of(self, steps: float) -> float:
+        """Returns how many packets of the mean size a limit holds.
+
+        Args:
+            steps: The limit in steps.
+        """
+        return steps / self.steps_per_packet
 
     def seems_to_suffice(self, steps: float) -> str:
         """Returns a value and that it seems to suffice, as "2 packets seem to suffice".
@@ -188,7 +241,7 @@ class Varied:
     @property
     def is_counted(self) -> bool:
         """Whether people write any number of steps; otherwise they write three digits."""
-        return self.is_limit or self.is_whole or self.quantity == "packets"
+        return self.is_whole or self.quantity == "packets"
 
     @property
     def axis(self) -> tuple[float, str]:
@@ -198,6 +251,10 @@ class Varied:
         if self.is_alpha:
             return self._step, name
         return (1.0, name) if self.is_whole else (scale, f"{name}{unit}")
+
+
+SOME_LIMIT = Varied("")
+"""The limit of a queue in packets, whatever its link."""
 
 
 def is_alpha_of_pool(source: Scenario, key: str) -> bool:
@@ -210,7 +267,15 @@ def is_alpha_of_pool(source: Scenario, key: str) -> bool:
     return key.rpartition(".")[2] in _ALPHAS and place_of_pool(source, key) is not None
 
 
-def _read(value: object) -> tuple[Quantity | None, float]:
+def _value(source: Scenario, key: str) -> object:
+    """The value of a key in the scenario with its defaults; `None` if it has none."""
+    value: Any = source.resolved
+    for part in key.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
+
+
+def _read(value: object) -> tuple[Counted | None, float]:
     """Quantity and number of a value, in its base unit; `None` if it is none."""
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return "number", float(value)
@@ -219,6 +284,8 @@ def _read(value: object) -> tuple[Quantity | None, float]:
     number, _, unit = value.strip().partition(" ")
     if unit in ("packet", "packets"):
         return "packets", float(number)
+    if unit == "bdp":
+        return "bdp", float(number)
     quantities: tuple[Quantity, ...] = ("duration", "size", "rate")
     for quantity in quantities:
         try:

@@ -194,6 +194,10 @@ impl Parameters for RedParams {
         amounts
     }
 
+    fn binding(&self) -> &'static [&'static str] {
+        &["min_threshold"]
+    }
+
     /// A `max_threshold` above the limit is allowed: the limit then cuts the slope off. Automatic
     /// thresholds above a small limit are allowed too: the buffer is then a tail-drop buffer.
     fn validate(&self, link: &LinkInfo) -> Result<(), BadParameter> {

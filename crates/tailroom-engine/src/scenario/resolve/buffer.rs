@@ -6,7 +6,7 @@ use super::names::no_such_link;
 use super::pools::{resolve_ingress, resolve_member};
 use crate::link::LinkSpec;
 use crate::link::serializer::RateChange;
-use crate::link::spec::{DelayChange, FlowAdmissionSpec};
+use crate::link::spec::{DelayChange, FlowAdmissionSpec, policed_rate};
 use crate::network::Network;
 use crate::network::validate::link::{check_interval, check_later, check_log};
 use crate::pool::{PoolMember, PoolSpec};
@@ -62,7 +62,10 @@ pub(in crate::scenario) fn resolve_link(
     let sustained = link.shaper.map_or(rate, |shaper| shaper.packet_rate(load.packet_bytes()));
     let pool = resolve_member(inputs.file, pools, link, load, &at)?;
     let drops_waiting = |member: PoolMember| pools[member.pool].policy.parameters().drops_waiting();
-    let queue = resolve_queue(&link.queue, sustained, load, &at.key("queue"))?;
+    // Packets wait at the sustained rate; what the link holds besides follows from what it carries.
+    let carried = policed_rate(link.policer, sustained, &rate_changes).unwrap_or(sustained);
+    let bdp = load.bdp(carried);
+    let queue = resolve_queue(&link.queue, (sustained, bdp), load, &at.key("queue"))?;
     if let Some(admission) = &link.admission {
         check_flow_admission(admission, sustained, &at)?;
     }
@@ -92,7 +95,7 @@ pub(in crate::scenario) fn resolve_link(
         is_acted_on: pool.is_some_and(drops_waiting),
         arrival_dispersion: link.arrival_dispersion.map(PositiveDuration::time),
         arrival_log: link.arrival_log,
-        bdp_bytes: load.bdp(sustained).map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),
+        bdp_bytes: bdp.map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),
         packet_bytes: load.packet_bytes(),
     })
 }
@@ -136,13 +139,13 @@ fn changes(link: &LinkConfig, at: &Path) -> Result<(Vec<RateChange>, Vec<DelayCh
 /// Converts each amount of a discipline to packets or bytes.
 fn resolve_queue(
     queue: &QueueConfig,
-    rate: Rate,
+    link: (Rate, Option<(u128, u128)>),
     load: &Load,
     at: &Path,
 ) -> Result<QueueConfig, Fault> {
     let mut queue = queue.clone();
     for (key, amount) in queue.parameters_mut().amounts() {
-        *amount = resolve_amount(*amount, rate, load, &at.key(key))?.into();
+        *amount = resolve_amount(*amount, link, load, &at.key(key))?.into();
     }
     Ok(queue)
 }
@@ -180,14 +183,20 @@ pub(in crate::scenario) fn check_admission(network: &Network) -> Result<(), Faul
     Ok(())
 }
 
-/// Converts an amount to packets or bytes, rounding down.
-fn resolve_amount(limit: QueueLimit, rate: Rate, load: &Load, at: &Path) -> Result<Limit, Fault> {
+/// Converts an amount at a link of this rate and bandwidth-delay product to packets or bytes, rounding
+/// down.
+fn resolve_amount(
+    limit: QueueLimit,
+    (rate, bdp): (Rate, Option<(u128, u128)>),
+    load: &Load,
+    at: &Path,
+) -> Result<Limit, Fault> {
     let bytes = match limit.amount() {
         Amount::Packets(packets) => return Ok(Limit::Packets(packets)),
         Amount::Bytes(bytes) => bytes,
         Amount::Span(span) => rate.bytes_in(span),
         Amount::Bdp(factor) => {
-            let Some((product, divisor)) = load.bdp(rate) else {
+            let Some((product, divisor)) = bdp else {
                 let problem = "no flow under congestion control crosses the link, so it has no bdp";
                 let remedy = "give the limit in packets, bytes or milliseconds";
                 return Err(Fault::new(at, problem, remedy));

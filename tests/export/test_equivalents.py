@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tailroom import _engine
-from tailroom.export.other_tools import as_texts, equivalents
+from tailroom.export.other_tools import Equivalent, equivalents
 from tailroom.models.bottleneck import Bottleneck, read_bottleneck
 from tailroom.scenario.scenario import Scenario
 
@@ -34,9 +34,14 @@ def link_with(small: Path, kind: str, **parameters: object) -> Bottleneck:
     return read_bottleneck(Scenario.of(small, {"links.bottleneck.queue": queue}, None))
 
 
-def texts(link: Bottleneck, limit: int = 17) -> dict[str, str]:
+def lines_of(link: Bottleneck, limit: int | None = 17) -> dict[str, Equivalent]:
+    """The configurations by tool."""
+    return {one.tool: one for one in equivalents(link, limit)}
+
+
+def texts(link: Bottleneck, limit: int | None = 17) -> dict[str, str]:
     """The lines by tool."""
-    return as_texts(equivalents(link, limit))
+    return {tool: one.text for tool, one in lines_of(link, limit).items()}
 
 
 def test_ns3_is_told_to_remove_the_queue_before_that_of_the_device(small: Path) -> None:
@@ -45,10 +50,9 @@ def test_ns3_is_told_to_remove_the_queue_before_that_of_the_device(small: Path) 
     The ns-3 manual, "Queue disciplines": Ipv4AddressHelper installs FqCoDel on a device, and
     TrafficControlHelper::Uninstall removes it.
     """
-    lines = texts(link_with(small, "drop_tail"))
-    ns3 = [line for name, line in lines.items() if name.startswith("ns-3")]
-    assert '"MaxSize", StringValue("17p")' in ns3[0]
-    assert ns3[1] == "TrafficControlHelper().Uninstall(devices);"
+    *_, queue, last = texts(link_with(small, "drop_tail"))["ns-3"].splitlines()
+    assert '"MaxSize", StringValue("17p")' in queue
+    assert last == "TrafficControlHelper().Uninstall(devices);"
 
 
 def test_every_discipline_is_tried() -> None:
@@ -64,7 +68,8 @@ def test_no_line_puts_a_drop_tail_queue_in_place_of_another_discipline(
         assert not {"pfifo", "bfifo", "tbf", "netem"} & set(line.split())
         assert "queue=droptail" not in line
         # Behind a queue disc of ns-3, the device holds the one packet that it must.
-        assert "DropTailQueue" not in line or 'StringValue("1p")' in line
+        for statement in line.splitlines():
+            assert "DropTailQueue" not in statement or 'StringValue("1p")' in statement
 
 
 @pytest.mark.parametrize(
@@ -131,19 +136,95 @@ def test_mahimahi_takes_the_times_of_codel_in_whole_milliseconds(small: Path) ->
 
 def test_ns3_gets_the_attributes_of_its_queue_disc(small: Path) -> None:
     lines = texts(link_with(small, "fq_codel", flows=64, quantum="3 kB"))
-    [line] = [text for text in lines.values() if "ns3::FqCoDelQueueDisc" in text]
+    line = lines["ns-3"]
     assert '"MaxSize", StringValue("17p")' in line
     assert '"Flows", UintegerValue(64)' in line
     assert "SetQuantum(3000);" in line
 
 
-def test_a_burst_of_tbf_above_the_buffer_is_named(small: Path) -> None:
-    """The reviewer's link: 500 Mbit/s and 24 packets of 1500 B."""
-    source = Scenario.of(small, {"links.bottleneck.rate": "500 Mbit/s"}, None)
-    lines = {line.tool: line for line in equivalents(read_bottleneck(source), 24)}
-    shaper = lines["tc tbf (rate and buffer)"]
-    # 500 Mbit/s / 8 / 250 Hz; 250,000 / 36,000 = 6.9.
-    assert shaper.text.endswith("burst 250000 limit 36000")
-    assert "6.9 times this buffer" in shaper.purpose
-    assert "adds a delay" in lines["tc netem (rate, delay, buffer)"].purpose
-    assert lines["tc pfifo (packets)"].purpose == "on the router's own port"
+SHAPED = """
+title = "A shaper of 5 Mbit/s on a port of 100 Mbit/s"
+duration = "60 s"
+[links.down]
+rate = "100 Mbit/s"
+delay = "2 ms"
+queue = { kind = "drop_tail", limit = "50 packets" }
+shaper = { rate = "5 Mbit/s", burst = "6 kB" }
+[flows.download]
+count = 4
+congestion = "cubic"
+path = ["down"]
+rtt = { uniform = ["10 ms", "50 ms"] }
+"""
+
+
+def shaped(**changes: object) -> Bottleneck:
+    overrides = {f"links.down.{key.replace('__', '.')}": value for key, value in changes.items()}
+    return read_bottleneck(Scenario.from_toml(SHAPED).with_(overrides))
+
+
+@pytest.mark.parametrize(
+    ("queue", "child"),
+    [
+        ({"kind": "drop_tail", "limit": "50 packets"}, "pfifo limit 50"),
+        ({"kind": "drop_tail", "limit": "75 kB"}, "bfifo limit 75000"),
+        (
+            {"kind": "fq_codel"},
+            "fq_codel limit 10240 target 5ms interval 100ms flows 1024 quantum 1514 ecn",
+        ),
+    ],
+)
+def test_the_shaper_is_the_root_and_the_discipline_its_child(
+    queue: dict[str, str], child: str
+) -> None:
+    """A newcomer's port of 100 Mbit/s, on which no packet waits without its shaper."""
+    tc = lines_of(shaped(queue=queue), None)["tc"]
+    root, leaf = tc.text.splitlines()
+    # tc-tbf(8): rate in bit/s and burst in bytes, of the scenario.
+    assert root.startswith("tc qdisc replace dev DEV root handle 1: tbf rate 5000000bit burst 6000")
+    assert leaf == f"tc qdisc replace dev DEV parent 1:1 handle 10: {child}"
+    assert "port of 100 Mbit/s" in tc.purpose
+    assert tc.left_out == ()
+
+
+def test_what_a_shaper_has_and_tbf_has_not_is_left_out() -> None:
+    shaper = {"rate": "5 Mbit/s", "burst": "6 kB", "granularity": "1 ms", "cells": "ptm"}
+    tc = lines_of(shaped(shaper={**shaper, "overhead": "40 B"}), None)["tc"]
+    assert " overhead 40" in tc.text
+    assert {one.key for one in tc.left_out} == {"shaper.granularity", "shaper.cells"}
+
+
+def test_a_policer_drops_before_the_queue() -> None:
+    link = shaped(policer={"rate": "50 Mbit/s", "burst": "250 kB"})
+    first, second, *_ = lines_of(link, None)["tc"].text.splitlines()
+    assert first == "tc qdisc replace dev DEV clsact"
+    assert "egress protocol all pref 1 matchall action police rate 50000000bit" in second
+    assert second.endswith("burst 250000 conform-exceed drop")
+
+
+def test_a_limit_keeps_its_unit(small: Path) -> None:
+    in_bytes = texts(link_with(small, "drop_tail", limit="64 kB"), None)
+    assert "bfifo limit 64000" in in_bytes["tc"]
+    assert "pfifo" not in in_bytes["tc"]
+    assert 'StringValue("64000B")' in in_bytes["ns-3"]
+    assert "bytes=64000" in in_bytes["Mahimahi"]
+    assert "tc netem" not in in_bytes
+    in_packets = texts(link_with(small, "drop_tail", limit="28 packets"), None)
+    assert "pfifo limit 28" in in_packets["tc"]
+    assert "bfifo" not in in_packets["tc"]
+    [left] = lines_of(link_with(small, "fq_codel", limit="64 kB"), None)["tc"].left_out
+    assert (left.key, "counts packets" in left.reason) == ("queue.limit", True)
+
+
+def test_ns3_puts_the_discipline_below_a_token_bucket() -> None:
+    text = texts(shaped(queue={"kind": "codel"}), None)["ns-3"]
+    assert 'DataRate", StringValue("100000000bps")' in text
+    assert '"ns3::TbfQueueDisc", "Burst", UintegerValue(6000), "Rate"' in text
+    assert 'AddChildQueueDisc(handle, classes[0], "ns3::CoDelQueueDisc"' in text
+
+
+def test_netem_says_that_it_delays(small: Path) -> None:
+    lines = lines_of(link_with(small, "drop_tail"))
+    assert "adds a delay" in lines["tc netem"].purpose
+    assert [one.key for one in lines["tc netem"].left_out] == ["delay"]
+    assert lines["tc"].purpose.startswith("on the router's own port of ")

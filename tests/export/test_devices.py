@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from tailroom.export.devices import Device, on_devices, pool_on_devices
+from tailroom.export.devices import Device, on_devices, sharing
 from tailroom.export.other_tools import Equivalent
 from tailroom.models.bottleneck import Bottleneck, read_bottleneck
 from tailroom.scenario.scenario import Scenario
 from tests.conftest import Tailroom
-from tests.test_equivalents import QUEUES, link_with
+from tests.export.test_equivalents import QUEUES, link_with
 
 LIMIT = 335
 BYTES = 1500 * LIMIT
@@ -30,7 +30,8 @@ SWITCH_RED = {
 
 
 def texts(link: Bottleneck, limit: int = LIMIT) -> dict[Device, str]:
-    return {device: line.text for device, line in on_devices(link, limit).items()}
+    lines = on_devices(link.with_limit(limit)).items()
+    return {device: line.text for device, line in lines}
 
 
 def wred(small: Path, **parameters: object) -> dict[Device, str]:
@@ -38,7 +39,7 @@ def wred(small: Path, **parameters: object) -> dict[Device, str]:
 
 
 def test_every_device_has_a_name_and_says_that_it_was_not_tried(small: Path) -> None:
-    lines = on_devices(link_with(small, "step_mark"), LIMIT)
+    lines = on_devices(link_with(small, "step_mark").with_limit(LIMIT))
     assert list(lines) == list(Device)
     assert all(line.purpose.startswith("not tried on a device; ") for line in lines.values())
 
@@ -132,7 +133,7 @@ def test_openconfig_has_the_leaves_and_types_of_its_model(small: Path) -> None:
 def at(small: Path, rate: str) -> tuple[Bottleneck, dict[Device, Equivalent]]:
     source = Scenario.of(small, {"links.bottleneck.rate": rate}, None)
     link = read_bottleneck(source)
-    return link, on_devices(link, LIMIT)
+    return link, on_devices(link.with_limit(LIMIT))
 
 
 @pytest.mark.parametrize("rate", ["10 Mbps", "1 Gbps", "7 Gbps"])
@@ -260,21 +261,207 @@ def test_what_a_device_cannot_express_gets_a_sentence(
     assert {device for device, text in lines.items() if text.startswith(NO_LINES)} == without
 
 
-def test_memory_that_ports_share_is_written_where_a_source_says_how() -> None:
-    lines = {device: line.text for device, line in pool_on_devices(9_243_812, 8.0).items()}
-    (pool,) = json.loads(lines[Device.SONIC])["BUFFER_POOL"].values()
-    assert pool == {"type": "egress", "mode": "dynamic", "size": "9243812"}
-    assert '"dynamic-limit-scaling-factor": 3' in lines[Device.OPENCONFIG]
-    known = {Device.SONIC, Device.OPENCONFIG}
-    assert all(lines[device].startswith(NO_LINES) for device in Device if device not in known)
-    assert all(line.text.startswith(NO_LINES) for line in pool_on_devices(1, 3.0).values())
+TWO_PORTS = """
+duration = "20 ms"
+[pools.asic]
+size = "16 MB"
+policy = { kind = "dynamic_threshold", alpha = 1 }
+[links.a]
+rate = "25 Gbit/s"
+delay = "1 us"
+queue = { kind = "wred", limit = "8 MB", k_min = "100 kB", k_max = "400 kB", p_max = 0.2 }
+pool = "asic"
+reserved = "18 kB"
+alpha = 0.25
+[links.b]
+rate = "25 Gbit/s"
+delay = "1 us"
+queue = "drop_tail"
+pool = "asic"
+[defaults]
+host = "data_center"
+rtt = "20 us"
+access_rate = "25 Gbit/s"
+[flows.x]
+count = 4
+path = ["a"]
+congestion = "dctcp"
+ecn = "accurate"
+[flows.y]
+count = 4
+path = ["b"]
+congestion = "cubic"
+"""
+
+
+def two_ports(**changes: object) -> dict[Device, Equivalent]:
+    """The lines for two ports of a pool, of which one has an alpha, a reserve and marks."""
+    overrides = {key.replace("__", "."): value for key, value in changes.items()}
+    source = Scenario.from_toml(TWO_PORTS).with_(overrides)
+    return on_devices(*sharing(source, "b"))
+
+
+def test_each_alpha_reserve_and_marks_of_a_pool_has_a_profile() -> None:
+    sonic = two_ports()[Device.SONIC]
+    tables = json.loads(sonic.text)
+    assert tables["BUFFER_POOL"] == {
+        "egress_pool": {"type": "egress", "mode": "dynamic", "size": "16000000"}
+    }
+    of_pool = {"pool": "egress_pool"}
+    assert tables["BUFFER_PROFILE"] == {
+        "tailroom_a": {**of_pool, "size": "18000", "dynamic_th": "-2"},
+        "tailroom_b": {**of_pool, "size": "0", "dynamic_th": "0"},
+    }
+    assert tables["BUFFER_QUEUE"]["PORT_a|QUEUE"] == {"profile": "tailroom_a"}
+    assert tables["QUEUE"] == {"PORT_a|QUEUE": {"wred_profile": "tailroom_a"}}
+    assert tables["WRED_PROFILE"]["tailroom_a"]["green_max_threshold"] == "400000"
+    assert "tailroom_a is for link a; tailroom_b is for link b" in sonic.notes
+    # Half of the pool is a limit of its own, which a queue of SONiC cannot have beside dynamic_th.
+    assert [one.key for one in sonic.left_out] == ["queue.limit"]
+
+
+def test_ports_that_are_alike_have_one_profile() -> None:
+    alike = {"links__a__queue": "drop_tail", "links__a__alpha": 1, "links__b__reserved": "18 kB"}
+    tables = json.loads(two_ports(**alike)[Device.SONIC].text)
+    assert [*tables["BUFFER_PROFILE"]] == ["tailroom"]
+
+
+def test_alpha_8_is_3_as_in_the_manuals() -> None:
+    """`Configuration.md` of SONiC, and the example of OpenConfig's model: 80 MB of 10 MB free."""
+    lines = two_ports(links__b__alpha=8)
+    assert json.loads(lines[Device.SONIC].text)["BUFFER_PROFILE"]["tailroom_b"]["dynamic_th"] == "3"
+    assert '"dynamic-limit-scaling-factor": 3' in lines[Device.OPENCONFIG].text
+
+
+def test_pools_of_other_systems_follow_their_sources() -> None:
+    lines = {device: one.text for device, one in two_ports().items()}
+    assert '"dynamic-limit-scaling-factor": -2' in lines[Device.OPENCONFIG]
+    assert '"dedicated-buffer": "18000"' in lines[Device.OPENCONFIG]
+    # The tech post on the buffers of QFX5K: 5 is alpha 1/4, 7 is 1.
+    assert lines[Device.JUNOS].splitlines() == [
+        "set class-of-service schedulers tailroom_a buffer-dynamic-threshold 5",
+        "set class-of-service schedulers tailroom_b buffer-dynamic-threshold 7",
+    ]
+    # arista.avd, eos_cli_config_gen, platform.trident.mmu.queue_profiles.
+    assert lines[Device.EOS].splitlines()[:6] == [
+        "platform trident mmu queue profile tailroom",
+        "   egress unicast queue QUEUE_a reserved bytes 18000",
+        "   egress unicast queue QUEUE_a threshold 1/4",
+        "   egress unicast queue QUEUE_b reserved bytes 0",
+        "   egress unicast queue QUEUE_b threshold 1",
+        "platform trident mmu queue profile tailroom apply",
+    ]
+    for device in (Device.IOSXR, Device.SROS):
+        assert lines[device].startswith(NO_LINES)
+
+
+@pytest.mark.parametrize(("alpha", "has_lines"), [(2.0**7, True), (2.0**8, False), (3.0, False)])
+def test_sonic_refuses_an_alpha_that_its_model_has_not(alpha: float, has_lines: bool) -> None:
+    """sonic-buffer-profile.yang: dynamic_th is -8..7."""
+    one = two_ports(links__b__alpha=alpha)[Device.SONIC]
+    assert one.has_lines == has_lines
+    if has_lines:
+        assert any("Dell's module takes -6 to 3" in note for note in one.notes)
+    else:
+        assert "alpha" in one.text
+
+
+OWN = {"kind": "drop_tail", "limit": "1 MB"}
+PAUSE = {"xoff": "20 kB", "xon": "18 kB", "headroom": "90 kB"}
+
+
+def lossless(pause: dict[str, str], **memory: object) -> Equivalent:
+    text = TWO_PORTS.replace('pool = "asic"', "").replace("pools.asic", "ingress_pools.tor")
+    source = Scenario.from_toml(text).with_(
+        {
+            "ingress_pools.tor": {"size": "8 MB", **memory},
+            "links.a": {
+                "rate": "25 Gbit/s",
+                "delay": "1 us",
+                "queue": {"kind": "drop_tail", "limit": "5 MB"},
+                "pause": pause,
+                "ingress": {"pool": "tor", "alpha": 0.125},
+            },
+            "links.b": {
+                "rate": "25 Gbit/s",
+                "delay": "1 us",
+                "queue": OWN,
+                "ingress": {"pool": "tor", "alpha": 2},
+            },
+            # What arrives over a and b waits at the next link.
+            "links.out": {"rate": "10 Gbit/s", "delay": "1 us", "queue": OWN},
+            "flows.x.path": ["a", "out"],
+            "flows.y.path": ["b", "out"],
+        }
+    )
+    return on_devices(*sharing(source, "a"))[Device.SONIC]
+
+
+@pytest.mark.parametrize(
+    ("memory", "size", "pool"),
+    [
+        # What the port has to itself is 20 kB; private headroom is part of the profile's size.
+        ({}, "110000", {"size": "8110000"}),
+        ({"headroom": "1 MB"}, "20000", {"size": "9020000", "xoff": "1000000"}),
+        ({"includes_headroom": True}, "110000", {"size": "8020000"}),
+    ],
+)
+def test_a_lossless_class_has_its_group_pool_and_egress(
+    memory: dict[str, Any], size: str, pool: dict[str, str]
+) -> None:
+    tables = json.loads(lossless(PAUSE, **memory).text)
+    profiles = tables["BUFFER_PROFILE"]
+    assert profiles["pg_lossless_a"] == {
+        "pool": "ingress_lossless_pool",
+        "size": size,
+        "xon": "18000",
+        "xoff": "90000",
+        "dynamic_th": "-3",
+    }
+    assert profiles["ingress_lossy_b"]["dynamic_th"] == "1"
+    assert profiles["egress_lossless_a"] == {
+        "pool": "egress_lossless_pool",
+        "size": "0",
+        "static_th": "5000000",
+    }
+    assert tables["BUFFER_PG"]["PORT_a|PG"] == {"profile": "pg_lossless_a"}
+    ingress = {"type": "ingress", "mode": "dynamic", **pool}
+    assert tables["BUFFER_POOL"]["ingress_lossless_pool"] == ingress
+    assert tables["BUFFER_POOL"]["egress_lossless_pool"]["size"] == "5000000"
+
+
+def test_an_xon_of_0_says_why() -> None:
+    zero = lossless({**PAUSE, "xon": "0 B"})
+    assert any(note.startswith("xon is 0 as in the scenario") for note in zero.notes)
+    assert not any(note.startswith("xon") for note in lossless(PAUSE).notes)
+
+
+def test_a_threshold_above_the_limit_is_remarked(small: Path) -> None:
+    """As `size` answered 175,500 B and printed thresholds of 400,000 B."""
+    link = link_with(small, "wred", limit="1 MB", **WRED).with_limit(117)
+    for device, one in on_devices(link).items():
+        remarks = [
+            note for note in one.notes if "400000 bytes is above the limit of 175500" in note
+        ]
+        assert len(remarks) == one.has_lines, device
+
+
+def test_openconfig_has_the_queues_that_its_profiles_name(small: Path) -> None:
+    """`queues/queue` is what `dedicated-buffer` and the rest refer to (a leafref)."""
+    for one in (two_ports(), on_devices(link_with(small, "drop_tail"))):
+        qos = json.loads(one[Device.OPENCONFIG].text)["openconfig-qos:qos"]
+        named = {queue["name"] for queue in qos["queues"]["queue"]}
+        profiles = qos["buffer-allocation-profiles"]["buffer-allocation-profile"]
+        used = {queue["name"] for profile in profiles for queue in profile["queues"]["queue"]}
+        assert used == named
 
 
 @pytest.mark.parametrize(
     ("policy", "printed"),
     [
         ('{ kind = "dynamic_threshold", alpha = 2 }', '"dynamic_th": "1"'),
-        ('"complete_sharing"', "pools.asic.size is neither"),
+        ('"complete_sharing"', '"static_th": "'),
+        ('"longest_queue_drop"', "not longest_queue_drop"),
     ],
 )
 def test_the_size_of_a_pool_is_printed_as_configuration(
@@ -309,3 +496,25 @@ def test_the_memory_of_a_switch_is_printed_as_that_of_a_pool(
     ended = tailroom("size", scenario, "--vary", "switches.tor.pool.size", *asked)
     assert ended.status == 0, ended.errors
     assert '"dynamic_th": "0"' in ended.output
+
+
+@pytest.mark.parametrize(
+    ("queue", "vary", "printed"),
+    [
+        (
+            '{ kind = "step_mark", limit = "100 packets", threshold = "20 packets" }',
+            "threshold",
+            '"green_max_threshold": "',
+        ),
+        ('{ kind = "drop_tail", limit = "60 packets" }', "queue.limit", '"static_th": "'),
+    ],
+)
+def test_a_threshold_that_is_found_is_printed_as_configuration(
+    tailroom: Tailroom, small: Path, queue: str, vary: str, printed: str
+) -> None:
+    asked = ["--target", "utilization >= 50%", "--max-seeds", "4", "--config", "sonic"]
+    ended = tailroom(
+        "size", small, "--set", f"links.bottleneck.queue={queue}", "--vary", vary, *asked
+    )
+    assert ended.status == 0, ended.errors
+    assert printed in ended.output

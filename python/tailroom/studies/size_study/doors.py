@@ -1,0 +1,256 @@
+"""Where an answer of `size` leads on: what decides instead of the value that was varied."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tailroom.arguments import usage
+from tailroom.field_docs import with_field_docs
+from tailroom.models import Bottleneck
+from tailroom.models.traffic import permanent_load
+from tailroom.scenario.scenario import Scenario
+from tailroom.simulation.metric_catalogue import metric_of
+from tailroom.simulation.metrics import find_metric
+from tailroom.statistics.outcome import Outcome
+from tailroom.storage.run import metric_names
+from tailroom.studies.size_study.known import Tried
+from tailroom.studies.size_study.other_queues import OtherQueue, queue_place
+from tailroom.studies.size_study.targets import Target
+from tailroom.studies.size_study.varied_key import Varied
+
+_REACHED = ("drops_overflow_packets", "drops_pool_packets", "drops_threshold_packets")
+"""Drops at the limit of a link, or of the pool that it shares."""
+
+
+@with_field_docs
+@dataclass(frozen=True)
+class Door:
+    """What decides where the varied value does not, and how to go on."""
+
+    kind: str
+    """`limit_not_reached`, `other_queue`, `other_link` or `too_little_traffic`."""
+    place: str
+    """The keys of the scenario that it concerns."""
+    text: str
+    """The finding in words, with the argument that leads on."""
+    argument: str = ""
+    """Name of the argument that leads on: `vary`, `link` or `set`; empty if there is none."""
+    given: str = ""
+    """Its value: a key, a link, or a key with a value."""
+    values: Mapping[str, float] = field(default_factory=dict)
+    """The measurements, by name."""
+
+    def as_dict(self) -> dict[str, Any]:
+        """The door as `tailroom size --json` prints it."""
+        return {
+            "kind": self.kind,
+            "place": self.place,
+            "argument": self.argument or None,
+            "given": self.given or None,
+            "values": dict(self.values),
+            "text": self.text,
+        }
+
+
+def known_doors(
+    source: Scenario, link: Bottleneck, varied: Varied, tried: Sequence[Tried], *, is_met: bool
+) -> Iterator[Door]:
+    """Yields the doors that the runs show, without further runs.
+
+    Args:
+        source: The scenario.
+        link: The link whose buffer is sought.
+        varied: What was varied.
+        tried: The tested values in ascending order, each with runs.
+        is_met: Whether a tested value meets the targets.
+    """
+    place = queue_place(source, link.name)
+    if tried and place and varied.key == f"{place[0]}.limit":
+        yield from _limit_not_reached(source, link, varied, tried, is_met=is_met)
+    if not is_met:
+        yield from _too_little_traffic(link, tried)
+
+
+def _limit_not_reached(
+    source: Scenario, link: Bottleneck, varied: Varied, tried: Sequence[Tried], *, is_met: bool
+) -> Iterator[Door]:
+    """The limits from which on no packet finds the queue full, and what decides instead."""
+    queue = varied.key.removesuffix(".limit")
+    ports = [name for name in _links(tried[0]) if (queue_place(source, name) or ("",))[0] == queue]
+    free = [one for one in tried if not _reaches(one, ports)]
+    keys = binding_keys(source, link)
+    if not free or (is_met and not keys):
+        return
+    lengths = [
+        row.get(f"links.{name}.queue_packets_max") or 0.0
+        for name in ports
+        for one in free
+        for row in one.point.finished
+    ]
+    longest = max(lengths)
+    text = (
+        f"{queue}: the limit is never reached from {varied.text(free[0].limit)} on "
+        f"(the longest queue had {longest:,.0f} packets), so that a larger one changes nothing"
+    )
+    values = {"packets": longest}
+    if not keys:
+        yield Door("limit_not_reached", varied.key, text, values=values)
+    for key in keys:
+        name = key.rpartition(".")[2]
+        yield Door(
+            "limit_not_reached",
+            key,
+            f"{text}; {name} decides: {usage('vary', key)}",
+            "vary",
+            key,
+            values,
+        )
+
+
+def binding_keys(source: Scenario, link: Bottleneck) -> list[str]:
+    """Returns the keys that decide on the queue of a link before its limit is reached.
+
+    The engine names the parameters of its disciplines that do; in a pool, alpha comes first.
+
+    Args:
+        source: The scenario.
+        link: The link.
+    """
+    place = queue_place(source, link.name)
+    if place is None:
+        return []
+    resolved: Any = source.resolved
+    kind, name = place[0].split(".")[:2]
+    table = resolved[kind][name]
+    keys = []
+    if (pool := table.get("pool")) is not None:
+        # A switch has its pool in its own table.
+        own = (resolved["pools"][pool], f"pools.{pool}") if kind == "links" else None
+        shared, of_pool = own or (pool, f"{kind}.{name}.pool")
+        if kind == "links" and "alpha" in table:
+            keys.append(f"links.{name}.alpha")
+        elif isinstance(shared["policy"], Mapping) and "alpha" in shared["policy"]:
+            keys.append(f"{of_pool}.policy.alpha")
+    groups = resolved.get("flows", {}).values()
+    has_l4s = any(group.get("ecn") == "l4s" for group in groups)
+    binding = [one for one in link.binding if one in table.get("queue", {})]
+    return keys + [f"{place[0]}.{one}" for one in binding if has_l4s or one != "l4s_threshold"]
+
+
+def _links(one: Tried) -> list[str]:
+    """The links of the runs."""
+    known = metric_names(one.point.finished[0])
+    ends = ".queue_packets_max"
+    return [
+        name.removeprefix("links.").removesuffix(ends)
+        for name in known
+        if name.startswith("links.") and name.endswith(ends)
+    ]
+
+
+def _reaches(one: Tried, links: Sequence[str]) -> bool:
+    """Whether a packet of the runs found a queue full, or its share of a pool."""
+    names = [f"links.{link}.{name}" for link in links for name in _REACHED]
+    return any(row.get(name) for row in one.point.finished for name in names)
+
+
+def _too_little_traffic(link: Bottleneck, tried: Sequence[Tried]) -> Iterator[Door]:
+    """A utilization that the flows cannot give, whatever the buffer."""
+    able = permanent_load(link) + link.stream_load + link.dynamic_load
+    wanted = [
+        target
+        for target in (tried[0].verdicts if tried else ())
+        if target.at_least and target.metric.rpartition(".")[2] == "utilization"
+    ]
+    for target in wanted:
+        if able >= target.bound:
+            continue
+        sources = (link.classes, link.streams, link.dynamic)
+        groups = dict.fromkeys(one.group for group in sources for one in group)
+        text = (
+            f"links.{link.name}: its flows can send at most {able:.3g} of its rate (access_rate, "
+            f"max_window, offered load of {', '.join(groups)}), so that no buffer gives {target}"
+        )
+        yield Door("too_little_traffic", f"links.{link.name}", text, values={"share": able})
+
+
+def after_trial(
+    queue: OtherQueue, missed: Sequence[Target], before: Mapping[str, Any], after: Tried | None
+) -> Door:
+    """Returns the door to another queue.
+
+    Args:
+        queue: The queue.
+        missed: The targets that are missed.
+        before: Metrics of the run without the change, with the same seed.
+        after: The run with another discipline at this queue; `None` if none was tried.
+    """
+    values = {
+        "queue_delay_s_mean": queue.wait_s,
+        "loss_fraction": queue.loss,
+        "utilization": queue.utilization,
+    }
+    if queue.kind == "other_link":
+        text = (
+            f"links.{queue.link} is slower and carries {queue.utilization:.1%} of its rate, so "
+            f"that it limits the flows: {usage('link', queue.link)}"
+        )
+        return Door(queue.kind, f"links.{queue.link}", text, "link", queue.link, values)
+    row = after.point.finished[0] if after else before
+    better = [
+        f"{target.metric} {_shown(target, row)} instead of {_shown(target, before)}"
+        for target in missed
+        if helps(target, before, row)
+    ]
+    if not better:
+        return Door(queue.kind, queue.key, queue.words, values=values)
+    given = "=".join(queue.change)
+    text = f"{queue.words}; one run with {usage('set', given)} has {' and '.join(better)}"
+    return Door(queue.kind, queue.key, text, "set", given, values)
+
+
+def nearest_miss(tried: Sequence[Tried]) -> Tried:
+    """Returns the tested value that comes nearest to the targets: it meets most of them.
+
+    Args:
+        tried: Tested values, at least one.
+    """
+
+    def nearness(one: Tried) -> tuple[int, float]:
+        margins = [one.margin(target) / (abs(target.bound) or 1.0) for target in one.verdicts]
+        return len(one.verdicts) - len(missed_targets(one)), min(margins, default=0.0)
+
+    return max(tried, key=nearness)
+
+
+def missed_targets(one: Tried) -> list[Target]:
+    """Returns the targets that a tested value does not meet.
+
+    Args:
+        one: The value.
+    """
+    return [target for target, met in one.verdicts.items() if met is not Outcome.YES]
+
+
+def helps(target: Target, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Returns whether a run comes nearer to a target than another one.
+
+    Args:
+        target: The target.
+        before: Metrics of the one.
+        after: Metrics of the other.
+    """
+    values = [_value(target, row) for row in (before, after)]
+    if None in values:
+        return False
+    first, second = (target.margin(value) for value in values if value is not None)
+    return second > first
+
+
+def _value(target: Target, row: Mapping[str, Any]) -> float | None:
+    return row.get(find_metric(target.metric, metric_names(row)))
+
+
+def _shown(target: Target, row: Mapping[str, Any]) -> str:
+    value = _value(target, row)
+    return "-" if value is None else metric_of(target.metric).unit.text(value)

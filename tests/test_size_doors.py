@@ -1,0 +1,213 @@
+"""Dead ends of `size` name what decides instead, and what was tried."""
+
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tailroom as tr
+from tailroom import models
+from tailroom.models import Bottleneck
+from tailroom.scenario.scenario import Scenario
+from tailroom.studies.size_study.doors import binding_keys
+from tailroom.studies.size_study.varied_key import Varied
+from tests.conftest import Tailroom
+
+HOME = """
+duration = "20 s"
+measure_from = "5 s"
+[defaults]
+host = "linux"
+[links.down]
+rate = "30 Mbit/s"
+delay = "2 ms"
+queue = "fq_codel"
+[links.up]
+rate = "10 Mbit/s"
+delay = "2 ms"
+queue = { kind = "drop_tail", limit = "50 ms" }
+[flows.download]
+count = 4
+congestion = "cubic"
+path = ["down"]
+reverse_path = ["up"]
+rtt = { uniform = ["10 ms", "50 ms"] }
+start = { uniform = ["0 s", "2 s"] }
+[flows.upload]
+count = 2
+congestion = "cubic"
+path = ["up"]
+reverse_path = ["down"]
+rtt = { uniform = ["10 ms", "50 ms"] }
+start = { uniform = ["0 s", "2 s"] }
+"""
+"""A home line whose upload delays the ACKs of the download, at a tenth of the rate of fibre."""
+
+
+@pytest.fixture(scope="module")
+def home() -> tr.Size:
+    """A question that no limit of the FQ-CoDel queue answers: the uplink delays the ACKs."""
+    return tr.size(
+        Scenario.from_toml(HOME), "utilization >= 99.9%", link="down", max_seeds=4, precision=0.3
+    )
+
+
+def test_a_limit_that_is_not_reached_names_the_target_delay(home: tr.Size) -> None:
+    assert home.is_unmet
+    [door] = [one for one in home.doors if one.kind == "limit_not_reached"]
+    assert (door.argument, door.given) == ("vary", "links.down.queue.target")
+    assert 'vary="links.down.queue.target"' in door.text
+    free = [one for one in home.tried if one.limit > door.values["packets"]]
+    assert free
+    assert not any(
+        row["links.down.drops_overflow_packets"] for one in free for row in one.point.finished
+    )
+
+
+def test_another_queue_is_named_with_its_number_and_a_change_that_was_tried(home: tr.Size) -> None:
+    """The uplink holds 50 ms behind a full queue; a fair one there is what helps."""
+    [door] = [one for one in home.doors if one.kind == "other_queue"]
+    assert door.place == "links.up.queue"
+    assert 0.010 < door.values["queue_delay_s_mean"] < 0.051
+    assert (door.argument, door.given) == ("set", "links.up.queue=fq_codel")
+    before, after = (
+        tr.run(Scenario.from_toml(HOME), set=settings, seed=3).links["down"]["utilization"]
+        for settings in ({}, {"links.up.queue": "fq_codel"})
+    )
+    assert after > before
+
+
+def test_the_command_line_prints_the_command_of_a_door(
+    tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "home.toml"
+    path.write_text(HOME)
+    given = ["size", str(path), "--link", "down", "--target", "utilization >= 99.9%"]
+    given += ["--max-seeds", "4", "--precision", "0.3"]
+    monkeypatch.setattr(sys, "argv", ["tailroom", *given])
+    done = tailroom(*given)
+    assert done.status == 4
+    lines = [shlex.split(line) for line in done.output.splitlines() if "tailroom size" in line]
+    assert [line[1:-2] for line in lines] == [given, given]
+    assert [line[-2:] for line in lines] == [
+        ["--vary", "links.down.queue.target"],
+        ["--set", "links.up.queue=fq_codel"],
+    ]
+
+
+def test_flows_behind_access_links_that_cannot_fill_a_link_say_so() -> None:
+    """Ten flows of 5 Mbit/s are half of 100 Mbit/s."""
+    found = tr.size(
+        rate="100 Mbit/s",
+        rtt="20 ms",
+        flows=10,
+        access_rate="5 Mbit/s",
+        target="utilization >= 90%",
+        duration="5 s",
+        max_seeds=4,
+    )
+    [door] = [one for one in found.doors if one.kind == "too_little_traffic"]
+    assert door.values == {"share": pytest.approx(0.5)}
+
+
+def test_the_slower_link_on_the_way_is_named() -> None:
+    text = """
+    duration = "10 s"
+    measure_from = "2 s"
+    [links.fast]
+    rate = "20 Mbit/s"
+    delay = "1 ms"
+    queue = { kind = "drop_tail", limit = "50 packets" }
+    [links.slow]
+    rate = "10 Mbit/s"
+    delay = "1 ms"
+    queue = { kind = "drop_tail", limit = "50 packets" }
+    [flows.long]
+    count = 2
+    congestion = "cubic"
+    path = ["fast", "slow"]
+    rtt = { uniform = ["20 ms", "30 ms"] }
+    """
+    found = tr.size(Scenario.from_toml(text), "fast.utilization >= 90%", max_seeds=4)
+    [door] = [one for one in found.doors if one.kind == "other_link"]
+    assert (door.argument, door.given) == ("link", "slow")
+
+
+BINDING = {
+    "drop_tail": [],
+    "drop_head": [],
+    "codel": ["target"],
+    "fq_codel": ["target"],
+    "pie": ["target"],
+    "fq_pie": ["target"],
+    "dual_pi2": ["target"],
+    "step_mark": ["threshold"],
+    "wred": ["k_min"],
+    "red": ["min_threshold"],
+    "adaptive_red": ["min_threshold"],
+}
+"""What decides on the queue of each discipline, by its specification."""
+NEEDED: dict[str, dict[str, Any]] = {
+    "step_mark": {"threshold": "20 packets"},
+    "wred": {"k_min": "20 packets", "k_max": "40 packets", "p_max": 0.1},
+    "red": {"min_threshold": "20 packets", "max_threshold": "60 packets"},
+    "adaptive_red": {"min_threshold": "20 packets", "max_threshold": "60 packets"},
+}
+
+
+def _link_behind(kind: str) -> tuple[Scenario, Bottleneck]:
+    queue = {"kind": kind, "limit": "100 packets", **NEEDED.get(kind, {})}
+    scenario = Scenario.of("first", {"links.bottleneck.queue": queue})
+    return scenario, models.read_bottleneck(scenario)
+
+
+@pytest.mark.parametrize("kind", BINDING)
+def test_what_binds_is_a_key_that_can_be_varied(kind: str) -> None:
+    scenario, link = _link_behind(kind)
+    keys = binding_keys(scenario, link)
+    assert keys == [f"links.{link.name}.queue.{name}" for name in BINDING[kind]]
+    for key in keys:
+        assert Varied.of(scenario, key)[1] >= 1
+
+
+def test_in_a_pool_alpha_decides_first() -> None:
+    text = """
+    duration = "1 s"
+    [pools.asic]
+    size = "200 kB"
+    policy = { kind = "dynamic_threshold", alpha = 1.0 }
+    [links.port]
+    rate = "1 Gbit/s"
+    delay = "5 us"
+    pool = "asic"
+    queue = { kind = "step_mark", limit = "100 kB", threshold = "20 packets" }
+    [flows.long]
+    path = ["port"]
+    congestion = "dctcp"
+    ecn = "accurate"
+    rtt = "50 us"
+    """
+    scenario = Scenario.from_toml(text)
+    keys = binding_keys(scenario, models.read_bottleneck(scenario))
+    assert keys == ["pools.asic.policy.alpha", "links.port.queue.threshold"]
+
+
+def test_a_hosts_own_queue_is_named_where_flows_wait_there() -> None:
+    """Long flows of a web search cluster hold short ones up in the FIFO of their host."""
+    fifo = {"kind": "drop_tail", "limit": "10000 packets"}
+    short = {"duration": "0.06 s", "measure_from": "0.02 s", "switches.tor.hosts": 8}
+    found = tr.size(
+        "leaf",
+        "out.all_sizes.slowdown_p99 <= 10",
+        vary="switches.tor.queue.limit",
+        set={**short, "switches.tor.nic_queue": fifo},
+        max_seeds=4,
+        precision=0.5,
+    )
+    [door] = [one for one in found.doors if one.kind == "other_queue"]
+    assert door.place == "switches.tor.nic_queue"
+    assert door.given == "switches.tor.nic_queue=fq_codel"
+    assert "a host's own queue" in door.text
+    assert door.values["queue_delay_s_mean"] > 0.001
