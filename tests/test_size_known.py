@@ -156,5 +156,8 @@ def test_the_readme_question_fits_a_screen_of_25_lines(tailroom: Tailroom) -> No
     asked = ("--rate", "20Mbps", "--rtt", "40ms", "--flows", 10, "--duration", "10s")
     targets = ("--target", "utilization >= 98%", "--target", "queue_delay_s_p99 <= 60ms")
     lines = tailroom("size", *asked, *targets, "--most-loss", "none").output.splitlines()
-    assert len(lines) <= 28, "\n".join(lines)
-    assert all(len(line) <= 80 for line in lines if not line.startswith(("warning:", "    tc ")))
+    # Sentences of a file or a pipe are one line, which can be searched.
+    sentences = ("warning:", "tc", "    tc ", "  tc ")
+    table = [line for line in lines if not line.startswith(sentences)]
+    assert len(lines) <= 27, "\n".join(lines)
+    assert all(len(line) <= 80 for line in table)
