@@ -4,6 +4,7 @@ import json
 from itertools import pairwise
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tailroom as tr
@@ -158,7 +159,7 @@ def test_the_answer_in_the_picture_is_not_where_a_target_is_missed() -> None:
     assert found.interval is not None
     panel = found.plot().axes[0]
     (curve,) = [line for line in panel.lines if line.get_marker() == "o"]
-    at = dict(zip(curve.get_xdata(), curve.get_ydata(), strict=True))  # type: ignore[arg-type]
+    at = dict(np.asarray(curve.get_xydata()).tolist())
     assert at[float(found.answer or 0)] >= 95
 
 

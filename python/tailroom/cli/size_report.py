@@ -62,8 +62,15 @@ def show(
     if answer.answer is not None:
         show_elsewhere(answer, device, console, every=explain)
     if not explain:
-        others = "" if answer.answer is None else ", other tools"
-        say(console, f"How it was found: --explain (tested values, phase check, models{others})")
+        console.print(_more(answer), soft_wrap=True)
+
+
+def _more(answer: Size) -> str:
+    """How to see more, in a line."""
+    explain = "--explain (tested values, phase check, models"
+    if not answer.on_devices():
+        return f"More: {explain})"
+    return f"More: {explain}, other tools), --config"
 
 
 def show_frontier(frontier: Frontier, console: Console, *, explain: bool = False) -> None:

@@ -119,7 +119,7 @@ class QuestionSearch:
         """Runs that the values in progress still need, as far as is known."""
 
     def _largest(self) -> int:
-        """The largest value in question, in packets or steps."""
+        """The largest value in question, in steps."""
         question = self.question
         if question.varied.is_alpha:
             return ALPHAS[-1]
@@ -129,7 +129,7 @@ class QuestionSearch:
         return largest_accepted(question.source, question.varied, question.value, most)
 
     def bracket(self, predictions: Predictions) -> tuple[int, int]:
-        """The initial bracket, in packets or steps.
+        """The initial bracket, in steps.
 
         Args:
             predictions: What the models say of the limit.
@@ -307,7 +307,7 @@ class QuestionSearch:
         """Simulates buffers until each has a number of runs.
 
         Args:
-            totals: The number of runs by limit, in packets.
+            totals: The number of runs by limit, in steps.
         """
         self.begin(self.search.stage)
         limit_of = {self.known[limit].point: limit for limit in totals}
@@ -388,16 +388,17 @@ class QuestionSearch:
         """What decides where the varied value does not; another queue is tried in one run."""
         question, tried = self.question, self.tried
         is_met = self.decision.answer is not None
-        asked = (question.source, question.link, question.varied)
-        doors = list(known_doors(*asked, tried, is_met=is_met))
+        asked = (question.source, question.link, question.varied, tried)
+        doors = list(known_doors(*asked, is_met=is_met))
         if is_met or not tried:
             return tuple(doors)
         one = nearest_miss(tried)
         missed = missed_targets(one)
-        for queue in other_queues(*asked, one, missed):
+        for queue in other_queues(*asked[:3], one, missed):
             self.begin("doors")
-            after = self._tried_with(one, queue)
-            doors.append(after_trial(queue, missed, one.point.finished[0], after))
+            doors.append(
+                after_trial(queue, missed, one.point.finished[0], self._tried_with(one, queue))
+            )
         return tuple(doors)
 
     def _tried_with(self, one: Tried, queue: OtherQueue) -> Tried | None:

@@ -27,8 +27,8 @@ class SizeProgress(Progress):
     stage: Stage = "search"
     """What is being done: `"search"`, `"confirm"` (the answer is repeated with more seeds),
     `"neighbours"` (about half and twice the answer), `"phases"` (the phase check of the answer),
-    `"doors"` (one run with a change at another queue) or `"models"` (the models at the answer's
-    limit)."""
+    `"doors"` (one run with a change at another queue) or
+    `"models"` (the models at the answer's limit)."""
     varied: Varied = SOME_LIMIT
     """What is varied, which writes `low` and `high` with their unit."""
     seeming: float = inf
