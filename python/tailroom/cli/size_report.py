@@ -138,7 +138,8 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool, explain: bool)
 def _headline(answer: Size, so_far: bool) -> str:
     """The answer in a line."""
     if answer.everything:
-        return answer.all_meet_sentence
+        sentence = answer.all_meet_sentence
+        return sentence[:1].upper() + sentence[1:]
     what = "queue limit" if answer.varied.is_limit else answer.varied.key
     accepted = "accepted " if answer.is_smallest_accepted else ""
     found = f"{answer.varied.wanted.capitalize()} {accepted}{what}{' so far' if so_far else ''}"
