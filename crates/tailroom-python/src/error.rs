@@ -58,7 +58,7 @@ impl From<Failure> for PyErr {
                 | RunFailure::Source { .. }),
             ) => ControlError::new_err(error.to_string()),
             Failure::Run(error) => RunError::new_err(error.to_string()),
-            Failure::OwnCode(place, cause) => control_error(place, cause),
+            Failure::OwnCode(place, cause) => control_error(&place, cause),
             Failure::Capture(why) => CaptureError::new_err(why),
             Failure::Python(error) => error,
             Failure::Panic(what) => RunError::new_err(format!(
@@ -71,7 +71,7 @@ impl From<Failure> for PyErr {
 
 /// The error of code of the user's that raised an exception. Ctrl-C is passed on unchanged; `SystemExit` is
 /// not, since the user's code must not end the program as if the run had succeeded.
-fn control_error(place: String, cause: PyErr) -> PyErr {
+fn control_error(place: &str, cause: PyErr) -> PyErr {
     Python::attach(|py| {
         if cause.is_instance_of::<PyKeyboardInterrupt>(py) {
             return cause;

@@ -109,6 +109,7 @@ mod _engine {
 
     /// The names among `known` that a person who wrote `name` may have meant, the most likely first.
     #[pyfunction]
+    #[expect(clippy::needless_pass_by_value, reason = "a list of Python arrives as a vector")]
     fn meant(name: &str, known: Vec<String>) -> Vec<String> {
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         spelling::meant(name, &known).into_iter().map(str::to_owned).collect()
@@ -116,6 +117,7 @@ mod _engine {
 
     /// A few of the names in `known`, those that resemble `name` most first, and the number of others.
     #[pyfunction]
+    #[expect(clippy::needless_pass_by_value, reason = "a list of Python arrives as a vector")]
     fn few(name: &str, known: Vec<String>) -> (Vec<String>, usize) {
         let known: Vec<&str> = known.iter().map(String::as_str).collect();
         let (listed, others) = spelling::few(name, &known);

@@ -297,11 +297,12 @@ pub(crate) fn estimate_buffer(measurement: &str, idle_rtt_s: Option<f64>) -> PyR
 /// The configuration of ports that share memory, or of one port, on switches and routers, as JSON: an
 /// `Equivalent` by the short name of each system.
 #[pyfunction]
+#[expect(clippy::needless_pass_by_value, reason = "a list of Python arrives as a vector")]
 pub(crate) fn device_equivalents(links: Vec<Bound<'_, PyAny>>) -> PyResult<String> {
-    let links = links.iter().map(bottleneck).collect::<PyResult<Vec<Bottleneck>>>()?;
-    let lines = DEVICES.iter().map(|device| (device.key, device.equivalent(&links)));
-    let lines: Vec<(&str, Equivalent)> = lines.collect();
-    Ok(serde_json::to_string(&lines).unwrap_or_default())
+    let ports = links.iter().map(bottleneck).collect::<PyResult<Vec<Bottleneck>>>()?;
+    let written: Vec<(&str, Equivalent)> =
+        DEVICES.iter().map(|device| (device.key, device.equivalent(&ports))).collect();
+    Ok(serde_json::to_string(&written).unwrap_or_default())
 }
 
 /// Makes a formula a function of Python.

@@ -27,7 +27,7 @@ pub struct Durations {
     pub unfinished: u64,
     /// An integer, so that the mean does not depend on the order in which things end.
     sum: u128,
-    durations: Histogram<9>,
+    of_ended: Histogram<9>,
     /// Filled when the run ends.
     ages: Histogram<9>,
 }
@@ -58,7 +58,7 @@ impl Durations {
     /// Adds a duration, or the age of something that has not ended, which counts `exact` in the mean.
     pub fn add(&mut self, value: u64, exact: u128, has_ended: bool) {
         let (count, histogram) = if has_ended {
-            (&mut self.ended, &mut self.durations)
+            (&mut self.ended, &mut self.of_ended)
         } else {
             (&mut self.unfinished, &mut self.ages)
         };
@@ -82,11 +82,11 @@ impl Durations {
     pub fn percentiles<const N: usize>(&self, quantiles: [f64; N]) -> [Option<Percentile>; N] {
         if self.unfinished == 0 {
             let exact = |value| Percentile { value, at_most: Some(value) };
-            return self.durations.quantiles(quantiles).map(|value| value.map(exact));
+            return self.of_ended.quantiles(quantiles).map(|value| value.map(exact));
         }
-        let mut all = self.durations.clone();
+        let mut all = self.of_ended.clone();
         all.add_all(&self.ages);
-        let most = self.durations.quantiles_of(all.total(), quantiles);
+        let most = self.of_ended.quantiles_of(all.total(), quantiles);
         let mut most = most.into_iter();
         all.quantiles(quantiles).map(|value| {
             let at_most = most.next().flatten();
@@ -105,8 +105,12 @@ mod tests {
 
     fn durations(ended: &[u64], ages: &[u64]) -> Durations {
         let mut durations = Durations::default();
-        ended.iter().for_each(|&value| durations.add(value, value.into(), true));
-        ages.iter().for_each(|&value| durations.add(value, value.into(), false));
+        for &value in ended {
+            durations.add(value, value.into(), true);
+        }
+        for &value in ages {
+            durations.add(value, value.into(), false);
+        }
         durations
     }
 

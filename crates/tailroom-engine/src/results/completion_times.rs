@@ -8,6 +8,7 @@ use crate::probe::durations::{Durations, Percentile};
 /// that may be larger when they complete is a lower bound.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[non_exhaustive]
+#[expect(clippy::struct_excessive_bools, reason = "one for each statistic of the JSON")]
 pub struct CompletionTimes {
     /// Mean time from the beginning until the last byte is acknowledged. A flow begins when it arrives:
     /// its handshake is part of the time, if the group's `handshake` is true.

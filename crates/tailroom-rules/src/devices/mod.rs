@@ -40,7 +40,7 @@ impl Device {
     pub fn equivalent(&self, links: &[Bottleneck]) -> Equivalent {
         let ports: Vec<Taking> = links.iter().map(Taking::of).collect();
         let mut written = match (self.write)(&ports) {
-            Ok(lines) => lines,
+            Ok(found) => found,
             Err(reason) => return Equivalent::none(self.title, &reason),
         };
         written.notes.extend(never_reached(&ports));
