@@ -365,7 +365,7 @@ def test_the_question_without_a_file(tailroom: Tailroom, tmp_path: Path) -> None
     assert f"│ Smallest queue limit: {packets} packets = " in shown.output
     assert f"tc qdisc replace dev DEV root pfifo limit {packets}\n" in shown.output
     assert "--explain" in shown.output
-    for detail in ("Tested buffers", "Mahimahi", "met from", "Phase check:"):
+    for detail in ("Tested buffers", "mm-link", "met from", "Phase check:"):
         assert detail not in shown.output
     before, _, box = tailroom(*asked, "--store", tmp_path / "store", "--explain").output.partition(
         "╭"
@@ -373,7 +373,7 @@ def test_the_question_without_a_file(tailroom: Tailroom, tmp_path: Path) -> None
     assert "Tested buffers" in before
     assert "Phase check:" in before
     assert "\n│ utilization >= 0.9: met from " in box
-    assert "Mahimahi" in box
+    assert "mm-link" in box
     assert "--config sonic" in box
     told = tailroom(*asked, "--store", tmp_path / "store", "--config", "iosxr").output
     device = answer["devices"]["iosxr"]

@@ -136,7 +136,8 @@ def test_a_key_has_an_interval_that_fresh_seeds_confirm(case: Case) -> None:
     assert answer.interval is not None
     assert answer.why_no_regression == ""
     assert answer.smallest is not None
-    assert answer.interval.low < answer.interval.estimate < answer.interval.high <= answer.smallest
+    assert answer.interval.low <= answer.interval.estimate <= answer.interval.high
+    assert answer.interval.low <= answer.smallest <= answer.interval.high
     (target, *_) = answer.targets
     mean, error = mean_and_error(scenario, answer, answer.value)
     assert target.margin(mean) > -3 * error

@@ -31,12 +31,8 @@ def show_elsewhere(
     if device and not chosen:
         say = f"--config writes what shapes a port; {answer.varied.key} is of another table"
         console.print(f"\n{escape(say)}", soft_wrap=True)
-    elif not device and answer.on_devices():
-        others = [one.tool for one in tools if one not in chosen]
-        more = f"{', '.join(others)}: --json; " if others else ""
-        console.print(
-            f"  {escape(more)}switches and routers: --config {', '.join(Device)}", soft_wrap=True
-        )
+    elif every and answer.on_devices():
+        console.print(f"\nSwitches and routers: --config {', '.join(Device)}", soft_wrap=True)
 
 
 def _show(one: Equivalent, console: Console) -> None:

@@ -62,8 +62,15 @@ def show(
     if answer.answer is not None:
         show_elsewhere(answer, device, console, every=explain)
     if not explain:
-        others = "" if answer.answer is None else ", other tools"
-        say(console, f"How it was found: --explain (tested values, phase check, models{others})")
+        console.print(_more(answer), soft_wrap=True)
+
+
+def _more(answer: Size) -> str:
+    """How to see more, in a line."""
+    explain = "--explain (tested values, phase check, models"
+    if not answer.on_devices():
+        return f"More: {explain})"
+    return f"More: {explain}, other tools), --config"
 
 
 def show_frontier(frontier: Frontier, console: Console, *, explain: bool = False) -> None:
@@ -131,7 +138,8 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool, explain: bool)
 def _headline(answer: Size, so_far: bool) -> str:
     """The answer in a line."""
     if answer.everything:
-        return answer.all_meet_sentence
+        sentence = answer.all_meet_sentence
+        return sentence[:1].upper() + sentence[1:]
     what = "queue limit" if answer.varied.is_limit else answer.varied.key
     accepted = "accepted " if answer.is_smallest_accepted else ""
     found = f"{answer.varied.wanted.capitalize()} {accepted}{what}{' so far' if so_far else ''}"

@@ -425,7 +425,7 @@ class Size(AnyResult):
         if loss is None or without is None or lost is None:
             return ""
         value = self.varied.text(without)
-        are = "are" if self.varied.is_limit and without > 1 else "is"
+        are = "are" if self.varied.counts_packets and without > 1 else "is"
         if answer is None:
             return (
                 f"no tested {self.varied.noun} keeps to {loss} as well; without it, {value} "
@@ -534,6 +534,7 @@ class Size(AnyResult):
         half, twice = _nearest(smaller, answer, 0.5), _nearest(larger, answer, 2)
         own = {self.without_loss_target, self.scenario_value}
         own |= {self.everything.low} if self.everything else set()
+        half = None if self.everything else half
         around = [half, self.chosen, twice, *(one for one in self.tried if one.limit in own)]
         around.sort(key=lambda tried: tried.limit if tried else 0)
         return list({tried.limit: tried for tried in around if tried}.values())
