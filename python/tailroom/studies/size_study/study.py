@@ -112,9 +112,8 @@ def size(  # noqa: PLR0913 - keyword arguments
         link: The link whose buffer is sought; if left out, the link of the targets, else the
             slowest that carries flows.
         vary: Key of the scenario, or its end, whose smallest sufficient value is sought instead of
-            the limit of the link's queue: a target delay, a threshold, the burst of a shaper. It
-            has a number of packets, bytes, seconds or bit/s, or a number without a unit; the
-            search begins around it. Of the alpha of a pool, powers of two are judged.
+            the limit of the link's queue, such as queue.target, threshold, shaper.burst or a pool's
+            alpha.
         max_seeds: Maximum number of seeds per buffer, at least 4; a target that is still open
             then counts as missed.
         precision: Half-width of the answer's interval relative to the answer, from 0.0001 to 0.5;
