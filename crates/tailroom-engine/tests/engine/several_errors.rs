@@ -37,7 +37,7 @@ queue = "codel"
         &refusal(text, &[]),
         &[
             ("line 2, duratoin", &["`duration`"]),
-            ("line 8, flows.tcp.rtt", &[UNITS, "\"100 ms\""]),
+            ("line 8, flows.tcp.rtt", &["\"80 s\""]),
             ("line 9, flows.tcp.cuont", &["`count`"]),
             ("line 14, links.bottleneck.quee", &["`queue`"]),
         ],

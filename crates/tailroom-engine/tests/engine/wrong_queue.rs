@@ -64,11 +64,13 @@ fn queues_with_wrong_kinds_or_wrong_or_missing_keys_are_refused() {
         &["`drop_head`"],
     );
     // An unknown unit, and the unit of a rate.
-    for limit in ["100 pkts", "100 Mbit/s"] {
+    for (limit, remedy) in
+        [("100 pkts", "\"100 packets\""), ("100 Mbit/s", "packets, packet, B, kB")]
+    {
         assert_refused(
             &queue_message(&format!("{{ kind = \"drop_head\", limit = \"{limit}\" }}")),
             "line 8, links.bottleneck.queue.limit",
-            &["packets, packet, B, kB"],
+            &[remedy],
         );
     }
     assert_refused(
@@ -210,14 +212,7 @@ fn wrong_parameters_of_adaptive_red_are_refused() {
             ("highest_max_p = 1.1", "highest_max_p", &["0", "1"]),
             ("lowest_max_p = 0.6", "lowest_max_p", &["0.5", "highest_max_p"]),
             ("max_p = 0.6", "max_p", &["0.01", "0.5"]),
-            (
-                "uniform = false",
-                "uniform",
-                &[
-                    "kind, limit, min_threshold, max_threshold, max_p, lowest_max_p",
-                    "mode, gentle, wait",
-                ],
-            ),
+            ("uniform = false", "uniform", &["above_max, lowest_max_p, interval", "and 8 more"]),
         ],
     );
 }
