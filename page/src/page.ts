@@ -11,7 +11,7 @@ import type { OpenedScenario } from "./engine/page_scenario";
 import type { Engine } from "./engine/pool";
 import { Disciplines } from "./frontier/disciplines";
 import { costOf } from "./frontier/cost";
-import { frontierOf } from "./frontier/asked";
+import { frontierOf } from "./frontier/frontier_of";
 import { FrontierView } from "./frontier/frontier_view";
 import { addressOf } from "./keep/address";
 import { documentOf } from "./keep/page_document";
@@ -54,12 +54,12 @@ import {
 } from "./study/answer";
 import { limitAxis, withValue, type Axis } from "./study/axis";
 import { GROUP, measure, metricOf, pointAt } from "./study/point";
-import { Paired } from "./study/paired";
+import { Paired } from "./study/paired_runs";
 import { Study, type Subject } from "./study/study";
 import { TargetFields } from "./study/target_fields";
 import { TradeOffView } from "./study/trade_off_view";
 import { othersAt, priceOf, type Instead } from "./verdict/instead";
-import { besidesOf } from "./verdict/besides";
+import { neighboursOf } from "./verdict/neighbours";
 import { VerdictView } from "./verdict/verdict_view";
 import { groupNames, whoOf } from "./verdict/who";
 
@@ -432,7 +432,7 @@ export class Page {
     const groups = groupNames(this.#reading);
     const others = othersAt(this.#disciplines, link, state.points, this.#who(link));
     const best = others && typeof others !== "string" ? others.best : null;
-    const beside = this.#besides(link, best);
+    const neighbours = this.#neighbours(link, best);
     const { own } = this.#paired;
     this.#verdict.show({
       link,
@@ -440,7 +440,7 @@ export class Page {
       groups,
       own,
       points: state.points,
-      beside: beside.map(([name, steps]) => ({
+      neighbours: neighbours.map(([name, steps]) => ({
         name,
         amount: valueOf(steps),
         point: this.#paired.pointOf(name),
@@ -456,12 +456,12 @@ export class Page {
 
   /** Asks for runs of half and twice of the buffer, and of the best other discipline, with the seeds of the
    * present setting. */
-  #besides(link: Bottleneck, best: Instead | null): [name: string, steps: number][] {
+  #neighbours(link: Bottleneck, best: Instead | null): [name: string, steps: number][] {
     const { steps } = link.buffer;
     const { subject, points } = this.#study.state;
     if (!subject || this.#slid !== null || !Number.isFinite(steps)) return [];
     const most = this.#place()?.pool ? subject.largest : Infinity;
-    const { buffers, paired } = besidesOf(subject, steps, most, best);
+    const { buffers, paired } = neighboursOf(subject, steps, most, best);
     this.#paired.about(paired, pointAt(points, steps));
     return buffers;
   }

@@ -14,7 +14,7 @@ import {
   readLimit,
   within,
 } from "../src/rules/buffer_units";
-import { equivalents } from "../src/rules/rules";
+import { equivalents } from "../src/rules/other_tools";
 import { Largest, largestLimit, limitAt, stepOf } from "../src/see/buffer_slider";
 import { limitAxis } from "../src/study/axis";
 import { studyText } from "../src/study/study";

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { ModelInput } from "../src/engine/engine";
-import { adviceFor, DEFAULT_REQUIREMENT, equivalents } from "../src/rules/rules";
+import { equivalents } from "../src/rules/other_tools";
+import { adviceFor, DEFAULT_REQUIREMENT } from "../src/rules/rules";
 import { PRESETS } from "../src/scenario/presets";
 import { placeOf, queueKey } from "../src/scenario/place";
 import { parseToml, removeKey, setKey, TextError } from "../src/scenario/text";

@@ -6,11 +6,11 @@ import type { Reading } from "../src/scenario/reading";
 import { parseToml } from "../src/scenario/text";
 import { estimateAt, limitWhere } from "../src/study/curve";
 import { COARSE, plan, spread } from "../src/study/plan";
-import { Paired, pairedDifference } from "../src/study/paired";
+import { Paired, pairedDifference } from "../src/study/paired_runs";
 import { GROUP, measure, metricOf, type Measured, type Point } from "../src/study/point";
 import { gradeAt, gradeOf } from "../src/verdict/grade";
 import { othersOf, othersText, priceOf, priceText } from "../src/verdict/instead";
-import { alternativesText, surenessText, type Beside } from "../src/verdict/sentence";
+import { alternativesText, surenessText, type Neighbour } from "../src/verdict/sentence";
 import { groupNames, whoOf } from "../src/verdict/who";
 import { wasm } from "./engine_here";
 import { POINTS, presetText, runs, SURE, WAIT } from "./points_here";
@@ -51,53 +51,53 @@ test("the buffer of a wait is that whose estimate is the wait", () => {
 });
 
 /** Half and twice of 100 packets; the runs of a seed share what the seed brings. */
-function besides(noise: number[], half = 0.94, twice = 0.9801): Beside[] {
+function neighbours(noise: number[], half = 0.94, twice = 0.9801): Neighbour[] {
   return [
     { name: "Half the buffer", amount: "50 packets", point: runs(half, 0.03, noise) },
     { name: "Twice the buffer", amount: "200 packets", point: runs(twice, 0.12, noise) },
   ];
 }
 
-const told = (own: Point, beside: Beside[]): string =>
+const told = (own: Point, neighbours: Neighbour[]): string =>
   alternativesText(
     { own, utilization: "utilization", wait: null },
-    beside,
+    neighbours,
     "Twice the buffer",
   ).replaceAll("\u202f", " ");
 
 test("what half and twice change is the mean of differences with common seeds", () => {
   // Seeds that change the utilization by 5 points hide no difference of 4 points.
   const noise = [-0.05, 0, 0.05];
-  expect(told(runs(0.98, 0.06, noise), besides(noise))).toBe(
+  expect(told(runs(0.98, 0.06, noise), neighbours(noise))).toBe(
     "Half the buffer (50 packets): 4 percentage points less utilization. " +
       "Twice the buffer (200 packets): the same utilization.",
   );
   // Differences of -4.1, -4 and -3.9 points: 4.302653 times 0.1 over the root of 3 is 0.25.
   const own = runs(0.98, 0.06, [0.001, 0, -0.001]);
-  expect(told(own, besides([0, 0, 0]))).toMatch(/^Half .*: 4 ± 0.25 percentage points less/);
-  expect(told(own, besides([0, 0, 0], 0.9795))).toMatch(
+  expect(told(own, neighbours([0, 0, 0]))).toMatch(/^Half .*: 4 ± 0.25 percentage points less/);
+  expect(told(own, neighbours([0, 0, 0], 0.9795))).toMatch(
     /: perhaps 0.05 ± 0.25 percentage points less/,
   );
   const wait = alternativesText(
     { own, utilization: "utilization", wait: WAIT },
-    besides(noise),
+    neighbours(noise),
     "",
   );
   expect(wait.replaceAll("\u202f", " ")).toMatch(
     /and 30 ms ± .* less wait\. Twice .* 60 ms ± .* more wait\.$/,
   );
-  expect(told(own, besides([0])), "a difference of one run").toBe("");
+  expect(told(own, neighbours([0])), "a difference of one run").toBe("");
 });
 
 test("a limit that is never reached is told as such, and makes no difference", () => {
   const own = runs(0.98, 0.06, [-0.05, 0, 0.05]);
-  const same = (name: string, amount: string): Beside => ({ name, amount, point: new Map(own) });
+  const same = (name: string, amount: string): Neighbour => ({ name, amount, point: new Map(own) });
   const both = [same("Half the buffer", "50 packets"), same("Twice the buffer", "200 packets")];
   expect(told(own, both)).toBe(
     "Half the buffer (50 packets) and twice the buffer (200 packets) give the same results, run by run: " +
       "the limit is never reached.",
   );
-  const [half] = besides([-0.05, 0, 0.05]);
+  const [half] = neighbours([-0.05, 0, 0.05]);
   expect(
     told(
       own,
@@ -148,7 +148,7 @@ test("a proposal names gains and losses per group, by runs with common seeds", (
   expect(priceOf(own, two, ["web"]), "too few runs").toBeNull();
 });
 
-test("settings beside the present one run with its seeds, and each of them once", async () => {
+test("settings next to the present one run with its seeds, and each of them once", async () => {
   const asked: Question[] = [];
   const summary = { links: {}, groups: {}, flows: [] };
   const engine = {

@@ -1,9 +1,8 @@
-/** The rules of the literature, and the words of other tools, which the engine knows. */
+/** The rules of the literature, which the engine knows. */
 
 import { here } from "../engine/here";
 import type { Targets } from "../state";
 import type { Bottleneck as Link } from "../engine/engine";
-import type { Bottleneck } from "./bottleneck";
 
 /** What a required buffer must achieve, if the rule can take it into account. */
 export interface Requirement {
@@ -42,26 +41,6 @@ export function adviceFor(link: Link, target: Requirement): Advice[] {
     ...one,
     packets: applies ? (packets ?? Infinity) : null,
   }));
-}
-
-/** The configuration of a buffer in another tool. */
-export interface Equivalent {
-  /** The tool and what it configures. */
-  tool: string;
-  /** Where the configuration belongs, and what else it does; may be empty. */
-  purpose: string;
-  /** Commands or statements, one a line; without an exact equivalent, a sentence that says why. */
-  text: string;
-  /** What else the lines need or do, a sentence each. */
-  notes: string[];
-  /** What was simulated and is not in the lines. */
-  left_out: { key: string; reason: string }[];
-}
-
-/** The port of a link, with its limit, in the words of other tools. */
-export function equivalents(link: Bottleneck): Equivalent[] {
-  const { unit, steps } = link.buffer;
-  return JSON.parse(here().equivalents(JSON.stringify(link), unit, steps)) as Equivalent[];
 }
 
 /** What the rules shall achieve: the targets, and what is usual where there is none. */

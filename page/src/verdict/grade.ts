@@ -1,7 +1,7 @@
 /** Grades of bufferbloat, with the bounds of speed tests.
  *
  * Source: https://www.dslreports.com/faq/17930. The tests grade the mean increase of the round-trip
- * time under load; here the grade is that of the wait which it stands beside.
+ * time under load; here the grade is that of the wait next to it.
  */
 
 import type { Bottleneck } from "../engine/engine";
@@ -18,7 +18,7 @@ const GRADES: [below: number, grade: string][] = [
 const SHORT_RTT_S = 0.001;
 
 export const GRADES_TEXT =
-  "A grade is that of the wait beside it, which 99 of 100 packets do not exceed, by the bounds of " +
+  "A grade is that of the wait next to it, which 99 of 100 packets do not exceed, by the bounds of " +
   "bufferbloat tests (dslreports.com/faq/17930): A+ below 5 ms, A below 30, B below 60, C below 200, " +
   "D below 400, else F. The tests themselves grade the mean. There are no grades in data centres.";
 

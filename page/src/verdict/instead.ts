@@ -6,7 +6,7 @@ import { withWords } from "../scenario/discipline_words";
 import { duration, percent } from "../scenario/quantities";
 import type { Axis } from "../study/axis";
 import { estimateAt, type Estimate } from "../study/curve";
-import { pairedDifference } from "../study/paired";
+import { pairedDifference } from "../study/paired_runs";
 import { GROUP, intervalOf, metricOf, pointAt, type Point } from "../study/point";
 import type { Interval } from "../study/statistics";
 import { isSure, SAME_UTILIZATION, timeText, utilizationText } from "./sentence";

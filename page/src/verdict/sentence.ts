@@ -2,7 +2,7 @@
 
 import { duration, percent, plain } from "../scenario/quantities";
 import type { Estimate } from "../study/curve";
-import { areSame, pairedDifference } from "../study/paired";
+import { areSame, pairedDifference } from "../study/paired_runs";
 import type { Metric, Point } from "../study/point";
 import type { Interval } from "../study/statistics";
 
@@ -14,7 +14,7 @@ const FEWEST_PAIRS = 2;
 export const SAME_UTILIZATION = "the same utilization";
 
 /** Another buffer, with the seeds of the present one. */
-export interface Beside {
+export interface Neighbour {
   /** "Half the buffer" */
   name: string;
   /** The buffer as people write it. */
@@ -39,8 +39,12 @@ export function isSure({ mean, halfWidth }: Interval): boolean {
  *
  * @param twice - The name of the buffer that shows whether the limit is ever reached.
  */
-export function alternativesText(evidence: Evidence, beside: Beside[], twice: string): string {
-  const known = beside.filter(({ point }) => point.size >= FEWEST_PAIRS);
+export function alternativesText(
+  evidence: Evidence,
+  neighbours: Neighbour[],
+  twice: string,
+): string {
+  const known = neighbours.filter(({ point }) => point.size >= FEWEST_PAIRS);
   const same = known.filter(({ point }) => areSame(evidence.own, point));
   const sentences = known
     .filter((one) => !same.includes(one))
@@ -55,7 +59,10 @@ export function alternativesText(evidence: Evidence, beside: Beside[], twice: st
   return sentences.filter(Boolean).join(" ").replace(" and Twice", " and twice");
 }
 
-function changeText({ own, utilization, wait }: Evidence, { name, amount, point }: Beside): string {
+function changeText(
+  { own, utilization, wait }: Evidence,
+  { name, amount, point }: Neighbour,
+): string {
   const parts = [
     utilizationText(pairedDifference(own, point, utilization)),
     waitText(pairedDifference(own, point, wait)),

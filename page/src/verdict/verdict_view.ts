@@ -3,7 +3,7 @@
 import { announce, make } from "../dom";
 import { withLimit, type Bottleneck, type Buffer } from "../rules/bottleneck";
 import { limitText, readLimit } from "../rules/buffer_units";
-import { equivalents, type Equivalent } from "../rules/rules";
+import { equivalents, hasLines, headingOf, remarksOn, type Equivalent } from "../rules/other_tools";
 import { withWords, wordsOn } from "../scenario/discipline_words";
 import {
   duration,
@@ -18,10 +18,10 @@ import type { SizeAnswer } from "../study/answer";
 import { estimateAt, limitWhere, type Estimate } from "../study/curve";
 import { GROUP, metricOf, type Measured, type Metric, type Point } from "../study/point";
 import { gradeAt, GRADES_TEXT } from "./grade";
-import { TWICE } from "./besides";
+import { TWICE } from "./neighbours";
 import { Handle } from "./handle";
 import { othersText, priceText, type Instead, type Others, type Price } from "./instead";
-import { alternativesText, surenessText, type Beside } from "./sentence";
+import { alternativesText, surenessText, type Neighbour } from "./sentence";
 
 export interface VerdictShown {
   /** The link with the buffer in question. */
@@ -35,7 +35,7 @@ export interface VerdictShown {
   answerText: string;
   /** Runs of the present setting, and those of half and twice of the buffer, with the same seeds. */
   own: Point;
-  beside: Beside[];
+  neighbours: Neighbour[];
   /** What the best other discipline changes; null while it is not known. */
   price: Price | null;
   /** Other disciplines; null while they are not known, or why they are not compared. */
@@ -78,7 +78,8 @@ export class VerdictView {
   readonly #use: HTMLButtonElement;
   readonly #of = make("p", { class: "quiet" });
   readonly #command = make("code", { class: "code", tabindex: "0" });
-  readonly #left = make("p", { class: "quiet" });
+  readonly #copied: HTMLButtonElement;
+  readonly #remarks = make("div", {});
   readonly #others = make("dl", {});
   readonly #host: HTMLElement;
   #shown: VerdictShown | null = null;
@@ -118,7 +119,7 @@ export class VerdictView {
         if (this.#best) events.onInstead(this.#best);
       },
     });
-    const copy = make("button", { type: "button", click: () => void this.#copy() }, "Copy");
+    this.#copied = make("button", { type: "button", click: () => void this.#copy() }, "Copy");
     const sentence = make(
       "p",
       { class: "sentence" },
@@ -142,8 +143,8 @@ export class VerdictView {
       this.#grades,
       make("div", { class: "row" }, this.#answer, this.#use),
       this.#of,
-      make("div", { class: "command" }, this.#command, copy),
-      this.#left,
+      make("div", { class: "command" }, this.#command, this.#copied),
+      this.#remarks,
       make("details", {}, make("summary", {}, "In the words of other tools"), this.#others),
       make("details", {}, make("summary", {}, "How waits and grades are defined"), MEASURED),
     );
@@ -168,7 +169,7 @@ export class VerdictView {
 
   show(shown: VerdictShown): void {
     this.#shown = shown;
-    const { link, who, groups, points, own, beside } = shown;
+    const { link, who, groups, points, own, neighbours } = shown;
     const { unit, steps } = link.buffer;
     const wait = metricOf(who, GROUP.delayP99);
     this.#buffer.show(limitText(unit, steps));
@@ -181,7 +182,7 @@ export class VerdictView {
     this.#grade.textContent = this.#gradeText(who);
     this.#alternatives.textContent = alternativesText(
       { own, utilization: "utilization", wait },
-      beside,
+      neighbours,
       TWICE,
     );
     const estimates = ["utilization", wait].map((metric) => estimateAt(points, steps, metric));
@@ -267,13 +268,16 @@ export class VerdictView {
     const known = Number.isFinite(buffer) ? equivalents(withLimit(link, buffer)) : [];
     const [first, ...others] = known;
     const which = answer?.limit ? `the answer, ${amount},` : amount;
-    this.#of.textContent = `To set ${which} with ${first?.tool ?? "Linux"}:`;
+    const lines = first && hasLines(first);
+    const heading = first ? headingOf(first) : "";
+    this.#of.textContent = lines ? `To set ${which} with ${heading}:` : `${heading}:`;
     this.#command.textContent = first?.text ?? "";
-    this.#left.textContent = leftText(first);
+    this.#copied.hidden = !lines;
+    this.#remarks.replaceChildren(...(first ? remarks(first) : []));
     this.#others.replaceChildren(
       ...others.flatMap((one) => [
-        make("dt", {}, one.purpose ? `${one.tool}, ${one.purpose}` : one.tool),
-        make("dd", {}, make("code", { class: "code" }, one.text), leftText(one)),
+        make("dt", {}, headingOf(one)),
+        make("dd", {}, make("code", { class: "code" }, one.text), ...remarks(one)),
       ]),
     );
   }
@@ -316,11 +320,8 @@ function bufferOf(text: string): Buffer {
   );
 }
 
-/** What a tool does not carry, in a sentence; empty if it carries all. */
-function leftText(one: Equivalent | undefined): string {
-  const left = one?.left_out ?? [];
-  if (left.length === 0) return "";
-  return `Not in these lines: ${left.map(({ key, reason }) => `${key} (${reason})`).join("; ")}.`;
+function remarks(one: Equivalent): HTMLElement[] {
+  return remarksOn(one).map((text) => make("p", { class: "quiet" }, text));
 }
 
 function sureness([utilization, wait]: (Estimate | null)[], run: Measured | null): string {

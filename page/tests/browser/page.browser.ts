@@ -483,22 +483,26 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
     await over.scrollIntoViewIfNeeded();
     const box = await over.boundingBox();
     if (!box) throw new Error("no picture");
-    // The shortest wait, of the smallest alpha, is at the left end.
     const text = page.locator("#text");
-    let y = 10;
-    for (; y < box.height; y += 20) {
-      await over.click({ position: { x: 4, y } });
-      if ((await text.inputValue()) !== TWO_PORTS) break;
-    }
+    const alpha = async (): Promise<number> =>
+      Number(/alpha = ([\d.]+)/.exec(await text.inputValue())?.[1]);
+    // The shortest wait, of the smallest alpha, is at the left end; more runs move the point.
+    const atLeft = async (press: (y: number) => Promise<void>, before: number): Promise<void> => {
+      for (let y = 10; y < box.height; y += 20) {
+        await press(y);
+        if ((await alpha()) !== before) return;
+      }
+    };
+    await atLeft((y) => over.click({ position: { x: 4, y } }), 1);
     await expectText(page, "alpha = 0.0078125");
     await ended(page);
-    await over.hover({ position: { x: 4, y } });
-    await page.mouse.down();
-    await over.hover({ position: { x: box.width - 4, y: box.height - 4 } });
-    await page.mouse.up();
-    await expect
-      .poll(async () => Number(/alpha = ([\d.]+)/.exec(await text.inputValue())?.[1]))
-      .toBeGreaterThan(1);
+    await atLeft(async (y) => {
+      await over.hover({ position: { x: 4, y } });
+      await page.mouse.down();
+      await over.hover({ position: { x: box.width - 4, y: box.height - 4 } });
+      await page.mouse.up();
+    }, 0.0078125);
+    await expect.poll(alpha).toBeGreaterThan(1);
     await ended(page);
     expect(await page.locator("#problems li").count()).toBe(0);
     expect(await page.locator("#verdict-text.past").count()).toBe(0);
@@ -606,7 +610,10 @@ source = { kind = "finite_flows", load = 0.1, size = "20 kB" }
       .filter({ hasText: /^Limit/ })
       .locator("td");
     await expect.poll(() => limits.allTextContents()).toEqual(Array(2).fill("25\u202fkB"));
-    expect(await page.locator("#verdict-text .command").textContent()).toMatch(/limit 16\b/);
+    // Linux counts the limit of this discipline in packets.
+    const verdict = page.locator("#verdict-text");
+    expect(await verdict.locator(".command").textContent()).not.toContain("limit");
+    expect(await verdict.textContent()).toContain("left out: queue.limit");
   });
 
   test("a queue with a threshold is studied from the smallest limit that it accepts", async () => {

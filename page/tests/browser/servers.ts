@@ -25,9 +25,12 @@ from tailroom.export.other_tools import equivalents
 from tailroom.models.bottleneck import read_bottleneck
 from tailroom.scenario.scenario import Scenario
 for line in sys.stdin:
-    text, link, packets = json.loads(line)
-    link = read_bottleneck(Scenario.from_toml(text), link)
-    print(json.dumps([[one.heading, one.text] for one in equivalents(link, packets)]))
+    text, link = json.loads(line)
+    tools = equivalents(read_bottleneck(Scenario.from_toml(text), link))
+    print(json.dumps([
+        [one.heading, one.text, *one.notes, *(f"left out: {left}" for left in one.left_out_words)]
+        for one in sorted(tools, key=lambda one: not one.has_lines)
+    ]))
 `;
 const TYPES: Record<string, string> = {
   ".html": "text/html",
@@ -112,7 +115,11 @@ export function summaries(runs: [text: string, seed: number][]): unknown[] {
   return answersOf(RUNS, runs);
 }
 
-/** The lines for other tools that `tailroom size` prints for a limit: headings and texts. */
-export function linesElsewhere(text: string, link: string, limit: number): [string, string][] {
-  return answersOf(ELSEWHERE, [[text, link, limit]])[0] as [string, string][];
+/** The lines for other tools that `tailroom size` prints for a link: heading, lines, and what follows them;
+ * tools without lines come last. */
+export function linesElsewhere(
+  text: string,
+  link: string,
+): [heading: string, lines: string, ...remarks: string[]][] {
+  return answersOf(ELSEWHERE, [[text, link]])[0] as [string, string, ...string[]][];
 }

@@ -1,7 +1,7 @@
-/** The settings that stand beside the present one in the verdict: half and twice of its buffer, and another
+/** The settings next to the present one in the verdict: half and twice of its buffer, and another
  * discipline. */
 
-import type { PairedSubject } from "../study/paired";
+import type { PairedSubject } from "../study/paired_runs";
 import { seedOf, studyText, type Subject } from "../study/study";
 import type { Instead } from "./instead";
 
@@ -14,7 +14,7 @@ export const TWICE = "Twice the buffer";
  * @param steps - The present limit.
  * @param most - The largest limit that there may be.
  */
-export function besidesOf(
+export function neighboursOf(
   subject: Subject,
   steps: number,
   most: number,
