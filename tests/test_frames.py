@@ -60,7 +60,15 @@ def test_a_sweep_is_a_frame_of_runs_or_of_means(tmp_path: Path, kind: str) -> No
     runs, means = (getattr(swept, f"to_{kind}")(one) for one in (None, "utilization"))
     assert len(runs) == 4
     assert list(runs["seed"]) == [1, 2, 1, 2]
-    assert list(means.columns) == [LIMIT, "mean", "half_width", "low", "high", "runs"]
+    assert list(means.columns) == [
+        LIMIT,
+        "mean",
+        "half_width",
+        "low",
+        "high",
+        "runs",
+        "planned_runs",
+    ]
     assert list(means["mean"]) == swept.means("utilization")["mean"].to_pylist()
     with pytest.raises(tr.MetricError):
         getattr(swept, f"to_{kind}")("nonsense")

@@ -56,10 +56,22 @@ BY_NUMPY_ALONE = [
     ["run", "first", *SHORT, "--seed", "2", "--phase-check", "--workers", "2"],
     ["run", "first", *SHORT, "--vary", "links.bottleneck.queue=codel,pie"],
     ["run", "first", *SHORT, "--seeds", "3", "--metric", "utilization", "--json"],
-    ["run", "first", *SHORT, "--allow-code", "--allow-files"],
+    ["run", "first", *SHORT, "--allow-code", "--allow-files", "--explain"],
     ["size", *QUESTION, "--flows", "2", "--congestion", "reno", "--duration", "10 s"],
     ["size", *QUESTION, "--max-seeds", "4", "--host", "plain", "--no-atlas", "--json"],
-    ["size", *QUESTION, "--max-seeds", "4", "--precision", "0.5", "--workers", "2"],
+    ["size", *QUESTION, "--max-seeds", "4", "--precision", "0.5", "--workers", "2", "--explain"],
+    [
+        "size",
+        *QUESTION,
+        "--max-seeds",
+        "4",
+        "--subscribers",
+        "80",
+        "--active",
+        "5%",
+        "--access-rate",
+        "2Mbit/s",
+    ],
     ["size", *QUESTION, "--max-seeds", "4", "--most-loss", "none", "--config", "eos"],
     [
         "size",
@@ -77,6 +89,7 @@ BY_NUMPY_ALONE = [
 """Commands that together have every option of `run` and `size` that needs no extra."""
 BY_EXTRAS = {
     *("--out", "--store", "--cluster"),
+    "--no-title",  # of a picture
     # Packets are written from tables.
     *("--pcap", "--packets", "--qlog", "--at", "--from", "--to", "--only-flows", "--every"),
     *("--direction", "--ip"),

@@ -81,7 +81,8 @@ def test_a_representation_has_the_numbers_of_the_result(shown: dict[str, object]
     assert f"utilization {100 * result.links['bottleneck']['utilization']:.4g} %" in repr(result)
     size = shown["Size"]
     assert isinstance(size, tr.Size)
-    assert f"needs {size.limit_packets} packets" in repr(size)
+    assert size.answer is not None
+    assert f"needs {size.varied.text(size.answer)} (" in repr(size)
     assert "2 points over links.bottleneck.queue.limit, 4 runs finished" in repr(
         shown["SweepResult"]
     )

@@ -177,7 +177,7 @@ def test_size_checks_its_answer(tailroom: Tailroom, small: Path) -> None:
     assert answer.phases[0].metric == "links.bottleneck.utilization"
     assert answer.phases[0].shifts.count == len(answer.chosen.point.keys)
     asked = ("size", small, "--target", "utilization >= 0.8", "--max-seeds", 4)
-    assert "Phase check" in tailroom(*asked).output
+    assert "Phase check" in tailroom(*asked, "--explain").output
     printed = json.loads(tailroom(*asked, "--json").output)
     assert printed["phase_check"][0]["metric"] == "links.bottleneck.utilization"
 

@@ -37,9 +37,9 @@ def problems(value: object, declared: Any, place: str) -> list[str]:
         if not isinstance(value, dict):
             return [f"{place}: not a dict"]
         return [one for key in value for one in problems(value[key], inner[1], f"{place}.{key}")]
-    kinds: dict[Any, tuple[type, ...]] = {int: (int,), float: (float,), str: (str,)}
+    kinds: dict[Any, tuple[type, ...]] = {int: (int,), float: (float,), str: (str,), bool: (bool,)}
     allowed = kinds.get(declared, (NoneType,))
-    is_right = isinstance(value, allowed) and not isinstance(value, bool)
+    is_right = isinstance(value, allowed) and isinstance(value, bool) == (declared is bool)
     return [] if is_right else [f"{place}: {value!r} is not {declared}"]
 
 

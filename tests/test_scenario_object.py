@@ -274,7 +274,7 @@ def test_a_dumbbell_has_any_queue_and_other_groups() -> None:
 
 
 def test_a_question_takes_numbers() -> None:
-    question: dict[str, Any] = {"targets": "utilization >= 60%", "max_seeds": 4, "atlas": False}
+    question: dict[str, Any] = {"target": "utilization >= 60%", "max_seeds": 4, "atlas": False}
     texts = tr.size(rate="5 Mbit/s", rtt="20 ms", duration="6 s", **question)
     numbers = tr.size(rate=5e6, rtt=0.02, duration=6, **question)
-    assert numbers.limit_packets == texts.limit_packets
+    assert numbers.limit_packets == texts.limit_packets is not None

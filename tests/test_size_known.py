@@ -52,7 +52,7 @@ def test_what_is_known_never_shrinks(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_answer_lies_in_its_interval_and_meets_by_the_numbers_beside_it(seed: int) -> None:
+def test_the_answer_lies_in_its_interval_and_meets_by_the_numbers_next_to_it(seed: int) -> None:
     found = tr.size(**random_question(seed))  # type: ignore[arg-type]
     if found.interval:
         assert found.answer is not None

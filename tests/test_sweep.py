@@ -555,7 +555,7 @@ def test_means_and_runs_of_a_metric(tailroom: Tailroom, scenario: Path, store: P
         with pytest.raises(ValueError, match=f"{name}: there is no such metric"):
             result.means(name)
     ended = tailroom("results", store, "--metric", "jain_index", "--sweep", "random-")
-    assert ended.output.splitlines()[0] == f"{LIMIT},mean,half_width,low,high,runs"
+    assert ended.output.splitlines()[0] == f"{LIMIT},mean,half_width,low,high,runs,planned_runs"
     assert len(ended.output.splitlines()) == 3
 
 

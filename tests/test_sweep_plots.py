@@ -76,7 +76,7 @@ def test_curves_have_a_panel_a_metric_and_a_line_a_control(swept: tr.SweepResult
         "fairness (Jain's index)",
     ]
     assert figure.get_supxlabel() == "buffer of bottleneck (packets)"
-    assert legend(figure) == [*CONTROLS, "95 % confidence"]
+    assert legend(figure) == [*CONTROLS, "95 % confidence, n = 3 runs"]
     for one in figure.axes:
         assert len(one.lines) == 2
         assert len({line.get_linestyle() for line in one.lines}) == 2
@@ -210,7 +210,7 @@ def test_a_heat_map_has_a_cell_a_point(swept: tr.SweepResult) -> None:
     cells, colours = figure.axes
     assert cells.get_xlabel() == "buffer of bottleneck (packets)"
     assert cells.get_ylabel() == "congestion of reno"
-    assert colours.get_ylabel() == "p99 queueing delay (ms)"
+    assert colours.get_ylabel() == "p99 queueing delay (ms)\nn = 3 runs"
     assert [tick.get_text() for tick in cells.get_xticklabels()] == ["2", "8", "32", "128"]
     assert [tick.get_text() for tick in cells.get_yticklabels()] == CONTROLS
     drawn = np.asarray(cells.images[0].get_array())
@@ -232,7 +232,7 @@ def test_the_trade_off_is_utilization_against_delay(swept: tr.SweepResult) -> No
     assert only.get_xlabel() == (
         "mean queueing delay (ms); the labels: buffer of bottleneck (packets)"
     )
-    assert legend(figure) == [*CONTROLS, "95 % confidence"]
+    assert legend(figure) == [*CONTROLS, "95 % confidence, n = 3 runs"]
     lines = [line for line in only.lines if line.get_marker() in {"o", "s"}]
     delays = [
         by_hand(swept, "reno", one, "links.bottleneck.queue_delay_s_mean")[0] for one in LIMITS
@@ -326,7 +326,7 @@ def test_a_key_that_another_settles_makes_no_line(tmp_path: Path, small: Path) -
     }
     swept = tr.sweep(small, store=tmp_path / "store", together=together, seeds=1, workers=1)
     figure = swept.plot()
-    assert legend(figure) == ["simulation", "95 % confidence"]
+    assert legend(figure) == ["simulation", "95 % confidence, n = 1 run"]
     line = panel(figure, "utilization (%)").lines[0]
     assert xy(line)[0] == [10, 20]
     with pytest.raises(ValueError, match="needs two keys in grid"):

@@ -73,7 +73,7 @@ def test_colours_are_for_terminals_and_words_for_all(
 
 
 def test_an_answer_whose_own_runs_miss_a_target_says_what_decides(small: Path) -> None:
-    """Where no fitted mean stands beside the verdict."""
+    """Where no fitted mean stands next to the verdict."""
     found = tr.size(small, ["utilization >= 50%"], max_seeds=4, workers=1)
     assert found.chosen
     found.chosen.fitted.clear()

@@ -25,7 +25,8 @@ def test_every_memory_and_alpha_of_every_switch_has_a_row() -> None:
 
 def test_a_row_is_what_its_scenario_gives() -> None:
     leaf = Leaf(100, 8, "dctcp")
-    row = switch_page.rows_of(switch_page.read(DOCS), (100, 8, "dctcp"))[0]
+    # 16 MB and alpha 1/2: few queries end after the run, in which rows of this data count none.
+    row = switch_page.rows_of(switch_page.read(DOCS), (100, 8, "dctcp"))[3]
     size, alpha = leaf.keys()
     setting = {size: f"{row['memory_mb']} MB", alpha: float(row["alpha"])}
     runs = [

@@ -77,7 +77,7 @@ def ports(draw: st.DrawFn, kinds: tuple[str, ...] = tuple(QUEUES)) -> dict[str, 
     scenario: dict[str, Any] = {"duration": "10 s", "links": {"port": link}}
     if "line" in link:
         same = {key: link[key] for key in ("rate", "delay", "line")}
-        scenario["links"]["beside"] = {**same, "queue": OWN}
+        scenario["links"]["next_to"] = {**same, "queue": OWN}
     if draw(st.booleans()):
         pool: dict[str, Any] = {"size": "2 MB", "policy": draw(POLICIES)}
         pool |= draw(st.sampled_from([{}, {"mark_above": "1 MB"}, {"cell": "208 B"}]))

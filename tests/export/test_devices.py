@@ -316,7 +316,7 @@ def test_each_alpha_reserve_and_marks_of_a_pool_has_a_profile() -> None:
     assert tables["QUEUE"] == {"PORT_a|QUEUE": {"wred_profile": "tailroom_a"}}
     assert tables["WRED_PROFILE"]["tailroom_a"]["green_max_threshold"] == "400000"
     assert "tailroom_a is for link a; tailroom_b is for link b" in sonic.notes
-    # Half of the pool is a limit of its own, which a queue of SONiC cannot have beside dynamic_th.
+    # Half of the pool is a limit of its own, which a queue of SONiC cannot have with dynamic_th.
     assert [one.key for one in sonic.left_out] == ["queue.limit"]
 
 

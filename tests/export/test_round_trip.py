@@ -113,7 +113,7 @@ def test_each_key_of_a_link_is_one_of_its_port() -> None:
         "changes": ({}, [{"at": "1 s", "rate": "50 Mbit/s"}]),
         "shaper": ({}, {"rate": "5 Mbit/s", "burst": "6 kB"}),
         "policer": ({}, {"rate": "5 Mbit/s", "burst": "6 kB"}),
-        "line": ({"beside": {"line": {"name": "up"}}}, {"name": "up", "priority": 3}),
+        "line": ({"next_to": {"line": {"name": "up"}}}, {"name": "up", "priority": 3}),
         "pause": ({}, pause),
         "pause_frames_over": ({"pause": pause}, "back"),
         "ingress": ({"ingress_pools": {"tor": {"size": "8 MB"}}}, {"pool": "tor", "alpha": 0.5}),
@@ -128,14 +128,14 @@ def test_each_key_of_a_link_is_one_of_its_port() -> None:
     flows["h"] = {**GROUP, "path": ["port"], "source": some}
     for key, (needs, value) in given.items():
         tables = {name: needs[name] for name in ("pools", "ingress_pools") if name in needs}
-        own = {name: one for name, one in needs.items() if name not in {*tables, "beside"}}
+        own = {name: one for name, one in needs.items() if name not in {*tables, "next_to"}}
         link = {**plain, **own}
         # Each table is in use without the key.
-        beside = {**plain, **needs.get("beside", {})}
-        back = {**beside, **({"pool": "asic"} if "pools" in tables else {})}
+        neighbour = {**plain, **needs.get("next_to", {})}
+        back = {**neighbour, **({"pool": "asic"} if "pools" in tables else {})}
         if "ingress_pools" in tables:
             back["ingress"] = {"pool": "tor", "alpha": 1}
-        links = {"port": link, "out": plain, "back": back, "beside": beside}
+        links = {"port": link, "out": plain, "back": back, "next_to": neighbour}
         scenario: Any = {**PLAIN, **tables, "flows": flows}
         scenario["links"] = links
         before = read_bottleneck(Scenario.of(scenario), "port").port

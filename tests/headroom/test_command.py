@@ -65,7 +65,7 @@ def test_what_all_ports_set_apart_is_compared_with_the_memory(
         assert ("does not fit into 32,000,000 B" in tailroom(*asked, *more).output) != fits
 
 
-def test_an_xon_of_0_is_explained_beside_it(tailroom: Tailroom) -> None:
+def test_an_xon_of_0_is_explained_next_to_it(tailroom: Tailroom) -> None:
     printed = tailroom("headroom", "--speed", "400G", "--cable", "100m", "--format", "sonic")
     assert '"xon": "0"' in printed.output
     assert "# No source states an xon here: it is 0" in printed.output

@@ -65,7 +65,7 @@ CASES: dict[str, dict[str, Any]] = {
         "ingress_pools": {"tor": {"size": "8 MB"}},
         "links": {"a": {**LINK, "pause": PAUSE, "ingress": {"pool": "tor", "alpha": 0.125}}},
     },
-    "lossless, shared headroom, beside lossy": {
+    "lossless, shared headroom, next to lossy": {
         "pools": POOL,
         "ingress_pools": {"tor": {"size": "8 MB", "headroom": "1 MB"}},
         "links": {

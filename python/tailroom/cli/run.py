@@ -100,10 +100,8 @@ def run(  # noqa: PLR0913 - each is one option
         bool,
         typer.Option(
             "--explain",
-            help="Print more: queues in packets, limits in every unit, up to 100 links, groups and "
-            "flows, the state of queue disciplines, how flows share the links, dynamic flows by "
-            "size, and the speed of the run; of several choices, every metric of every link and "
-            "group.",
+            help="Print more: up to 100 links, groups and flows, limits in every unit, state of "
+            "disciplines, shares, and speed; of several choices, every metric.",
         ),
     ] = False,
     **options: Any,

@@ -54,10 +54,8 @@ def size_command(  # noqa: PLR0913 - each is one option
         typer.Option(
             metavar="KEY[=VALUES]",
             help="Key of the scenario, or its end, whose smallest sufficient value is sought "
-            "instead of the limit of the link's queue: a target delay, a threshold, the burst of "
-            "a shaper. It has a number of packets, bytes, seconds or bit/s, or a number without a "
-            "unit; the search begins around it. Of the alpha of a pool, powers of two are judged. "
-            "Example: --vary queue.target. A key with values, such as --vary "
+            "instead of the limit of the link's queue, such as queue.target, threshold, "
+            "shaper.burst or a pool's alpha. A key with values, such as --vary "
             "queue.target=5ms,20ms, gives an answer per value, and two such keys one per pair.",
             autocompletion=completion.keys_to_vary,
         ),
@@ -65,17 +63,15 @@ def size_command(  # noqa: PLR0913 - each is one option
     config: Annotated[
         Device | None,
         typer.Option(
-            help="Print the port with the answer as lines for this switch or router instead of "
-            "tc; --json has those of every system.",
+            help="Print lines for this switch or router instead of tc (--json has all).",
         ),
     ] = None,
     explain: Annotated[
         bool,
         typer.Option(
             "--explain",
-            help="Print also how the answer was found: every tested value, the phase check, the "
-            "buffers that models require and their failing assumptions, and the lines for every "
-            "tool.",
+            help="Print also every tested value, the phase check, models with their failing "
+            "assumptions, and the lines for every tool.",
         ),
     ] = False,
     json: Json = False,
@@ -87,10 +83,8 @@ def size_command(  # noqa: PLR0913 - each is one option
 
     Unless a target limits a loss, the answer also loses at most 1 % of the packets (--most-loss).
 
-    The atlas or the models of the literature give the initial range, and simulations give the
-    answer. If no buffer meets all targets, the output lists the limits that meet each target and
-    the pairs of targets that conflict, and the exit status is 4. If all tested values of another
-    key meet them, none is called the smallest: the answer is the scenario's own value.
+    The exit status is 4 if no buffer meets all targets. If all tested values of another key meet
+    them, the answer is the scenario's own value.
     """
     sought, over = _split(vary or [])
     if config and over:

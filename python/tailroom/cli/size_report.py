@@ -299,7 +299,7 @@ def _show_tried(answer: Size, console: Console) -> None:
         say(
             console,
             f"{FITTED} by a fit to the runs of all {answer.varied.noun}s near the answer; a "
-            f"verdict without such a mean, by the {answer.varied.noun}'s place beside them",
+            f"verdict without such a mean, by the {answer.varied.noun}'s place next to them",
         )
     if any(tried.verdict is Outcome.OPEN for tried in answer.tried):
         say(

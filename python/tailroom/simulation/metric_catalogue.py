@@ -112,7 +112,10 @@ def _bounded(name: str, metric: Metric, statistics: str) -> dict[str, Metric]:
             f"{one.label}, only a lower bound", SHARE, "lower", 1.0
         )
         if not key.endswith("_mean"):
-            found[f"{key}{AT_MOST}"] = replace(one, quantity=f"{one.label}, at most", statistic="")
+            heading = f"{one.in_tables or one.quantity} {one.statistic} at most"
+            found[f"{key}{AT_MOST}"] = replace(
+                one, quantity=f"{one.label}, at most", in_tables=heading, statistic=""
+            )
     return found
 
 

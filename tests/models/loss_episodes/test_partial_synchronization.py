@@ -213,7 +213,7 @@ def test_names_the_assumptions_that_fail() -> None:
     near = failed(MODEL.assumptions(made(limit=330)))
     assert near == {
         "the buffer is not near the cliff's edge, where runs differ": "330 packets, the edge is at "
-        "326"
+        "326.4"
     }
 
 

@@ -33,7 +33,7 @@ fn write(ports: &[Taking]) -> Result<Lines, String> {
     let shared = groups.iter().any(|group| group.lines.shared.is_some());
     let coarse = groups.iter().any(|group| group.lines.microseconds().is_none());
     let purpose = match (shared, coarse) {
-        (true, _) => "each queue beside what it reserves",
+        (true, _) => "each queue in addition to what it reserves",
         (false, true) => "in bytes, since microseconds are too coarse",
         (false, false) => "in whole microseconds at the port's rate, which the queue has alone",
     };

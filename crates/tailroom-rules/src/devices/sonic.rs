@@ -138,8 +138,8 @@ fn ingress_bytes(ingresses: &[&Ingress], memory: Option<&IngressPool>) -> (u64, 
     let own: u64 = ingresses.iter().map(|one| one.own_bytes).sum();
     let pauses = ingresses.iter().filter_map(|one| one.pause.as_ref());
     let each: u64 = pauses.map(|pause| pause.headroom).sum();
-    let beside = if includes { 0 } else { headroom.unwrap_or(each) };
-    (shared + own + beside, headroom)
+    let headrooms = if includes { 0 } else { headroom.unwrap_or(each) };
+    (shared + own + headrooms, headroom)
 }
 
 /// Queues that must not drop have a pool of their own, unless they share one.

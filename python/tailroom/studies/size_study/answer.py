@@ -23,6 +23,7 @@ from tailroom.studies.size_study.accepted_limits import SmallestLimit
 from tailroom.studies.size_study.alphas import meeting
 from tailroom.studies.size_study.amounts import amounts, amounts_words, approximate
 from tailroom.studies.size_study.answer_warnings import answer_warnings, heavy_loss, percent
+from tailroom.studies.size_study.completion_bounds import not_shown
 from tailroom.studies.size_study.decision import EverythingMeets
 from tailroom.studies.size_study.doors import Door
 from tailroom.studies.size_study.known import Evidence, Tried, shown_interval
@@ -30,7 +31,6 @@ from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.regression import Crossing
 from tailroom.studies.size_study.search import Feasible
 from tailroom.studies.size_study.targets import Target
-from tailroom.studies.size_study.unfinished import not_shown
 from tailroom.studies.size_study.varied_key import Varied
 
 if TYPE_CHECKING:

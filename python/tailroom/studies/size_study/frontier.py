@@ -15,11 +15,11 @@ from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.run_warnings import once, warning
 from tailroom.studies.setting_columns import setting_column
 from tailroom.studies.size_study.answer import Size
+from tailroom.studies.size_study.completion_bounds import ONLY_LOWER_BOUND
 from tailroom.studies.size_study.question import Numbers, asked_scenario, named_as_arguments
 from tailroom.studies.size_study.size_progress import SizeProgress
 from tailroom.studies.size_study.study import size
 from tailroom.studies.size_study.targets import Target
-from tailroom.studies.size_study.unfinished import ONLY_LOWER_BOUND
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -187,7 +187,7 @@ class Regression:
                     continue
                 outcome, mean = _verdict(one.limit, crossing), fitted.get(str(one.limit))
                 by_fit = FittedMean.of(**mean, count=len(runs)) if mean else None
-                # Far from the crossing an interval is wide, and the place beside it decides.
+                # Far from the crossing an interval is wide, and the place next to it decides.
                 is_shown = by_fit is not None and target.outcome(by_fit) is outcome
                 one.learn(target, outcome, Evidence.FIT, by_fit if is_shown else None)
 

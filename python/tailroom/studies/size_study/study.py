@@ -89,41 +89,37 @@ def size(  # noqa: PLR0913 - keyword arguments
 
     Args:
         scenario: Path of a scenario file, or a scenario built in Python; or give `rate` and `rtt`.
-        target: One target or several that the buffer must meet, such as `"utilization >= 98%"` or
-            `"queue_delay_s_p99 <= 5 ms"`, with metrics of `tailroom list metrics` and their units.
+        target: What the buffer must meet, such as `"utilization >= 98%"` or `"queue_delay_s_p99 <=
+            5 ms"`, one or several (`tailroom list metrics`).
         rate: Without a scenario: rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`. In
             Python also a number of bit/s.
-        rtt: Without a scenario: RTT without queues, as in `"40 ms"` or `"5 ms to 200 ms"`. In
+        rtt: Without a scenario: idle RTT, as in `"40 ms"` or `"5 ms to 200 ms"`. In
             Python also a number of seconds, or two.
-        flows: Without a scenario: number of long flows (1 if left out), or a number per congestion
-            control: `"500 cubic, 100 bbr3"` or `"8 cubic, 8 module:Class"`. In Python also
+        flows: Without a scenario: number of long flows (1 if left out), or a number per control:
+            `"500 cubic, 100 bbr3"`. In Python also
             `{"cubic": 500, "bbr3": 100}`.
-        congestion: Congestion control of all flows, or of the only group of a scenario: a name,
-            `"module:Class"` of your own, or a table such as `"{ kind = 'aimd', increase = 2.0 }"`;
-            without a scenario, CUBIC if left out. In Python also controls by group, as
-            `tailroom.run` takes them.
+        congestion: Congestion control of all flows: a name, `"module:Class"` of your own, or a
+            table such as `"{ kind = 'aimd', increase = 2.0 }"`. In Python also controls by group,
+            as `tailroom.run` takes them.
         duration: Without a scenario: simulated duration of a run, as in `"60 s"`. In Python also a
             number of seconds.
         host: Without a scenario: profile of the hosts, `"linux"` if left out.
-        access_rate: Without a scenario: rate of the access link of each flow, as in
-            `"300 Mbit/s"`; if left out, a flow may send at the rate of the link.
+        access_rate: Without a scenario: rate of each flow's access link, as in `"300 Mbit/s"`;
+            that of the link if left out.
         subscribers: Without a scenario: number of access lines, of which `active` have a long flow
             at the same time; instead of `flows`.
         active: Share of the subscribers that is active at the busiest time, above 0 and at most 1.
-        link: The link whose buffer is sought; if left out, the link that the targets name, else
-            the slowest link that carries flows. The size or another number of a pool needs none.
+        link: The link whose buffer is sought; if left out, the link of the targets, else the
+            slowest that carries flows.
         vary: Key of the scenario, or its end, whose smallest sufficient value is sought instead of
-            the limit of the link's queue: a target delay, a threshold, the burst of a shaper. It
-            has a number of packets, bytes, seconds or bit/s, or a number without a unit; the
-            search begins around it. Of the alpha of a pool, powers of two are judged.
+            the limit of the link's queue, such as queue.target, threshold, shaper.burst or a pool's
+            alpha.
         max_seeds: Maximum number of seeds per buffer, at least 4; a target that is still open
             then counts as missed.
-        precision: Half-width of the answer's interval relative to the answer, from 0.0001 to 0.5
-            (0.06 = 6 %); if buffers are tested one by one, three times the largest gap below the
-            answer. The search also ends at a difference of one packet.
+        precision: Half-width of the answer's interval relative to the answer, from 0.0001 to 0.5;
+            if buffers are tested one by one, three times the largest gap below the answer.
         set: Replaces values of the scenario, as `tailroom.run` does.
-        store: Directory of the store that keeps the runs, so that the same question needs no
-            simulation again; if left out, a temporary store, removed together with the result.
+        store: Directory of the store that keeps the runs; if left out, a temporary store.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             `executor` takes.
         executor: Where the runs are performed, as in `tailroom.sweep`.
@@ -132,8 +128,8 @@ def size(  # noqa: PLR0913 - keyword arguments
             sources); the code that arguments name is always loaded.
         allow_files: Read the files that the scenario file names outside its directory.
         atlas: Whether the atlas may determine the initial bracket.
-        most_loss: Largest loss fraction of the link at the answer, above 0 and below 1, if no
-            target limits a loss; 0.01 if left out. In Python, `None` is no bound.
+        most_loss: Largest loss fraction at the answer if no target limits a loss, above 0 and
+            below 1; 0.01 if left out. In Python, `None` is no bound.
 
     Raises:
         ArgumentError: An argument has the wrong type, or is out of range.

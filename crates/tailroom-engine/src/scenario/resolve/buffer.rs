@@ -62,7 +62,7 @@ pub(in crate::scenario) fn resolve_link(
     let sustained = link.shaper.map_or(rate, |shaper| shaper.packet_rate(load.packet_bytes()));
     let pool = resolve_member(inputs.file, pools, link, load, &at)?;
     let drops_waiting = |member: PoolMember| pools[member.pool].policy.parameters().drops_waiting();
-    // Packets wait at the sustained rate; what the link holds besides follows from what it carries.
+    // Packets wait at the sustained rate; what else the link holds follows from what it carries.
     let carried = policed_rate(link.policer, sustained, &rate_changes).unwrap_or(sustained);
     let bdp = load.bdp(carried);
     let queue = resolve_queue(&link.queue, (sustained, bdp), load, &at.key("queue"))?;
