@@ -143,6 +143,29 @@ def test_flent_without_pings_has_the_smallest_rtt_of_its_connections(tmp_path: P
     assert read.idle_rtt_s is None
 
 
+def test_a_connection_keeps_its_rate_until_its_next_report(tmp_path: Path) -> None:
+    """A sum of what is reported at each instant has 1.5 Mbit/s here; the load has 3 Mbit/s."""
+    reports = {
+        "TCP upload::1": [None, 2, None, 2, None, 2],
+        "TCP upload::2": [None, 1, 1, None, 1, 1],
+    }
+    total = [None, 3.0, 1.0, 2.0, 1.0, 3.0]
+    meta = {name: {"MEAN_VALUE": mean} for name, mean in zip(reports, (2.0, 1.0), strict=True)}
+    content = {
+        **FLENT,
+        "metadata": {"SERIES_META": meta},
+        "results": {"Ping (ms) ICMP": [20.0] * 6, **reports, "TCP upload sum": total},
+    }
+    read = import_measurement(saved(tmp_path / "a", content))
+    assert read.throughput_bps.tolist() == [3e6] * 5
+    assert read.over_stated == 1
+    meta["TCP upload::1"]["MEAN_VALUE"] = 4.0
+    wrong = tr.compare_measured(saved(tmp_path / "b", content)).buffer.conditions
+    assert [one.found for one in wrong if "states" in one.statement and not one.holds] == [
+        "60% of it"
+    ]
+
+
 @pytest.mark.parametrize("compress", [gzip.compress, bz2.compress])
 def test_a_compressed_file_is_recognized_by_its_content(tmp_path: Path, compress: Any) -> None:
     path = tmp_path / "without-suffix"
@@ -156,6 +179,12 @@ def test_a_load_in_both_directions_is_named(tmp_path: Path) -> None:
     path = saved(tmp_path / "a", {**FLENT, "results": results})
     found = tr.compare_measured(path)
     assert found.measurement.direction == "both"
+    assert found.measurement.throughput_bps.tolist() == [4e6, 10e6, 10e6]
+    assert found.measurement.download_bps == 5e6
+    assert [row[:2] for row in found.rows[:2]] == [
+        ("throughput of the upload", "8.00 Mbit/s"),
+        ("throughput of the download", "5.00 Mbit/s"),
+    ]
     assert "both directions" in found.buffer.sentence
     assert found.buffer.low_bytes is None
 
@@ -219,6 +248,29 @@ def test_ss_takes_any_clock_or_the_time_that_the_socket_was_busy(tmp_path: Path,
     read = import_measurement(saved(tmp_path / "a", "\n".join(lines)))
     assert read.rtt_time_s.tolist() == pytest.approx([1.0, 1.5])
     assert read.throughput_bps.tolist() == pytest.approx([1e7, 1e7])
+
+
+@pytest.mark.parametrize("form", ["{:.6f}", "{:.0f}"])
+def test_ss_takes_a_time_before_every_line(tmp_path: Path, form: str) -> None:
+    """As `ss -tin | ts '%.s'` writes them; lines of an output are stamped one after the other."""
+    lines, seconds = [], 0.0
+    for line in SS.splitlines():
+        if line.startswith("17000"):
+            seconds = float(line)
+        else:
+            lines.append(f"{form.format(seconds)} {line}")
+    read = import_measurement(saved(tmp_path / "a", "\n".join(lines)))
+    if "6" in form:
+        assert read.rtt_time_s.tolist() == pytest.approx([1.0, 1.5])
+        assert read.throughput_bps.tolist() == pytest.approx([1e7, 1e7])
+    else:
+        assert len(read.rtt_s) == 2
+
+
+def test_a_log_of_ss_without_sockets_says_so(tmp_path: Path) -> None:
+    text = "".join(f"Nov 28 19:10:01 {line}\n" for line in SS.splitlines()[1:])
+    with pytest.raises(tr.MeasurementError, match="no line names a socket"):
+        import_measurement(saved(tmp_path / "a", text))
 
 
 def test_ss_needs_no_heading_and_takes_one_line_per_socket(tmp_path: Path) -> None:

@@ -142,6 +142,9 @@ impl Direction {
         let sequence = segment.sequence.wrapping_add(u32::from(segment.syn()));
         let coverage = self.coverage.get_or_insert_with(|| Coverage::starting_at(sequence));
         let new = coverage.add(sequence, segment.payload_bytes)?;
+        if segment.fin() {
+            coverage.end_at(sequence.wrapping_add(segment.payload_bytes));
+        }
         self.established |= !segment.syn();
         if new > 0 {
             self.bytes += new;

@@ -1,6 +1,7 @@
 //! The bytes of a stream that have been sent, by sequence numbers that wrap around.
 
-/// Largest window (RFC 7323 sec. 2.3): no valid sequence number is further from those seen before.
+/// Largest window (RFC 7323 sec. 2.3): no valid sequence number is further from those seen before,
+/// unless the capture has a gap.
 const LARGEST_WINDOW: i64 = 1 << 30;
 
 /// Largest number of ranges above a hole (16 KiB); beyond it, the lowest hole counts as sent.
@@ -19,12 +20,16 @@ pub struct Coverage {
     below: i64,
     /// Ranges above it: disjoint, ascending, not touching.
     above: Vec<(i64, i64)>,
+    /// The highest offset that an ACK named.
+    acknowledged: i64,
+    /// The offset of the FIN, behind the last byte.
+    end: Option<i64>,
 }
 
 impl Coverage {
     /// A stream whose first byte has the sequence number `base`.
     pub fn starting_at(base: u32) -> Self {
-        Coverage { base, below: 0, above: Vec::new() }
+        Coverage { base, below: 0, above: Vec::new(), acknowledged: 0, end: None }
     }
 
     /// Sequence number of the first byte.
@@ -34,23 +39,34 @@ impl Coverage {
 
     /// Adds `length` bytes from `sequence` on; returns how many of them are new.
     ///
-    /// Bytes before the first byte of the stream do not count.
+    /// Bytes before the first byte of the stream and from the FIN on do not count: a segment without
+    /// data that follows the FIN has the sequence number behind it.
     ///
     /// # Errors
     ///
-    /// The sequence number is further from the highest one seen than any window reaches.
+    /// The sequence number is further from the highest one seen or acknowledged than any window
+    /// reaches.
     pub fn add(&mut self, sequence: u32, length: u32) -> Result<u64, OutOfWindow> {
+        let last = self.end.unwrap_or(i64::MAX);
         let start = self.offset(sequence).ok_or(OutOfWindow)?;
-        let end = start + i64::from(length);
+        let (start, end) = (start.min(last), (start + i64::from(length)).min(last));
         Ok(if end > self.below { self.insert(start.max(self.below), end) } else { 0 })
+    }
+
+    /// Notes that a FIN has this sequence number, so that no byte has it or a higher one.
+    pub fn end_at(&mut self, sequence: u32) {
+        self.end = self.end.or(self.offset(sequence));
     }
 
     /// Closes the holes below an acknowledged sequence number; returns the bytes in them.
     ///
     /// Acknowledged bytes were sent, even if the capture lacks them. Beyond the highest number seen
-    /// nothing is inferred, since a FIN takes a sequence number without being a byte.
+    /// no byte is inferred, since a FIN takes a sequence number without being a byte. But an ACK is
+    /// cumulative, so it carries the count over a gap of the capture of up to 2^31 bytes.
     pub fn acknowledge(&mut self, sequence: u32) -> u64 {
-        let Some(end) = self.offset(sequence) else { return 0 };
+        let known = self.acknowledged.max(self.highest());
+        let end = self.offset(sequence).unwrap_or(known + self.ahead_of(known, sequence));
+        self.acknowledged = self.acknowledged.max(end);
         let end = end.min(self.highest());
         if end > self.below { self.insert(self.below, end) } else { 0 }
     }
@@ -59,12 +75,20 @@ impl Coverage {
         self.above.last().map_or(self.below, |&(_, end)| end)
     }
 
-    /// The offset for `sequence` that is nearest to the highest offset seen.
+    /// The offset for `sequence` within a window of the highest offset acknowledged, or else of the
+    /// highest seen: a false ACK far ahead must not hide the data.
     fn offset(&self, sequence: u32) -> Option<i64> {
-        let highest = self.highest();
-        let ahead = sequence.wrapping_sub(self.base).wrapping_sub(highest as u32);
-        let ahead = i64::from(ahead.cast_signed());
-        (ahead.abs() <= LARGEST_WINDOW).then_some(highest + ahead)
+        let near = |known| {
+            let ahead = self.ahead_of(known, sequence);
+            (ahead.abs() <= LARGEST_WINDOW).then_some(known + ahead)
+        };
+        near(self.acknowledged.max(self.highest())).or_else(|| near(self.highest()))
+    }
+
+    /// The distance of `sequence` from an offset, at most 2^31 either way.
+    fn ahead_of(&self, offset: i64, sequence: u32) -> i64 {
+        let ahead = sequence.wrapping_sub(self.base).wrapping_sub(offset as u32);
+        i64::from(ahead.cast_signed())
     }
 
     /// Adds a range at or above `below`; returns how many bytes no range held before.
@@ -167,6 +191,41 @@ mod tests {
         assert_eq!(stream.add((1 << 30) + 1, 10), Err(OutOfWindow));
         assert_eq!(stream.add(0_u32.wrapping_sub((1 << 30) + 1), 10), Err(OutOfWindow));
         assert_eq!(stream.add(1 << 30, 10), Ok(10));
+    }
+
+    #[test]
+    fn a_fin_is_no_byte_whatever_follows_it() {
+        let mut stream = Coverage::starting_at(0);
+        assert_eq!(stream.add(0, 10), Ok(10));
+        stream.end_at(10);
+        assert_eq!(stream.add(11, 0), Ok(0), "an ACK without data, behind the FIN");
+        assert_eq!(stream.acknowledge(11), 0);
+        assert_eq!(stream.add(0, 10), Ok(0), "the data and the FIN once more");
+        assert_eq!(stream.acknowledge(11), 0);
+    }
+
+    #[test]
+    fn an_acknowledgment_carries_the_count_over_a_gap_larger_than_a_window() {
+        const STEP: u64 = 2_000_000_000;
+        let mut stream = Coverage::starting_at(7);
+        let mut new = 0;
+        for offset in (0..=3).map(|step| step * STEP) {
+            let sequence = (offset as u32).wrapping_add(7);
+            new += stream.acknowledge(sequence);
+            new += stream.add(sequence, 1000).expect("near what was acknowledged");
+            new += stream.acknowledge(sequence.wrapping_add(1000));
+        }
+        assert_eq!(new, 3 * STEP + 1000);
+    }
+
+    #[test]
+    fn a_false_acknowledgment_far_ahead_hides_no_data() {
+        let mut stream = Coverage::starting_at(0);
+        assert_eq!(stream.add(0, 1000), Ok(1000));
+        assert_eq!(stream.acknowledge(0x7000_0000), 0);
+        assert_eq!(stream.add(1000, 1000), Ok(1000));
+        assert_eq!(stream.acknowledge(2000), 0);
+        assert_eq!(stream.add(2000, 1000), Ok(1000));
     }
 
     #[test]

@@ -124,6 +124,9 @@ class Point:
         """
         rows = self.finished
         name = find_metric(metric, metric_names(rows[0])) if rows else metric
+        if name.endswith(".loss_fraction"):
+            # A link or group of which no packet was counted has lost none.
+            rows = [{**row, name: row[name] or 0.0} for row in rows]
         if any(row[name] is None for row in rows):
             raise RunError(f"{name} is not defined at {self.name}; {_remedy(name)}")
         return values_of(name, rows)

@@ -43,6 +43,9 @@ def end_now(pool: ProcessPoolExecutor, running: Collection[Future[Any]]) -> None
 
 def _end_with_parent(parent: int) -> None:
     """Makes the process end when its parent has ended; runs at the start of the process."""
+    # Ctrl-C reaches every process of the terminal. The parent ends the runs, and its message is the
+    # only one.
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
     # The system does it even if a control holds the interpreter's lock. It looks at the thread
     # that made the process, and a fork server is another process.
     if sys.platform == "linux" and os.getppid() == parent:

@@ -4,10 +4,11 @@
 """
 
 import json
+from dataclasses import replace
 from enum import StrEnum
 
 from tailroom import _engine
-from tailroom.export.other_tools import Equivalent
+from tailroom.export.other_tools import Equivalent, LeftOut
 from tailroom.models import Bottleneck
 from tailroom.models.bottleneck import read_bottlenecks
 from tailroom.scenario.scenario import Scenario
@@ -24,7 +25,7 @@ class Device(StrEnum):
     SROS = "sros"
 
 
-def on_devices(*links: Bottleneck) -> dict[Device, Equivalent]:
+def on_devices(*links: Bottleneck, left_out: tuple[LeftOut, ...] = ()) -> dict[Device, Equivalent]:
     """Returns the configuration of a port, or of ports that share memory, on switches and routers.
 
     `PORT`, `QUEUE`, `PG`, `POOL` and `POLICY` stand for names of the device, `tailroom` for new
@@ -33,9 +34,14 @@ def on_devices(*links: Bottleneck) -> dict[Device, Equivalent]:
 
     Args:
         links: The link, or all links that share its memory.
+        left_out: What no lines have, next to what those of each system leave out.
     """
     written = json.loads(_engine.device_equivalents(list(links)))
-    return {Device(key): Equivalent.of(line) for key, line in written}
+    of = {Device(key): Equivalent.of(line) for key, line in written}
+    return {
+        key: replace(one, left_out=(*one.left_out, *left_out)) if one.has_lines else one
+        for key, one in of.items()
+    }
 
 
 def sharing(source: Scenario, link: str) -> list[Bottleneck]:
@@ -56,3 +62,22 @@ def sharing(source: Scenario, link: str) -> list[Bottleneck]:
         for one in every.values()
         if one.name == link or any(one.port.get(key) == value for key, value in shared)
     ]
+
+
+def other_ingresses(source: Scenario, links: list[Bottleneck]) -> tuple[LeftOut, ...]:
+    """Returns what lines for these links leave out of the memory of ingresses with pause frames.
+
+    Empty if the lines have it, and if no link has such memory.
+
+    Args:
+        source: The scenario.
+        links: The links whose lines are written.
+    """
+    of = [one.name for one in read_bottlenecks(source) if "ingress.pool" in one.port]
+    if not of or any(one.name in of for one in links):
+        return ()
+    reason = (
+        f"the memory of {len(of)} ingresses ({of[0]} and others) was simulated, and is not in "
+        "these lines (BUFFER_PG, xoff, the ingress pool); tailroom headroom --format sonic has it"
+    )
+    return (LeftOut("ingress", reason),)

@@ -39,7 +39,13 @@ class Measurement:
     throughput_time_s: Values
     """Ends of the intervals of `throughput_bps`, in seconds, ascending."""
     throughput_bps: Values
-    """Payload of all connections in the direction of the load, in bit/s."""
+    """Payload of all connections in the direction of the load, in bit/s; of a load in both
+    directions, that of the upload."""
+    download_bps: float | None = None
+    """Mean payload of the download, in bit/s, if the load goes in both directions."""
+    over_stated: float | None = None
+    """Mean of the series of throughput over the mean that the file states; `None` if it states
+    none."""
     congestion: str | None = None
     """Congestion control of the load, by Linux's name; `None` if the file does not tell."""
     retransmissions: int | None = None

@@ -139,7 +139,8 @@ class Headroom:
             return whose
         if not self.fits:
             return f"{whose}, which does not fit into {self.buffer_bytes:,} B"
-        return f"{whose} of {self.buffer_bytes:,} B"
+        rest = self.buffer_bytes - needed
+        return f"{whose} of {self.buffer_bytes:,} B: fits, and leaves {rest:,} B"
 
     @property
     def pool_cells(self) -> int | None:

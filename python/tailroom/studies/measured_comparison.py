@@ -30,8 +30,11 @@ if TYPE_CHECKING:
     from tailroom.simulation.result_types import RunWarning
 
 PERCENTILES = (50, 95, 99)
+DOWNLOAD = "throughput of the download"
+"""A row that only a load in both directions has; the row before it is then the upload."""
 QUANTITIES: dict[str, tuple[str, Callable[[float], str]]] = {
     "throughput_bps": ("throughput (payload)", written_numbers.rate),
+    "download_bps": (DOWNLOAD, written_numbers.rate),
     **{f"rtt_s_p{percent}": (f"RTT p{percent}", written_numbers.delay) for percent in PERCENTILES},
     "retransmitted_fraction": ("retransmitted", written_numbers.fraction),
     "buffer_bytes": ("buffer (bytes)", written_numbers.count),
@@ -80,9 +83,15 @@ class MeasuredComparison(AnyResult):
     def rows(self) -> list[tuple[str, str, str]]:
         """Each quantity in words, as measured and as simulated; a dash where it is unknown."""
         quantities = self.quantities
+        is_both = self.measurement.direction == "both"
         return [
-            (words, _shown(quantities[name][0], write), _shown(quantities[name][1], write))
+            (
+                "throughput of the upload" if is_both and name == "throughput_bps" else words,
+                _shown(quantities[name][0], write),
+                _shown(quantities[name][1], write),
+            )
             for name, (words, write) in QUANTITIES.items()
+            if is_both or words != DOWNLOAD
         ]
 
     def simulated_rtts(self) -> tuple[Values, Values]:
@@ -163,6 +172,7 @@ class MeasuredComparison(AnyResult):
         measured = self.measurement
         return {
             "throughput_bps": measured.mean_throughput_bps,
+            "download_bps": measured.download_bps,
             **{f"rtt_s_p{percent}": measured.rtt_s_percentile(percent) for percent in PERCENTILES},
             "retransmitted_fraction": measured.retransmitted_fraction,
             "buffer_bytes": self.buffer.buffer_bytes,

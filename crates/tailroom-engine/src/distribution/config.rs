@@ -258,9 +258,21 @@ fn read_point<K: Kind>(line: &str) -> Result<CdfPoint, String> {
         line.rsplit_once(char::is_whitespace)
     };
     // The file may be any file of this machine, so the messages do not quote it.
-    let (value, probability) = fields.ok_or("it is not a value, a comma and a probability")?;
-    let value = Quantity::<K>::read_in_table(value.trim())
-        .map_err(|_| "the value before the probability is not a quantity of this kind")?;
+    let (value, probability) = fields.ok_or_else(|| {
+        let is_mean = line.parse::<f64>().is_ok();
+        let more = if is_mean { " (some lists begin with the mean: leave it out)" } else { "" };
+        format!("it is not a value, a comma and a probability{more}")
+    })?;
+    let value = Quantity::<K>::read_in_table(value.trim()).map_err(|_| {
+        let has_three = value.split_whitespace().filter(|word| word.parse::<f64>().is_ok()).count();
+        let more = if has_three == 2 {
+            "; of the three columns of ns-2's lists, leave out the second, and write a unit if the \
+             first is not in bytes, seconds or bit/s (sizes there are often in packets)"
+        } else {
+            ""
+        };
+        format!("the value before the probability is not a quantity of this kind{more}")
+    })?;
     let probability =
         probability.trim().parse().ok().filter(|probability| (0.0..=100.0).contains(probability));
     let probability =

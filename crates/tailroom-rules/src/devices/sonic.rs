@@ -186,7 +186,7 @@ fn notes(groups: &[Group<Port>]) -> Vec<String> {
     say(any(|port| egress_pool(&port.queue) == "POOL"), "POOL is an egress pool of mode static");
     say(
         any(|port| port.ingress.is_none()),
-        "a lossy queue also passes an ingress pool, which was not simulated: it must be no smaller",
+        "a lossy queue also passes an ingress pool, which is not in these lines: it must be no smaller",
     );
     say(
         any(|port| port.ingress.is_some()),

@@ -224,7 +224,15 @@ fn of_load(measured: &Measurement, is_complete: bool) -> Vec<Condition> {
         format!("{} RTTs, {} rates", counted(rtts), counted(rates))
     };
     let statement = format!("there are {FEWEST_RTTS} RTTs and {PARTS} rates under load");
-    vec![load, condition(&statement, is_complete, &counts)]
+    let mut conditions = vec![load, condition(&statement, is_complete, &counts)];
+    if let Some(ratio) = measured.over_stated {
+        conditions.push(condition(
+            "the rates average to the mean that the file states",
+            (HIGHEST_RATE_RATIO.recip()..=HIGHEST_RATE_RATIO).contains(&ratio),
+            &format!("{:.0}% of it", 100.0 * ratio),
+        ));
+    }
+    conditions
 }
 
 fn condition(statement: &str, holds: impl Into<Option<bool>>, found: &str) -> Condition {

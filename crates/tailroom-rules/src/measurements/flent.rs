@@ -4,6 +4,12 @@
 //! values at these times or null. Names and units are those of flent's tests: "Ping (ms) ..." in ms,
 //! "TCP upload ..." and "TCP download ..." in Mbit/s of payload, "...`::tcp_rtt`" in ms
 //! (<https://flent.org/data-format.html>; the names are in flent's definitions of tests).
+//! `metadata.SERIES_META.NAME.MEAN_VALUE` is the mean that netperf reported at the end.
+//!
+//! A connection reports when it has made progress, on a slow path less often than the file has times.
+//! Each report is on the time since the one before, so a connection keeps its value until its next.
+//! The series "TCP upload sum" adds only the connections that report at an instant: it is read only
+//! if the file has no connections.
 
 use serde_json::Value;
 
@@ -13,6 +19,7 @@ use super::samples::{
     Measurement, Probe,
 };
 use crate::general_format::{general, thousands};
+use crate::statistics::samples::mean;
 
 const NEWEST_VERSION: f64 = 4.0;
 /// Packet of Ethernet; the files do not tell.
@@ -52,15 +59,15 @@ pub(super) fn read(document: &Fields) -> Result<Measurement, String> {
         return Err("results: has neither a ping nor a TCP connection; run a test such as tcp_8up"
             .to_owned());
     }
-    let (direction, load) = match (upload, download) {
-        (Some(up), Some(down)) => {
-            let both = up.iter().zip(down).map(|(up, down)| Some((*up)? + down?)).collect();
-            (Direction::Both, both)
-        }
-        (Some(load), None) => (Direction::Upload, load),
-        (None, Some(load)) => (Direction::Download, load),
-        (None, None) => (Direction::None, vec![None; times.len()]),
+    let (direction, load, download_bps) = match (upload, download) {
+        (Some(up), Some(down)) => (Direction::Both, Some(up), Some(known_mean(&down.total))),
+        (Some(load), None) => (Direction::Upload, Some(load), None),
+        (None, Some(load)) => (Direction::Download, Some(load), None),
+        (None, None) => (Direction::None, None, None),
     };
+    let stated = about("SERIES_META").and_then(Value::as_object);
+    let over_stated = load.as_ref().zip(stated).and_then(|(load, meta)| load.over_stated(meta));
+    let load = load.map_or_else(|| vec![None; times.len()], |load| load.total);
     let is_ipv6 = about("IP_VERSION").and_then(Value::as_f64) == Some(6.0);
     let headers = if is_ipv6 { IPV6_HEADERS_BYTES } else { IPV4_HEADERS_BYTES };
     let name = about("NAME").and_then(Value::as_str);
@@ -68,6 +75,8 @@ pub(super) fn read(document: &Fields) -> Result<Measurement, String> {
         tool: name.map_or("flent".to_owned(), |name| format!("flent {name}")),
         direction,
         payload_bytes: PACKET_BYTES - headers,
+        download_bps,
+        over_stated,
         ..split(&times, &rtts.unwrap_or_else(|| vec![None; times.len()]), &load, probe)
     })
 }
@@ -106,6 +115,8 @@ fn split(times: &[f64], pinged: &Series, load: &Series, probe: Probe) -> Measure
         idle_rtts_s,
         throughput_time_s,
         throughput_bps,
+        download_bps: None,
+        over_stated: None,
         congestion: None,
         retransmissions: None,
         payload_bytes: PACKET_BYTES,
@@ -113,20 +124,62 @@ fn split(times: &[f64], pinged: &Series, load: &Series, probe: Probe) -> Measure
     }
 }
 
-/// The payload rate of all connections of a direction, in bit/s.
-fn throughput(results: &Fields, count: usize, way: &str) -> Result<Option<Series>, String> {
+/// The payload of the connections of a direction, in bit/s.
+struct Throughput {
+    /// Of all connections.
+    total: Series,
+    /// The name of each series that was added, and its mean.
+    means: Vec<(String, f64)>,
+}
+
+impl Throughput {
+    /// The mean of the series over that which netperf reported for them, if it did for all.
+    fn over_stated(&self, meta: &Fields) -> Option<f64> {
+        let stated_bps =
+            |name: &str| meta.get(name)?.get("MEAN_VALUE")?.as_f64().map(|mbps| 1e6 * mbps);
+        let stated = self.means.iter().map(|(name, _)| stated_bps(name)).sum::<Option<f64>>()?;
+        (stated > 0.0).then(|| self.means.iter().map(|(_, mean)| mean).sum::<f64>() / stated)
+    }
+}
+
+/// The mean of what is known; 0 if nothing is.
+fn known_mean(series: &Series) -> f64 {
+    let known: Vec<f64> = series.iter().flatten().copied().collect();
+    if known.is_empty() { 0.0 } else { mean(&known) }
+}
+
+/// The series with each value kept until the next, up to the last one.
+fn held(mut series: Series) -> Series {
+    let end = series.iter().rposition(Option::is_some).map_or(0, |last| last + 1);
+    let mut before = None;
+    for value in &mut series[..end] {
+        before = value.or(before);
+        *value = before;
+    }
+    series
+}
+
+fn throughput(results: &Fields, count: usize, way: &str) -> Result<Option<Throughput>, String> {
     let (whole, start) = (format!("TCP {way} sum"), format!("TCP {way}"));
     let is_part = |name: &str| {
         let is_sum = [" sum", " avg", " fairness"].iter().any(|end| name.ends_with(end));
         name.starts_with(&start) && !name.contains("::tcp_") && !is_sum
     };
-    let names: Vec<&str> = if results.contains_key(&whole) {
-        vec![&whole]
-    } else {
-        results.keys().map(String::as_str).filter(|name| is_part(name)).collect()
-    };
-    let sum = combined(results, &names, count, LARGEST_BPS / 1e6, |one, other| one + other)?;
-    Ok(sum.map(|sum| sum.into_iter().map(|value| Some(1e6 * value?)).collect()))
+    let mut names: Vec<&str> =
+        results.keys().map(String::as_str).filter(|one| is_part(one)).collect();
+    if names.is_empty() && results.contains_key(&whole) {
+        names.push(&whole);
+    }
+    let (mut total, mut means): (Series, _) = (vec![None; count], Vec::new());
+    for name in names {
+        let mbps = held(series(results, name, count, LARGEST_BPS / 1e6)?);
+        let bps: Series = mbps.into_iter().map(|value| Some(1e6 * value?)).collect();
+        if bps.iter().any(Option::is_some) {
+            means.push((name.to_owned(), known_mean(&bps)));
+        }
+        add(&mut total, bps, |one, other| one + other);
+    }
+    Ok((!means.is_empty()).then_some(Throughput { total, means }))
 }
 
 /// The RTTs of the best ping, else the smallest of the connections, in seconds.
@@ -147,27 +200,20 @@ fn rtts(results: &Fields, count: usize) -> Result<(Option<Series>, Probe), Strin
         }
     }
     let is_tcp = |name: &&str| name.starts_with("TCP ") && name.ends_with("::tcp_rtt");
-    let names: Vec<&str> = results.keys().map(String::as_str).filter(is_tcp).collect();
-    let smallest = combined(results, &names, count, most_ms, f64::min)?;
-    let probe = if smallest.is_some() { Probe::Tcp } else { Probe::Ping };
-    Ok((smallest.map(in_seconds), probe))
+    let mut smallest: Series = vec![None; count];
+    for name in results.keys().map(String::as_str).filter(is_tcp) {
+        add(&mut smallest, series(results, name, count, most_ms)?, f64::min);
+    }
+    let is_known = smallest.iter().any(Option::is_some);
+    let probe = if is_known { Probe::Tcp } else { Probe::Ping };
+    Ok((is_known.then(|| in_seconds(smallest)), probe))
 }
 
-/// Series of these names, combined where they are known; `None` if nothing is.
-fn combined(
-    results: &Fields,
-    names: &[&str],
-    count: usize,
-    most: f64,
-    combine: fn(f64, f64) -> f64,
-) -> Result<Option<Series>, String> {
-    let mut total: Series = vec![None; count];
-    for name in names {
-        for (sum, value) in total.iter_mut().zip(series(results, name, count, most)?) {
-            *sum = sum.map_or(value, |sum| Some(value.map_or(sum, |value| combine(sum, value))));
-        }
+/// Combines a series with another where both are known, else takes the known one.
+fn add(total: &mut Series, series: Series, combine: fn(f64, f64) -> f64) {
+    for (sum, value) in total.iter_mut().zip(series) {
+        *sum = sum.map_or(value, |sum| Some(value.map_or(sum, |value| combine(sum, value))));
     }
-    Ok(total.iter().any(Option::is_some).then_some(total))
 }
 
 fn series(results: &Fields, name: &str, count: usize, most: f64) -> Result<Series, String> {

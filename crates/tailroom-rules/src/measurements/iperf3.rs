@@ -11,6 +11,7 @@ use super::samples::{
     Direction, IPV4_HEADERS_BYTES, IPV6_HEADERS_BYTES, LARGEST_BPS, LARGEST_PACKET_BYTES,
     LARGEST_RTT_S, LONGEST_S, Measurement, Probe, SMALLEST_PAYLOAD_BYTES, USUAL_PAYLOAD_BYTES,
 };
+use crate::statistics::samples::mean;
 
 /// What the server saw, with `--get-server-output`.
 const SERVER: &str = "server_output_json";
@@ -44,10 +45,12 @@ pub(super) fn read(document: &Fields) -> Result<Measurement, String> {
     let (rtt_time_s, rtt_s) =
         intervals.iter().filter_map(|one| Some((one.end_s, one.rtt_s?))).unzip();
     let counted: Vec<f64> = intervals.iter().filter_map(|one| one.retransmissions).collect();
+    let is_both_ways = written.iter().any(|one| one.get(BOTH_WAYS).is_some());
+    let backward: Vec<f64> = intervals.iter().filter_map(|one| one.backward_bps).collect();
     let payload_bytes = payload_bytes(start)?;
     Ok(Measurement {
         tool: "iperf3".to_owned(),
-        direction: if written.iter().any(|one| one.get(BOTH_WAYS).is_some()) {
+        direction: if is_both_ways {
             Direction::Both
         } else if is_download {
             Direction::Download
@@ -60,6 +63,8 @@ pub(super) fn read(document: &Fields) -> Result<Measurement, String> {
         idle_rtts_s: Vec::new(),
         throughput_time_s: intervals.iter().map(|one| one.end_s).collect(),
         throughput_bps: intervals.iter().map(|one| one.rate_bps).collect(),
+        download_bps: (!backward.is_empty()).then(|| mean(&backward)),
+        over_stated: None,
         congestion: congestion(document)?,
         retransmissions: (!counted.is_empty()).then(|| counted.iter().sum::<f64>().round() as u64),
         payload_bytes,
@@ -93,6 +98,8 @@ fn headers_bytes(start: &Fields) -> Result<u32, String> {
 struct Interval {
     end_s: f64,
     rate_bps: f64,
+    /// To the client, in a test of both directions.
+    backward_bps: Option<f64>,
     rtt_s: Option<f64>,
     retransmissions: Option<f64>,
 }
@@ -116,6 +123,7 @@ fn intervals(written: &[Value], parent: &str) -> Result<Vec<Interval>, String> {
         read.push(Interval {
             end_s,
             rate_bps: of("bits_per_second", LARGEST_BPS)?,
+            backward_bps: backward_bps(interval, &place)?,
             rtt_s: smallest_rtt_s(interval, &place)?,
             retransmissions: is_counted
                 .then(|| of("retransmits", MOST_RETRANSMISSIONS))
@@ -123,6 +131,14 @@ fn intervals(written: &[Value], parent: &str) -> Result<Vec<Interval>, String> {
         });
     }
     Ok(read)
+}
+
+/// The rate of the download in a test of both directions.
+fn backward_bps(interval: &Value, place: &str) -> Result<Option<f64>, String> {
+    let Some(total) = interval.get(BOTH_WAYS) else { return Ok(None) };
+    let place = format!("{place}.{BOTH_WAYS}");
+    let rate = object(Some(total), &place)?.get("bits_per_second");
+    number(rate, &format!("{place}.bits_per_second"), 0.0..=LARGEST_BPS).map(Some)
 }
 
 /// The smallest RTT of an interval's streams that send; a receiver writes 0.

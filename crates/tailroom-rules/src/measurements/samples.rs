@@ -69,8 +69,13 @@ pub struct Measurement {
     pub idle_rtts_s: Vec<f64>,
     /// Ends of the intervals of `throughput_bps`, in seconds, ascending.
     pub throughput_time_s: Vec<f64>,
-    /// Payload of all connections in the direction of the load, in bit/s.
+    /// Payload of all connections in the direction of the load, in bit/s; of a load in both
+    /// directions, that of the upload.
     pub throughput_bps: Vec<f64>,
+    /// Mean payload of the download, in bit/s, if the load goes in both directions.
+    pub download_bps: Option<f64>,
+    /// The mean of the series of throughput over the mean that the file states itself, if it does.
+    pub over_stated: Option<f64>,
     /// Congestion control of the load, by Linux's name, if the file tells.
     pub congestion: Option<String>,
     /// Number of retransmitted packets, if the file tells.

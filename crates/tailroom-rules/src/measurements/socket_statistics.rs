@@ -3,7 +3,8 @@
 //! A socket is a line with its two ends and a line with the kernel's statistics: `rtt:` and `minrtt:`
 //! in ms, `bytes_acked:`, `busy:` (time with data in flight, in ms), `retrans:now/total`, `mss:`,
 //! `pmtu:` (names as iproute2 writes them). A line with a time (`date +%s.%N`, or ISO 8601) may stand
-//! before each output; without such lines, the clock is `busy` of the busiest socket.
+//! before each output, or a time before every line (`ts '%.s'`); without times, the clock is `busy` of
+//! the busiest socket.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -60,6 +61,13 @@ pub(super) fn read(text: &str) -> Result<Measurement, String> {
         first.entry(ends).or_insert(socket);
     }
     let carried = |ends: &Ends<'_>| last[ends].acked_bytes - first[ends].acked_bytes;
+    if last.is_empty() {
+        return Err(
+            "no line names a socket as ss prints it; give the output of `ss -tin` as it is, or with \
+             a time in seconds before every line (`ts '%.s'`)"
+                .to_owned(),
+        );
+    }
     let total: f64 = last.keys().map(|ends| carried(ends)).sum();
     if total <= 0.0 {
         return Err(
@@ -93,6 +101,8 @@ pub(super) fn read(text: &str) -> Result<Measurement, String> {
         idle_rtts_s: idle.into_iter().collect(),
         throughput_time_s: samples.iter().map(|one| one.time_s).collect(),
         throughput_bps: samples.iter().map(|one| one.rate_bps).collect(),
+        download_bps: None,
+        over_stated: None,
         congestion: last[busiest].congestion.map(str::to_owned),
         retransmissions: Some(loading.iter().map(sent_again).sum::<f64>().max(0.0) as u64),
         payload_bytes,
@@ -105,18 +115,29 @@ fn host<'a>(ends: &Ends<'a>) -> &'a str {
     ends.1.rsplit_once(':').map_or("", |(host, _)| host)
 }
 
+/// The time before a line, in seconds, and the line.
+fn stamped(line: &str) -> (Option<f64>, &str) {
+    let rest = |(stamp, rest): (&str, _)| Some((times::time_s(stamp).ok()??, rest));
+    let found = line.split_once(' ').and_then(rest).filter(|(_, rest)| {
+        // A number before the two queues of a socket, or before anything that is no number.
+        !rest.trim().is_empty() && (socket_ends(rest).is_some() || socket_ends(line).is_none())
+    });
+    found.map_or((None, line), |(time_s, rest)| (Some(time_s), rest))
+}
+
 /// The outputs of a log: each begins with a time, a heading, or a socket seen before.
 fn outputs(text: &str) -> Result<Vec<Output<'_>>, String> {
     let (mut read, mut current) = (Vec::new(), Output::default());
     let (mut ends, mut is_begun) = (None, false);
     for (index, line) in text.lines().enumerate() {
+        let (stamp_s, line) = stamped(line);
         let time_s = times::time_s(line).map_err(|()| {
             let place = index + 1;
             format!("line {place}: is not a time; write for example the output of `date +%s.%N`")
         })?;
         if time_s.is_some() || is_heading(line) {
             if !is_begun || time_s.is_some() {
-                let next = Output { time_s, ..Output::default() };
+                let next = Output { time_s: time_s.or(stamp_s), ..Output::default() };
                 read.push(std::mem::replace(&mut current, next));
             }
             // A heading follows the time of its output.
@@ -128,6 +149,7 @@ fn outputs(text: &str) -> Result<Vec<Output<'_>>, String> {
             if current.sockets.contains_key(&found) {
                 read.push(std::mem::take(&mut current));
             }
+            current.time_s = current.time_s.or(stamp_s);
             current.sockets.insert(found, Socket::default());
         }
         if let Some(socket) = ends.and_then(|ends| current.sockets.get_mut(&ends)) {

@@ -47,6 +47,8 @@ pub(super) fn read(text: &str) -> Result<Measurement, String> {
         probe: Probe::Ping,
         throughput_time_s: vec![rtt_s.len() as f64],
         throughput_bps: vec![rate_bps],
+        download_bps: None,
+        over_stated: None,
         rtt_time_s,
         rtt_s,
         idle_rtts_s,

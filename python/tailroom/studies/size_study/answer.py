@@ -8,7 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from tailroom.execution.point import repeats_itself
-from tailroom.export.devices import Device, on_devices, sharing
+from tailroom.export.devices import Device, on_devices, other_ingresses, sharing
 from tailroom.export.other_tools import Equivalent, by_tool, equivalents
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
@@ -313,7 +313,10 @@ class Size(AnyResult):
 
         Empty without an answer, and for a key that is neither of the link nor of memory.
         """
-        return on_devices(*self._ports) if self._ports else {}
+        if not self._ports or self.chosen is None:
+            return {}
+        more = other_ingresses(self.chosen.point.source, self._ports)
+        return on_devices(*self._ports, left_out=more)
 
     @cached_property
     def _ports(self) -> list[Bottleneck]:
@@ -446,13 +449,12 @@ class Size(AnyResult):
             return ""
         text = self.varied.text
         low, high = text(every.low), text(every.high)
-        what = "all tested values" if every.is_all else "all tested values up to"
-        where = f"{what}, {low} to {high}," if every.is_all else f"{what} {high}, from {low},"
-        if self.answer == value:
-            keep = f"leave the scenario's value, {text(value)}"
-        else:
-            keep = f"the scenario's value, {text(value)}, is not known to"
-        return f"{where} meet every target, and none is known to be the smallest; {keep}"
+        reach = f"from {low} to {high}, no tested value is known to miss a target"
+        where = f"all tested values, {low} to {high}, meet every target" if every.is_all else reach
+        keep = f"leave the scenario's value, {text(value)}, which meets them all"
+        if self.answer != value:
+            keep = f"{text(self.answer or 0)} does, which the scenario's {text(value)} may not"
+        return f"{where}, and none is known to be the smallest; {keep}"
 
     @property
     def sentence(self) -> str:
@@ -549,7 +551,10 @@ class Size(AnyResult):
             names.append(FAIRNESS)
         known = metric_names(rows[0]) if rows else []
         names += [find_metric(target.metric, known) for target in self.targets if known]
-        return list(dict.fromkeys(name for name in names if name in known))
+        # A port that no packet crossed in a run has no delay, but a fraction of loss.
+        defined = {one for one in known if all(row[one] is not None for row in every)}
+        defined |= {one for one in known if one.endswith(".loss_fraction")}
+        return [name for name in dict.fromkeys(names) if name in defined]
 
     @property
     def repeats_itself(self) -> bool:

@@ -16,14 +16,19 @@ from tailroom.studies.size_study.varied_key import Varied
 @with_field_docs
 @dataclass(frozen=True)
 class EverythingMeets:
-    """The tested values that meet all targets, from the end of the tested range upwards."""
+    """The tested values that meet all targets, from the end of the tested range upwards.
+
+    Of values between them, more runs may have to decide, but none is known to miss a target.
+    """
 
     low: int
     """The smallest tested value, in steps."""
     high: int
-    """The largest value up to which every tested one meets all targets, in steps."""
+    """The largest value that meets all targets below the first that misses one, in steps."""
     is_all: bool
-    """Whether `high` is the largest tested value."""
+    """Whether every tested value meets them."""
+    met: tuple[int, ...]
+    """Every value that meets them from `low` to `high`, in ascending order."""
 
 
 @with_field_docs
@@ -65,12 +70,13 @@ def everything_meets(
     is_real_end = varied.is_limit or varied.is_alpha or smallest.refusal or varied.is_one(least)
     if is_real_end or least != smallest.packets:
         return None
-    met = 0
-    while met < len(tried) and tried[met].verdict_on(targets) is Outcome.YES:
-        met += 1
-    if not met:
+    verdicts = [one.verdict_on(targets) for one in tried]
+    if verdicts[0] is not Outcome.YES:
         return None
-    return EverythingMeets(least, tried[met - 1].limit, is_all=met == len(tried))
+    end = verdicts.index(Outcome.NO) if Outcome.NO in verdicts else len(tried)
+    limits = [one.limit for one in tried]
+    met = tuple(limits[at] for at in range(end) if verdicts[at] is Outcome.YES)
+    return EverythingMeets(least, met[-1], is_all=len(met) == len(tried), met=met)
 
 
 def decide(question: Question, tried: Sequence[Tried], smallest: SmallestLimit) -> Decision:
@@ -93,7 +99,8 @@ def decide(question: Question, tried: Sequence[Tried], smallest: SmallestLimit) 
     answer = pick(tried, targets)
     everything = everything_meets(tried, targets, question.varied, smallest)
     if everything:
-        answer = min(question.value or everything.high, everything.high)
+        value = question.value or everything.high
+        answer = min(everything.met, key=lambda one: (abs(one - value), one))
     decided = targets if answer is not None else question.targets
     too_small = 0 if is_alpha else largest_missing(tried, decided)
     return Decision(answer, targets, everything, without, too_small)
