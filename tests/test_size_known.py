@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from itertools import pairwise
 from math import ceil
 from pathlib import Path
@@ -11,10 +12,16 @@ import pytest
 
 import tailroom as tr
 from tailroom.cli.metric_cells import cell
+from tailroom.execution.point import Point
 from tailroom.statistics.outcome import Outcome
-from tailroom.studies.size_study.known import FittedMean
+from tailroom.studies.size_study.accepted_limits import SmallestLimit
+from tailroom.studies.size_study.decision import decide
+from tailroom.studies.size_study.known import FittedMean, Tried
+from tailroom.studies.size_study.question import read_question
 from tailroom.studies.size_study.regression import Crossing
 from tailroom.studies.size_study.size_progress import SizeProgress
+from tailroom.studies.size_study.targets import parse_target
+from tailroom.studies.size_study.varied_key import Varied
 from tests.conftest import Tailroom
 
 pytestmark = pytest.mark.usefixtures("quick_models")
@@ -163,3 +170,49 @@ def test_a_question_like_the_readme_has_about_25_lines_that_fit_80_columns(
     table = [line for line in lines if not line.startswith(sentences)]
     assert len(lines) <= 26 + 1, "\n".join(lines)  # the warning of this question
     assert all(len(line) <= 80 for line in table), "\n".join(table)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "own", "answer"),
+    [
+        # One value between, of which the runs do not decide, is no reason to leave the own value.
+        ("YES OPEN YES YES", 40, 40),
+        ("YES YES OPEN YES", 30, 20),
+        ("YES OPEN YES NO", 40, 30),
+    ],
+)
+def test_a_value_that_is_open_does_not_hide_the_own_value(
+    verdicts: str, own: int, answer: int
+) -> None:
+    target = parse_target("utilization >= 90%")
+    source = tr.Scenario.read("first")
+    tried = [
+        Tried(10 * at, Point.of(source, {}), {target: Outcome[verdict]})
+        for at, verdict in enumerate(verdicts.split(), 1)
+    ]
+    varied = Varied("links.bottleneck.queue.target", is_limit=False)
+    question = replace(read_question(source, [target], None, None, None), varied=varied, value=own)
+    found = decide(question, tried, SmallestLimit(10, "10 ns"))
+    assert found.everything
+    assert found.answer == answer
+
+
+def test_a_port_without_packets_in_a_run_does_not_end_the_search(tmp_path: Path) -> None:
+    """It has no delay to show; what decides is another link."""
+    scenario = tmp_path / "idle.toml"
+    scenario.write_text(
+        'duration = "3 s"\nmeasure_from = "1 s"\n'
+        '[links.busy]\nrate = "5 Mbit/s"\ndelay = "5 ms"\n'
+        'queue = { kind = "drop_tail", limit = "20 packets" }\n'
+        '[links.idle]\nrate = "5 Mbit/s"\ndelay = "5 ms"\n'
+        'queue = "codel"\n'
+        '[flows.long]\ncount = 2\npath = ["busy"]\ncongestion = "reno"\n'
+        '[flows.early]\npath = ["idle"]\nsource = { kind = "cbr", rate = "1 Mbit/s" }\n'
+        'stop = "0.5 s"\n',
+        encoding="utf-8",
+    )
+    key = "links.idle.queue.target"
+    found = tr.size(scenario, "busy.utilization >= 50%", link="idle", vary=key, max_seeds=4)
+    assert found.answer is not None
+    assert not [name for name in found.shown_metrics if name.startswith("links.idle.queue_delay")]
+    assert found.as_dict()["metrics"]["links.idle.loss_fraction"]["mean"] == 0

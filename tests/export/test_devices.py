@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tailroom.export.devices import Device, on_devices, sharing
+from tailroom.export.devices import Device, on_devices, other_ingresses, sharing
 from tailroom.export.other_tools import Equivalent
 from tailroom.models.bottleneck import Bottleneck, read_bottleneck
 from tailroom.scenario.scenario import Scenario
@@ -518,3 +518,18 @@ def test_a_threshold_that_is_found_is_printed_as_configuration(
     )
     assert ended.status == 0, ended.errors
     assert printed in ended.output
+
+
+def test_lines_of_a_port_say_that_ingresses_with_pause_are_not_in_them() -> None:
+    source = Scenario.read("lossless")
+    for name, is_told in (
+        ("storage-switch-h0", True),
+        ("tcp-switch-h0", False),  # another switch
+        ("storage-h0-switch", False),  # the ingress itself, whose lines have it
+    ):
+        links = sharing(source, name)
+        told = other_ingresses(source, links)
+        assert bool(told) is is_told, name
+        lines = on_devices(*links, left_out=told)[Device.SONIC]
+        assert ("BUFFER_PG" in lines.text) is (name == "storage-h0-switch")
+        assert ("ingress" in [one.key for one in lines.left_out]) is (is_told and lines.has_lines)

@@ -67,13 +67,15 @@ def sharing(source: Scenario, link: str) -> list[Bottleneck]:
 def other_ingresses(source: Scenario, links: list[Bottleneck]) -> tuple[LeftOut, ...]:
     """Returns what lines for these links leave out of the memory of ingresses with pause frames.
 
-    Empty if the lines have it, and if no link has such memory.
+    Empty if the lines have it, and if no link on the way of their flows has such memory.
 
     Args:
         source: The scenario.
         links: The links whose lines are written.
     """
-    of = [one.name for one in read_bottlenecks(source) if "ingress.pool" in one.port]
+    way = {name for link in links for name in (link.name, *link.other_links)}
+    every = read_bottlenecks(source)
+    of = [one.name for one in every if one.name in way and "ingress.pool" in one.port]
     if not of or any(one.name in of for one in links):
         return ()
     reason = (

@@ -24,16 +24,25 @@ const DELLS: std::ops::RangeInclusive<i32> = -6..=3;
 
 #[derive(PartialEq)]
 struct Port {
-    queue: Queue,
+    /// None of a host's interface with a queue per flow, which only sends into an ingress.
+    queue: Option<Queue>,
     ingress: Option<Ingress>,
 }
 
 fn write(ports: &[Taking]) -> Result<Lines, String> {
     let read = |port: &Taking| {
-        let (mut queue, ingress) = (Queue::of(port)?, Ingress::of(port)?);
+        let ingress = Ingress::of(port)?;
+        let kind = port.link.port.0.get("queue.kind").and_then(Value::as_str);
+        if ingress.is_some() && kind == Some("fair") {
+            port.leave(
+                "queue",
+                "the interface that sends into this ingress has it, not the switch",
+            );
+            return Ok(Port { queue: None, ingress });
+        }
         // Rates make no difference to the lines.
-        queue.rate_bps = 0;
-        Ok(Port { queue, ingress })
+        let queue = Queue { rate_bps: 0, ..Queue::of(port)? };
+        Ok(Port { queue: Some(queue), ingress })
     };
     let each = ports.iter().map(read).collect::<Result<Vec<Port>, String>>()?;
     let groups = groups(ports, read)?;
@@ -59,13 +68,14 @@ impl Tables {
     }
 
     fn add_queue(&mut self, group: &Group<Port>) -> Result<(), String> {
-        let Queue { bytes, wred, shared, is_lossless, .. } = &group.lines.queue;
+        let Some(queue) = &group.lines.queue else { return Ok(()) };
+        let Queue { bytes, wred, shared, is_lossless, .. } = queue;
         let (reserved, threshold) =
             shared.as_ref().map_or((0, Threshold::Static(*bytes)), |shared| {
                 (shared.reserved_bytes, shared.threshold)
             });
         let name = group.named(if *is_lossless { "egress_lossless" } else { "tailroom" });
-        let profile = profile(egress_pool(&group.lines.queue), reserved, threshold)?;
+        let profile = profile(egress_pool(queue), reserved, threshold)?;
         self.row("BUFFER_PROFILE", &name, profile);
         let queue = format!("{}|QUEUE", group.named("PORT"));
         self.row("BUFFER_QUEUE", &queue, json!({ "profile": name }));
@@ -105,13 +115,14 @@ impl Tables {
                 if matches!(threshold, Threshold::Dynamic(_)) { "dynamic" } else { "static" };
             json!({ "type": kind, "mode": mode, "size": bytes.to_string() })
         };
-        let own = |port: &&Port| port.queue.is_lossless && port.queue.shared.is_none();
-        let lossless: u64 = ports.iter().filter(own).map(|port| port.queue.bytes).sum();
+        let queues = || ports.iter().filter_map(|port| port.queue.as_ref());
+        let own = |queue: &&Queue| queue.is_lossless && queue.shared.is_none();
+        let lossless: u64 = queues().filter(own).map(|queue| queue.bytes).sum();
         if lossless > 0 {
             let row = pool("egress", Threshold::Static(0), lossless);
             self.row("BUFFER_POOL", "egress_lossless_pool", row);
         }
-        for queue in ports.iter().map(|port| &port.queue) {
+        for queue in queues() {
             if let Some(shared) = &queue.shared {
                 let row = pool("egress", shared.threshold, shared.pool_bytes);
                 self.row("BUFFER_POOL", egress_pool(queue), row);
@@ -183,7 +194,8 @@ fn notes(groups: &[Group<Port>]) -> Vec<String> {
     let any = |test: fn(&Port) -> bool| groups.iter().any(|group| test(&group.lines));
     let mut notes: Vec<String> = members(groups).into_iter().collect();
     let mut say = |is_so: bool, text: &str| notes.extend(is_so.then(|| text.to_owned()));
-    say(any(|port| egress_pool(&port.queue) == "POOL"), "POOL is an egress pool of mode static");
+    let is_static = |port: &Port| port.queue.as_ref().is_some_and(|one| egress_pool(one) == "POOL");
+    say(any(is_static), "POOL is an egress pool of mode static");
     say(
         any(|port| port.ingress.is_none()),
         "a lossy queue also passes an ingress pool, which is not in these lines: it must be no smaller",
@@ -203,7 +215,8 @@ fn notes(groups: &[Group<Port>]) -> Vec<String> {
         Threshold::Static(_) => false,
     };
     let rare = groups.iter().map(|group| &group.lines).any(|port| {
-        port.queue.shared.as_ref().is_some_and(|shared| is_rare(shared.threshold))
+        let shared = port.queue.as_ref().and_then(|queue| queue.shared.as_ref());
+        shared.is_some_and(|shared| is_rare(shared.threshold))
             || port.ingress.as_ref().is_some_and(|ingress| is_rare(ingress.threshold))
     });
     say(rare, "chips may allow less of dynamic_th: Dell's module takes -6 to 3");
