@@ -334,8 +334,10 @@ class FqCodelQueue(TypedDict):
     """Number of queues that flows are hashed to (1024: RFC 8290 sec. 5.2.5). Flows with the
     same hash share a queue. Default: 1024."""
     quantum: NotRequired[Size]
-    """Bytes that a flow may send per turn; at least the largest packet (1514 B: RFC 8290 sec.
-    5.2.4). Default: '1514 B'."""
+    """Bytes that a flow may send per turn, 256 B or more; with less than a packet ("300 B", for
+    slow links), small packets pass large ones of other flows. Default: the largest packet of
+    the link, at least 1500 B: the MTU of RFC 8290 sec. 5.2.4 and of Linux, which both count the
+    header of the link layer if packets do."""
     target: NotRequired[PositiveDuration]
     """Queueing delay that may persist per flow; at least the time that the link takes for the
     largest packet (5 ms: RFC 8290 sec. 5.2.2). Default: '5 ms'."""
@@ -355,8 +357,10 @@ class FqPieQueue(TypedDict):
     """Number of queues that flows are hashed to (1024: Linux, as RFC 8290 sec. 5.2.5). Flows
     with the same hash share a queue. Default: 1024."""
     quantum: NotRequired[Size]
-    """Bytes that a flow may send per turn; at least the largest packet (1514 B: Linux, as RFC
-    8290 sec. 5.2.4). Default: '1514 B'."""
+    """Bytes that a flow may send per turn, 256 B or more; with less than a packet ("300 B", for
+    slow links), small packets pass large ones of other flows. Default: the largest packet of
+    the link, at least 1500 B: the MTU of RFC 8290 sec. 5.2.4 and of Linux, which both count the
+    header of the link layer if packets do."""
     target: NotRequired[PositiveDuration]
     """Queueing delay that the control loop of a flow aims for (15 ms: RFC 8033 sec. 4.2).
     Default: '15 ms'."""

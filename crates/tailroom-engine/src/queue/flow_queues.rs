@@ -14,7 +14,7 @@ use crate::random::{Random, SmallStream, below};
 /// Default number of queues (RFC 8290 sec. 5.2.5).
 pub(super) const FLOWS: u32 = 1_024;
 /// Default quantum on a link without larger packets: the payload of an Ethernet frame.
-const QUANTUM: u64 = 1_500;
+const QUANTUM: Size = Size::new(1_500);
 /// Smallest quantum (Linux `fq_codel_change`).
 const SMALLEST_QUANTUM: Size = Size::new(256);
 /// Default buffer size in packets (RFC 8290 sec. 5.2.3: Linux, up to 10 Gbit/s).
@@ -44,7 +44,7 @@ pub(super) fn check_quantum(quantum: Size, link: &LinkInfo) -> Result<(), BadPar
 /// Linux the MTU with the header of the link layer (`psched_mtu`), which their packets have too: a new
 /// flow sends one full packet in its turn, and none of a second one.
 pub(super) fn quantum_or_packet(quantum: Option<Size>, link: &LinkInfo) -> Size {
-    quantum.unwrap_or(Size::new(QUANTUM.max(link.packet_bytes.into())))
+    quantum.unwrap_or(Size::new(QUANTUM.bytes().max(link.packet_bytes.into())))
 }
 
 /// Refuses a quantum that Linux would not use, and one above [`LARGEST_QUANTUM`].

@@ -244,8 +244,27 @@ impl Rack {
         self.echo_end = echo_end;
     }
 
-    /// Adapts the reordering window to a duplicate that the receiver has reported (sec. 6.2 step 4).
-    pub fn note_duplicate(&mut self, is_reported: bool, una: u64, next: u64) {
+    /// A packet was late, although the sender sent it again: others have overtaken it.
+    pub fn note_reordering(&mut self) {
+        self.is_reordering_seen = true;
+    }
+
+    /// Whether a packet in flight was sent again and has arrived.
+    fn is_repaired(&self, sequence: u64) -> bool {
+        let index = sequence.checked_sub(self.una).map(|index| index as usize);
+        let record = index.and_then(|index| self.records.get(index));
+        record.is_some_and(|record| record.is_retransmitted() && record.is_delivered())
+    }
+
+    /// Adapts the reordering window to a duplicate that the receiver has reported (sec. 6.2 step 4). If it
+    /// was sent again behind a gap, others have overtaken it (Linux `tcp_sacktag_one`).
+    pub fn note_duplicate(&mut self, duplicate: Option<u64>, una: u64, next: u64) {
+        let is_reported = duplicate.is_some();
+        if duplicate.is_some_and(|duplicate| {
+            duplicate + 1 < self.delivered_end && self.is_repaired(duplicate)
+        }) {
+            self.note_reordering();
+        }
         if self.duplicate_round.is_some_and(|round| una >= round) {
             self.duplicate_round = None;
         }

@@ -110,12 +110,16 @@ impl Evidence {
         }
     }
 
+    /// Whether a packet was late that others have overtaken (`tcp_try_undo_partial`).
+    fn shows_reordering(self) -> bool {
+        self.phase == Phase::Recovery && self.advances && self.is_delayed && !self.is_over
+    }
+
     /// `tcp_try_undo_recovery`, `tcp_try_undo_partial` and `tcp_try_undo_dsack`
     fn recovery_verdict(self) -> Verdict {
-        let is_partly_delayed = self.advances && self.is_delayed && !self.is_over;
-        if is_partly_delayed && self.has_retransmissions {
+        if self.shows_reordering() && self.has_retransmissions {
             Verdict::HoldBack
-        } else if is_partly_delayed {
+        } else if self.shows_reordering() {
             Verdict::Undo { unmarks: true }
         } else if self.is_reported || self.is_over && self.is_delayed {
             Verdict::Undo { unmarks: false }
@@ -314,6 +318,11 @@ impl Sender {
         };
         let verdict = evidence.verdict(undo.frto_below.is_some());
         undo.holds_back = verdict == Verdict::HoldBack;
+        if let Some(rack) = &mut self.rack
+            && evidence.shows_reordering()
+        {
+            rack.note_reordering();
+        }
         match verdict {
             Verdict::Open | Verdict::HoldBack => {}
             Verdict::EndFrto => undo.frto_below = None,
