@@ -64,7 +64,7 @@ class FileReader:
             ) from None
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
-            raise self.error(f"cannot be read: {reason}; give {self.wanted}") from None
+            raise self.error(f"cannot be read: {reason}; check the path") from None
         if len(content) > self.most_bytes:
             raise self.error(f"has more than {self.most_bytes // 10**6} MB of text; {self.shorter}")
         try:

@@ -143,4 +143,4 @@ def _least_bytes(metadata: pq.FileMetaData) -> int:
         for at in range(metadata.num_row_groups)
         for column in range(metadata.num_columns)
     )
-    return max(sum(pages), int(metadata.num_rows) * FEWEST_BYTES_A_ROW)
+    return max(int(sum(pages)), int(metadata.num_rows) * FEWEST_BYTES_A_ROW)
