@@ -211,26 +211,12 @@ def _utilizations(
     names = list(simulated[0]["links"])
     allowed = 0.02 if experiment.startswith(ON_OTHER_PATHS) else 0.01
     for at, name in enumerate(names):
-        links = [summary["links"][name] for summary in simulated]
-        of_kernel = [run["directions"][at] for run in runs]
-        # Of a policed link it is the part of the policer's rate that left.
-        is_policed = any(link["drops_policed_packets"] for link in links)
-        rates = [
-            _departures_bps(run, direction) for run, direction in zip(runs, of_kernel, strict=True)
-        ]
         yield Comparison(
             "utilization" if len(names) == 1 else f"utilization of {name}",
-            tuple(rate / links[0]["capacity_bps"] for rate in rates)
-            if is_policed
-            else tuple(direction["utilization"] for direction in of_kernel),
-            tuple(link["utilization"] for link in links),
+            tuple(run["directions"][at]["utilization"] for run in runs),
+            tuple(summary["links"][name]["utilization"] for summary in simulated),
             allowed,
         )
-
-
-def _departures_bps(run: dict[str, Any], direction: dict[str, Any]) -> float:
-    left = sum(counts["departures_bytes"] for counts in direction["measured"])
-    return float(8 * left / (run["measured_to_s"] - run["measured_from_s"]))
 
 
 def _ack_sizes(
