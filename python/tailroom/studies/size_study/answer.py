@@ -20,9 +20,10 @@ from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import SmallestLimit
-from tailroom.studies.size_study.alphas import meeting
-from tailroom.studies.size_study.amounts import amounts, amounts_words, approximate
-from tailroom.studies.size_study.answer_warnings import answer_warnings, heavy_loss, percent
+from tailroom.studies.size_study.alphas import as_good_as, best_of, meeting
+from tailroom.studies.size_study.amounts import amounts, approximate
+from tailroom.studies.size_study.answer_warnings import answer_warnings, heavy_loss
+from tailroom.studies.size_study.answer_words import kept_sentence, price, sentence
 from tailroom.studies.size_study.completion_bounds import not_shown
 from tailroom.studies.size_study.decision import EverythingMeets
 from tailroom.studies.size_study.doors import Door
@@ -82,7 +83,8 @@ class Size(AnyResult):
     steps: packets, bytes, ns, kbit/s, or millionths; `varied.text` writes them."""
     answer: int | None
     """The value to set, in steps: the smallest that meets every target with 95 % confidence; of the
-    alphas of a pool, the best one (`best_by`). Where every value down to the end of the tested
+    alphas of a pool, the best one (`best_by`), or the scenario's own if the runs do not tell it
+    from the best one. Where every value down to the end of the tested
     range meets them (`everything`), the scenario's own value, or the largest of `everything` if
     that is smaller. `None` if no tested value meets every target, the loss that `size` adds as a
     bound included."""
@@ -150,16 +152,23 @@ class Size(AnyResult):
     @property
     def as_good(self) -> list[int]:
         """The other alphas whose interval of the first metric overlaps with the best one's."""
-        chosen, first = self.chosen, self.targets[0].metric
-        if not chosen:
-            return []
-        best = chosen.interval(first)
-        near = (one for one in self.tried if one.limit in self.alphas and one is not chosen)
-        return [
-            one.limit
-            for one in near
-            if (other := one.interval(first)).low <= best.high and best.low <= other.high
-        ]
+        return as_good_as(self.tried, self.best_alpha, self.targets)
+
+    @property
+    def best_alpha(self) -> int | None:
+        """The best alpha by the means of the runs, in steps; `None` if another key is varied."""
+        return best_of(self.tried, self.targets) if self.varied.is_alpha else None
+
+    @property
+    def largest_rate(self) -> int | None:
+        """The largest tested rate that meets every target, in steps; `None` of another key.
+
+        The smallest sufficient value of a rate is the least speed; what a shaper or a policer may
+        pass at most is its other end.
+        """
+        if self.varied.quantity != "rate":
+            return None
+        return max((one.limit for one in meeting(self.tried, self.targets)), default=None)
 
     @property
     def best_by(self) -> str:
@@ -240,6 +249,7 @@ class Size(AnyResult):
             "value": self.value,
             "is_smallest": self.smallest is not None and not self.varied.is_alpha,
             "all_meet": self._all_meet(),
+            "largest": self.varied.setting(self.largest_rate) if self.largest_rate else None,
             "limit": None
             if answer is None
             else {**self.amounts(answer), "approximate": approximate(self.varied, self.link)},
@@ -295,6 +305,7 @@ class Size(AnyResult):
         write = self.varied.setting
         return {
             "meeting": [write(steps) for steps in self.alphas],
+            "best": None if self.best_alpha is None else write(self.best_alpha),
             "best_by": self.best_by,
             "as_good": [write(steps) for steps in self.as_good],
         }
@@ -423,71 +434,17 @@ class Size(AnyResult):
     @property
     def price(self) -> str:
         """What the bound on the loss costs, or that no tested value keeps to it; else empty."""
-        loss, answer, without = self.loss_target, self.answer, self.without_loss_target
-        lost = None if without is None else self.loss_of(without)
-        if loss is None or without is None or lost is None:
-            return ""
-        value = self.varied.text(without)
-        are = "are" if self.varied.counts_packets and without > 1 else "is"
-        if answer is None:
-            return (
-                f"no tested {self.varied.noun} keeps to {loss} as well; without it, {value} "
-                f"{are} enough, and {percent(lost)} % of the packets are lost"
-            )
-        if without < answer and not self.everything:
-            return (
-                f"without {loss}, {value} {are} enough; "
-                f"{percent(lost)} % of the packets are then lost"
-            )
-        return ""
+        return price(self)
 
     @property
-    def all_meet_sentence(self) -> str:
-        """That all values meet the targets down to the end of the tested range; else empty."""
-        every, value = self.everything, self.scenario_value
-        if not every or value is None:
-            return ""
-        text = self.varied.text
-        low, high = text(every.low), text(every.high)
-        reach = f"from {low} to {high}, no tested value is known to miss a target"
-        where = f"all tested values, {low} to {high}, meet every target" if every.is_all else reach
-        keep = f"leave the scenario's value, {text(value)}, which meets them all"
-        if self.answer != value:
-            keep = f"{text(self.answer or 0)} does, which the scenario's {text(value)} may not"
-        return f"{where}, and none is known to be the smallest; {keep}"
+    def kept_sentence(self) -> str:
+        """Why the answer is the scenario's own value, or the one next to it; else empty."""
+        return kept_sentence(self)
 
     @property
     def sentence(self) -> str:
         """The answer with its units, the targets, and the number of buffers that were tried."""
-        targets = " and ".join(map(str, self.targets))
-        tried = f"{len(self.tried)} buffers were simulated"
-        link, varied, answer = self.link, self.varied, self.answer
-        if answer is None and self.price:
-            return f"{self.price}; {tried}"
-        if answer is None:
-            targets = " and ".join(str(one) for one in self.targets if not one.is_default)
-            what = f"buffer of link {link.name}" if varied.is_limit else varied.key
-            return f"no {what} that was tried meets {targets}; {tried}"
-        if self.everything:
-            return f"{varied.key}: {self.all_meet_sentence}; {tried}"
-        known = f"{varied.too_small(self.too_small)}; " if self.too_small else ""
-        if self.interval:
-            known = f"95 % interval {self.interval_text}; "
-        price = f"{self.price}; " if self.price else ""
-        if varied.is_alpha:
-            every = ", ".join(map(varied.text, self.alphas))
-            return (
-                f"{varied.key} = {varied.text(answer)} is the best of {every}, which meet "
-                f"{targets}: {self.best_by}; {price}{tried}"
-            )
-        if not varied.is_limit:
-            return f"{varied.key} = {varied.text(answer)} meets {targets}; {price}{known}{tried}"
-        same, about = amounts_words(varied, link, answer)
-        other = "; ".join(filter(None, [same.replace(" = ", ", "), about]))
-        return (
-            f"link {link.name} needs {varied.text(answer)} ({other}) for {targets}; "
-            f"{price}{known}{tried}"
-        )
+        return sentence(self)
 
     @property
     def is_smallest_accepted(self) -> bool:

@@ -1,7 +1,7 @@
 """The search for the answer to a question of `size`, and its runs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import inf
+from math import inf, sqrt
 
 from tailroom import arguments
 from tailroom.arguments import LARGEST_SEED
@@ -50,6 +50,8 @@ LARGEST_MULTIPLE = 64
 """Largest tested multiple of the value of another key; the smallest is the same part of it."""
 MOST_SHIFTS = 8
 """Maximum number of runs with shifted RTTs in the phase check of the answer."""
+RATE_GAP = 0.05
+"""Largest gap above the largest rate that is known to meet the targets, relative to it."""
 GAP = 1 / 3
 """Largest gap below an answer that is found without regression, relative to `precision`."""
 NARROW_GRID_POINTS = 3
@@ -156,6 +158,10 @@ class QuestionSearch:
             self.all_targets, self.question.targets, self.look, self.confirm
         )
         search.run()
+        # The scenario's own alpha is kept where the runs do not tell it from the best one.
+        kept, best = self.chosen, search.answer
+        if kept and kept.limit != best:
+            self.confirm(kept)
         self.known.settle()
 
     def find_smallest(self, known: tuple[int, int] | None, predictions: Predictions) -> None:
@@ -176,6 +182,8 @@ class QuestionSearch:
                 self.find(*wide)
         self.limit_loss()
         self.try_scenario_value()
+        if self.question.varied.quantity == "rate":
+            self.raise_rate()
         self.known.settle()
 
     def find_by_regression(self, low: int, high: int, grid_points: int) -> bool:
@@ -236,18 +244,35 @@ class QuestionSearch:
             self.search = before
 
     def try_scenario_value(self) -> None:
-        """Tests the scenario's own value of another key as an answer, if all values meet.
+        """Tests the scenario's own value of another key, if all values meet or none does.
 
         No value at the end of the range is then the smallest.
         """
-        value = self.question.value
-        if value is None or not self.decision.everything:
+        value, decision = self.question.value, self.decision
+        if value is None or not (decision.everything or decision.answer is None):
             return
         self.search = self._search_for(self.all_targets)
         (tried,) = self.look([value])
         if tried.verdict is Outcome.YES:
             self.search.stage = "confirm"
             self.confirm(tried)
+
+    def raise_rate(self) -> None:
+        """Closes in on the largest rate that meets, where all smaller ones do.
+
+        Of a shaper or a policer that is what people set: a lower rate gives speed away.
+        """
+        self.search = self._search_for(self.all_targets)
+        while (every := self.decision.everything) and not every.is_all:
+            known = self.known.tried
+            above = min(limit for limit in known if limit > every.high)
+            if above - every.high <= max(1, RATE_GAP * every.high):
+                self.search.stage = "confirm"
+                self.confirm(known[every.high])
+                if self.decision.everything == every:
+                    return
+            else:
+                self.look([round(sqrt(above * every.high))])
 
     @property
     def tried(self) -> list[Tried]:
