@@ -505,3 +505,54 @@ def test_of_a_shaper_before_a_modem_the_largest_rate_is_found_that_spares_its_qu
     words = re.sub(r"[│\s]+", " ", tailroom(*asked).output)
     assert "largest tested rate that meets every target" in words
     assert "none is known to be the smallest" in words
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "link", "wanted"),
+    [
+        ({}, "ingress.alpha", None, "switches.tor.ingress.alpha of tor-switch-h0"),
+        # Slower links of hosts do not change whose memory it is.
+        ({"switches.tor.rate": "1 Gbit/s"}, "ingress.alpha", None, "of tor-switch-h0"),
+        ({}, "limit", "tor-switch-h1", "switches.tor.queue.limit of tor-switch-h1"),
+        ({}, "limit", "tor-h0-switch", "switches.tor.nic_queue.limit of tor-h0-switch"),
+        ({}, "nic_queue.limit", None, "switches.tor.nic_queue.limit of tor-h1-switch"),
+    ],
+)
+def test_a_key_of_a_switch_is_about_its_ports(
+    changes: dict[str, object], key: str, link: str | None, wanted: str
+) -> None:
+    scenario = Scenario.from_toml(INGRESSES).replacing(changes)
+    question = read_question(scenario, "f.goodput_bps >= 1 Mbit/s", link, None, key)
+    assert f"{question.varied.key} of {question.link.name}".endswith(wanted)
+    assert question.varied.is_alpha is (key == "ingress.alpha")
+
+
+def test_the_pool_of_a_switch_is_varied_by_the_key_of_the_switch() -> None:
+    pool = {"size": "1 MB", "policy": {"kind": "dynamic_threshold", "alpha": 1}}
+    scenario = Scenario.from_toml(INGRESSES).replacing({"switches.tor.pool": pool})
+    with pytest.raises(tr.ScenarioError, match=r"use vary=.switches\.tor\.pool\.policy\.alpha"):
+        tr.size(scenario, "f.goodput_bps >= 1 Mbit/s", vary="pools.tor-switch.policy.alpha")
+
+
+def test_of_several_keys_the_one_of_the_link_is_varied() -> None:
+    question = read_question(
+        Scenario.read("home-router"), "utilization >= 50%", "down", 0.01, "rate"
+    )
+    assert question.varied.key == "links.down.rate"
+
+
+INGRESSES = """
+duration = "10 ms"
+[switches.tor]
+hosts = 2
+rate = "10 Gbit/s"
+delay = "1 us"
+queue = { kind = "drop_tail", limit = "1 MB" }
+pause = { xoff = "2 kB", xon = "2 kB", headroom = "100 kB" }
+ingress = { pool = { size = "1 MB" }, alpha = 0.125 }
+[flows.f]
+count = 2
+from = "tor.h1"
+to = "tor.h0"
+congestion = "cubic"
+"""
