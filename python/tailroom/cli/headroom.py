@@ -20,7 +20,7 @@ from tailroom.cli.headroom_report import (
 )
 from tailroom.cli.options import Json
 from tailroom.cli.signature import options_of
-from tailroom.pfc_headroom.formats import FORMATS, remarks
+from tailroom.pfc_headroom.formats import FORMATS, remarks, too_large
 
 if TYPE_CHECKING:
     from tailroom.pfc_headroom.check import HeadroomCheck
@@ -156,6 +156,11 @@ def _print(
         parts = {} if simulated is None else {"simulated": simulated.as_dict()}
         print(json_text.dumps({**answer.as_dict(), **parts}, indent=2))
     elif format_name:
+        if reason := too_large(answer, format_name):
+            raise failures.InputError(
+                f"--format {format_name}: {reason}; no configuration is written: leave out some of "
+                "--ports or --priorities, or share the headroom (--shared, --oversubscription)"
+            )
         print(FORMATS[format_name](answer), end="")
         # SONiC's have a place for comments; a file of OpenConfig is JSON alone.
         for remark in remarks(answer, format_name) if format_name == "openconfig" else ():
