@@ -412,10 +412,10 @@ class QuestionSearch:
     def find_doors(self) -> tuple[Door, ...]:
         """What decides where the varied value does not; another queue is tried in one run."""
         question, tried = self.question, self.tried
-        is_met = self.decision.answer is not None
+        answer = self.decision.answer
         asked = (question.source, question.link, question.varied, tried)
-        doors = list(known_doors(*asked, is_met=is_met))
-        if is_met or not tried:
+        doors = list(known_doors(*asked, answer=answer))
+        if answer is not None or not tried:
             return tuple(doors)
         one = nearest_miss(tried)
         missed = missed_targets(one)
