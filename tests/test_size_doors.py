@@ -227,7 +227,7 @@ path = ["b"]
 rtt = { uniform = ["4 ms", "8 ms"] }
 start = { uniform = ["0 s", "1 s"] }
 """
-"""50 packets take 6 ms, less than half of PIE's target of 15 ms: RFC 8033 sec. 4.1 lets all pass."""
+"""50 packets take 6 ms, less than half of PIE's target of 15 ms: RFC 8033 4.1 lets all pass."""
 
 
 def test_a_discipline_that_never_acts_before_its_limit_is_called_drop_tail() -> None:
