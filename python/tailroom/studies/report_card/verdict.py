@@ -73,9 +73,9 @@ def judge(criterion: Criterion, value: Interval | None, reference: Interval | No
     """Compares a value with the worse of the references.
 
     A threshold is conclusive if the 95 % confidence interval of the distance to it lies on one
-    side, and stays there if what is only a lower bound is as large as it may be. For a threshold that depends on the reference, the distance is value - factor * reference;
-    its half-width is the root of the sum of squares of both half-widths, as the runs are
-    independent.
+    side, and stays there if what is only a lower bound is as large as it may be. For a threshold
+    that depends on the reference, the distance is value - factor * reference; its half-width is the
+    root of the sum of squares of both half-widths, as the runs are independent.
 
     Args:
         criterion: The criterion with its thresholds.
