@@ -174,7 +174,7 @@ class QuestionSearch:
         wide = (*self.bracket(predictions), GRID_POINTS)
         steps_of = self.question.varied.steps_of
         narrow = (*map(steps_of, known), NARROW_GRID_POINTS) if known else wide
-        if not self.find_by_regression(*narrow):
+        if not self.find_by_regression(*narrow) and not self.all_meet:
             # Several targets may be met far from where one of them begins to be.
             is_near = known is not None and len(self.question.targets) == 1
             self.find(*(narrow if is_near else wide))
@@ -212,6 +212,8 @@ class QuestionSearch:
                 regression.run(low, high, grid_points)
             except Refused as reason:
                 self.refusals[targets] = str(reason)
+                if self.all_meet:
+                    break
             else:
                 return True
         self.search = self._search_for(self.question.targets)
@@ -256,6 +258,15 @@ class QuestionSearch:
         if tried.verdict is Outcome.YES:
             self.search.stage = "confirm"
             self.confirm(tried)
+
+    @property
+    def all_meet(self) -> bool:
+        """Whether all tested values meet every target, from the end of the tested range upwards.
+
+        No search finds a smallest one then.
+        """
+        everything = self.decision.everything
+        return everything is not None and everything.is_all
 
     def raise_rate(self) -> None:
         """Closes in on the largest rate that meets, where all smaller ones do.
