@@ -357,7 +357,7 @@ def limit(link: Mapping[str, Any], written: str | None) -> Parts:
 
 
 def _every_unit(link: Mapping[str, Any]) -> Parts:
-    return Parts(*_amounts(link), between=" = ")
+    return Parts(*_amounts(link), between=", ")
 
 
 def _amounts(link: Mapping[str, Any]) -> list[str]:
