@@ -459,7 +459,8 @@ def test_the_scenarios_alpha_is_kept_where_the_runs_do_not_tell_it_from_the_best
     """Twenty times its rate arrives at the full link, which no alpha leaves idle."""
     file = tmp_path / "crowded.toml"
     file.write_text(CROWDED)
-    asked = ("size", file, "--vary", "policy.alpha", "--target", "l0.utilization >= 99%")
+    asked: tuple[object, ...] = ("size", file, "--vary", "policy.alpha")
+    asked += ("--target", "l0.utilization >= 99%")
     asked += ("--most-loss", "none")
     said = json.loads(tailroom(*asked, "--json").output)
     assert said["value"] == 1.0
@@ -496,7 +497,8 @@ def test_of_a_shaper_before_a_modem_the_largest_rate_is_found_that_spares_its_qu
     """Up to the modem's rate nothing waits there; its full queue of 100 packets takes 60 ms."""
     file = tmp_path / "modem.toml"
     file.write_text(BEFORE_A_MODEM)
-    asked = ("size", file, "--vary", "shaper.rate", "--target", "modem.queue_delay_s_p99 <= 5 ms")
+    asked: tuple[object, ...] = ("size", file, "--vary", "shaper.rate")
+    asked += ("--target", "modem.queue_delay_s_p99 <= 5 ms")
     asked += ("--most-loss", "none", "--max-seeds", 4)
     said = json.loads(tailroom(*asked, "--json").output)
     assert said["largest"] == said["value"]

@@ -15,7 +15,8 @@ from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import largest_accepted, smallest_accepted
 from tailroom.studies.size_study.alphas import ALPHAS, AlphaSearch
-from tailroom.studies.size_study.answer import Size, shown_metrics
+from tailroom.studies.size_study.answer import Size
+from tailroom.studies.size_study.costs import shown_metrics
 from tailroom.studies.size_study.decision import Decision, decide
 from tailroom.studies.size_study.doors import (
     Door,
