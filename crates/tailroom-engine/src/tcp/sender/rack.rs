@@ -144,6 +144,11 @@ impl Rack {
         self.timer_margin
     }
 
+    /// When the first packet in flight left last; `None` if no packet is in flight.
+    pub fn first_sent(&self) -> Option<Time> {
+        self.records.front().map(|record| record.sent())
+    }
+
     /// Memory of the records, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         let retransmissions = self.retransmissions.capacity() * size_of::<Retransmission>();
