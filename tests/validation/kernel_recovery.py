@@ -28,6 +28,7 @@ COUNTED = (
         ("TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo", "TCPLossUndo"),
         "undone_reductions",
     ),
+    ("discarded as old", ("PAWSEstab",), "discarded_packets"),
 )
 """A statistic, the kernel's counters of it, and its name in a group's summary."""
 LOSS_PART = 0.15

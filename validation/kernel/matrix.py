@@ -367,7 +367,7 @@ def _slow_acks() -> Iterator[Experiment]:
             )
 
 
-def _downloads_beside() -> Iterator[Experiment]:
+def _downloads_with_a_flow() -> Iterator[Experiment]:
     """Downloads of 1 MB and 100 kB next to a long flow that fills the buffer."""
     for packets, arrivals in ((691, 0.25), (69, 1)):
         for limit in (1, 4, 0.25):
@@ -404,7 +404,7 @@ def experiments() -> list[Experiment]:
     """All experiments: steady flows, loss recovery, then other paths; the most telling first."""
     steady = (_alone, _alongside_bbr, _managed, _two_rtts, _joining, _two_way)
     recovery = (_lossy, _many, _short, _download)
-    paths = (_reordered, _slow_acks, _downloads_beside, _policed)
+    paths = (_reordered, _slow_acks, _downloads_with_a_flow, _policed)
     return [one for some in (*steady, *recovery, *paths) for one in some()]
 
 

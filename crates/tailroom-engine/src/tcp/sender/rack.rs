@@ -249,6 +249,11 @@ impl Rack {
         self.echo_end = echo_end;
     }
 
+    /// Packets have overtaken another on the path (`RACK.reordering_seen`).
+    pub fn note_reordering(&mut self) {
+        self.is_reordering_seen = true;
+    }
+
     /// Adapts the reordering window to a duplicate that the receiver has reported (sec. 6.2 step 4).
     pub fn note_duplicate(&mut self, is_reported: bool, una: u64, next: u64) {
         if self.duplicate_round.is_some_and(|round| una >= round) {
@@ -330,10 +335,10 @@ impl Rack {
             lost = sequence + 1;
             first.pop_first();
         }
-        let last = first.last(is_settled);
+        let newest = first.last(is_settled);
         board.raise_lost_edge(lost);
         self.edge = lost;
-        last.map(|(sent, _)| sent.saturating_add(patience))
+        newest.map(|(sent, _)| sent.saturating_add(patience))
     }
 
     /// Looks at the records from the lost edge on that left before the newest one delivered, unless they
