@@ -2,6 +2,8 @@
 //! and which packets leave. Where a test names no source, the expected values are those of Linux's own
 //! tests of the function that it names (google/packetdrill, `gtests/net/tcp`), in packets.
 
+#![expect(clippy::float_cmp, reason = "windows of whole packets are exact")]
+
 use proptest::prelude::*;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::sender::burst::SendBurst;
