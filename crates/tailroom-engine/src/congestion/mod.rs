@@ -30,7 +30,7 @@ use crate::units::Time;
 use custom::{CustomParams, CustomRateBasedControl, CustomWindowLaw};
 use rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
-    UndoEvent,
+    TimeEvent, UndoEvent,
 };
 
 /// Largest window, in packets. An event carries 29 bits of a sequence number, which distinguish
@@ -397,6 +397,18 @@ macro_rules! registry {
 
             fn on_restart(&mut self, event: &RestartEvent) -> Option<ControlOutput> {
                 dispatch!(self, $($rate_based)+ Custom, control => control.on_restart(event))
+            }
+
+            fn paces_what_waits(&self) -> bool {
+                dispatch!(self, $($rate_based)+ Custom, control => control.paces_what_waits())
+            }
+
+            fn next_change(&self) -> Time {
+                dispatch!(self, $($rate_based)+ Custom, control => control.next_change())
+            }
+
+            fn on_time(&mut self, event: &TimeEvent) -> Option<ControlOutput> {
+                dispatch!(self, $($rate_based)+ Custom, control => control.on_time(event))
             }
 
             fn failure(&mut self) -> Option<String> {

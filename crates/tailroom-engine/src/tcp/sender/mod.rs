@@ -443,6 +443,7 @@ impl Sender {
                 self.release_held(now, out);
             }
             self.restart_after_idle(now);
+            self.change_rate(now);
             self.send_allowed(now, out);
         }
     }
@@ -627,7 +628,7 @@ impl Sender {
     #[inline]
     fn may_leave(&mut self, now: Time) -> bool {
         if let Some(release) = self.pacer.wait(now) {
-            self.release_at = release;
+            self.release_at = release.min(self.next_rate_change().max(now));
             return false;
         }
         true
