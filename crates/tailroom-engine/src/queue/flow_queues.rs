@@ -438,7 +438,7 @@ mod tests {
         let mut random = link.random();
         let mut occupied = 0;
         for _ in 0..1_000 {
-            let queues = FlowQueues::new(FLOWS, QUANTUM, (), &mut random);
+            let queues = FlowQueues::new(FLOWS, Size::new(QUANTUM), (), &mut random);
             let mut indices: Vec<usize> = (0..100).map(|flow| queues.index_of(flow)).collect();
             indices.sort_unstable();
             indices.dedup();
@@ -448,7 +448,7 @@ mod tests {
         let mean = occupied as f64 / 1_000.0;
         assert!((mean - 95.32).abs() < 0.3, "{mean}");
         // 64 flows per queue: chi square with 1023 degrees of freedom, standard deviation 45.
-        let queues = FlowQueues::new(FLOWS, QUANTUM, (), &mut random);
+        let queues = FlowQueues::new(FLOWS, Size::new(QUANTUM), (), &mut random);
         let mut counts = [0_u32; FLOWS as usize];
         (0..64 * FLOWS).for_each(|flow| counts[queues.index_of(flow)] += 1);
         let square = |count: &u32| (f64::from(*count) - 64.0) * (f64::from(*count) - 64.0) / 64.0;

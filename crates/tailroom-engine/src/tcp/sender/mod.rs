@@ -13,6 +13,7 @@ pub mod counted_pipe;
 pub mod ecn;
 mod fast_path;
 pub mod handshake;
+pub mod hystart;
 mod loss_detection;
 pub mod pacer;
 pub mod prr;
@@ -448,6 +449,7 @@ impl Sender {
                 self.release_held(now, out);
             }
             self.restart_after_idle(now);
+            self.change_rate(now);
             self.send_allowed(now, out);
         }
     }
@@ -615,7 +617,7 @@ impl Sender {
     #[inline]
     fn may_leave(&mut self, now: Time) -> bool {
         if let Some(release) = self.pacer.wait(now) {
-            self.release_at = release;
+            self.release_at = release.min(self.next_rate_change().max(now));
             return false;
         }
         true

@@ -85,11 +85,20 @@ impl Pacer {
         self.next = next;
     }
 
-    /// The packet that left last is paid at the rate of the gap `after`, not at that of `before`.
-    pub fn change_gap(&mut self, before: Time, after: Time) {
-        let was_paid = self.next == self.paid_until && self.next > Time::ZERO;
-        if was_paid {
-            self.paid_until = self.paid_until.since(before).saturating_add(after);
+    /// The rate changes at `now`, from a packet per `before` to one per `after`: what was sent ahead of
+    /// the rate is paid at the new one, so that a rate which doubles halves what is left of the wait.
+    /// After a rate without a bound (`before` is zero) that is the packet that left at `last_sent`.
+    pub fn change_gap(&mut self, now: Time, last_sent: Time, before: Time, after: Time) {
+        let is_next = self.next == self.paid_until;
+        if before == Time::ZERO {
+            self.paid_until = last_sent.saturating_add(after);
+        } else {
+            let ahead = u128::from(self.paid_until.since(now).picoseconds());
+            let left = ahead * u128::from(after.picoseconds()) / u128::from(before.picoseconds());
+            let left = Time::from_picoseconds(u64::try_from(left).unwrap_or(u64::MAX));
+            self.paid_until = self.paid_until.min(now).saturating_add(left);
+        }
+        if is_next {
             self.next = self.paid_until;
         }
     }
@@ -112,6 +121,28 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 100 ms at 10 packets/s: at 20 packets/s the 60 ms that are left take 30 ms, and at 5 packets/s
+    /// 120 ms.
+    #[test]
+    fn a_rate_that_doubles_in_a_gap_halves_what_is_left_of_it() {
+        let ms = Time::from_milliseconds;
+        for (gap, next) in [(50, 70), (200, 160), (100, 100)] {
+            let mut pacer = Pacer::default();
+            pacer.on_sent_at_rate(ms(0), ms(100), 1);
+            pacer.change_gap(ms(40), ms(0), ms(100), ms(gap));
+            assert_eq!(pacer.wait(ms(40)), Some(ms(next)));
+        }
+    }
+
+    #[test]
+    fn after_an_unlimited_rate_the_packet_that_left_last_is_paid() {
+        let ms = Time::from_milliseconds;
+        let mut pacer = Pacer::default();
+        pacer.on_sent_at_rate(ms(10), Time::ZERO, 1);
+        pacer.change_gap(ms(40), ms(10), Time::ZERO, ms(50));
+        assert_eq!(pacer.wait(ms(40)), Some(ms(60)));
+    }
 
     /// At 1000 packets/s a quantum of three lasts 3 ms.
     #[test]
