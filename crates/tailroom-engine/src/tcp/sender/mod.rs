@@ -13,6 +13,7 @@ pub mod counted_pipe;
 pub mod ecn;
 mod fast_path;
 pub mod handshake;
+pub mod info;
 mod loss_detection;
 pub mod pacer;
 pub mod prr;
@@ -30,6 +31,7 @@ mod stepped;
 mod undo;
 mod window;
 mod window_use;
+mod writes;
 
 use super::TcpSpec;
 #[cfg(test)]
