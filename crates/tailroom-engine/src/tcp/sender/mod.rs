@@ -28,6 +28,7 @@ pub mod slow_start;
 pub mod spec;
 mod step_end;
 mod stepped;
+mod suspects;
 mod undo;
 mod window;
 mod window_use;

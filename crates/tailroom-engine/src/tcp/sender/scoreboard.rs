@@ -165,9 +165,12 @@ impl Scoreboard {
         if blocks.is_empty() { 0 } else { self.add_blocks(blocks, next, on_sacked) }
     }
 
+    /// Takes the blocks in the order of their packets, as Linux does (`tcp_sacktag_write_queue`): the
+    /// most recent stands first in an ACK, but what one ACK reports has not overtaken each other.
     fn add_blocks(&mut self, blocks: &[Range], next: u64, mut on_sacked: impl FnMut(Range)) -> u64 {
         let before = self.sacked;
         let reported = self.reported;
+        let (mut fresh, mut count) = ([Range::default(); MAX_SACK_BLOCKS], 0);
         for (index, block) in blocks.iter().enumerate() {
             if reported[index] == *block {
                 continue;
@@ -175,8 +178,13 @@ impl Scoreboard {
             self.reported[index] = *block;
             let known = Range { start: block.start.max(self.una), end: block.end.min(next) };
             if !reported.contains(block) && !known.is_empty() {
-                self.add_block(known, &mut on_sacked);
+                fresh[count] = known;
+                count += 1;
             }
+        }
+        fresh[..count].sort_unstable_by_key(|block| block.start);
+        for &block in &fresh[..count] {
+            self.add_block(block, &mut on_sacked);
         }
         if self.sacked > before && !self.is_timed {
             self.find_lost();
@@ -284,11 +292,12 @@ impl Scoreboard {
             return;
         }
         self.lost += edge - from;
-        for range in self.ranges.iter().rev() {
-            if range.end <= from {
-                break;
-            }
+        let mut index = self.ranges.count_before(from + 1);
+        while let Some(range) = self.ranges.get(index)
+            && range.start < edge
+        {
             self.lost -= range.count_below(edge) - range.count_below(from);
+            index += 1;
         }
         self.lost_edge = edge;
     }
