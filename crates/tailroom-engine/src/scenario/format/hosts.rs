@@ -58,8 +58,8 @@ enum Applies {
     /// Like `Undo`, if the written keys leave recovery to selective acknowledgements that a timeout
     /// does not discard.
     Frto,
-    /// Groups whose control is loss-based.
-    LossBased,
+    /// Groups under CUBIC.
+    Cubic,
     /// Groups whose control times or counts single packets.
     SinglePackets,
     /// No group: the switch or fabric at whose hosts groups send.
@@ -95,7 +95,7 @@ impl Applies {
                 "every congestion control; not with `recovery = \"newreno\"`, `undo = false` or \
                  `forget_sack_at_timeout = true` in the group"
             }
-            Applies::LossBased => "loss-based controls",
+            Applies::Cubic => "`cubic`",
             Applies::SinglePackets => {
                 "controls of single packets: `dcqcn`, `timely`, `swift`, `packet_pair`"
             }
@@ -132,7 +132,7 @@ impl Applies {
                 let has_undo = given.get("undo") != Some(&Value::Boolean(false));
                 has_undo && !is_newreno && !has("forget_sack_at_timeout")
             }
-            Applies::LossBased => is(CongestionConfig::is_loss_based),
+            Applies::Cubic => is(|control| matches!(control, CongestionConfig::Cubic(_))),
             Applies::SinglePackets => is(|control| control.parameters().needs_single_packets()),
             Applies::Interface => false,
         }
@@ -248,10 +248,10 @@ const LINUX: &[Setting] = &[
     ),
     setting(
         "slow_start",
-        "{ kind = \"hystart_plus_plus\" }",
-        Applies::LossBased,
-        "RFC 9406. Linux runs its predecessor HyStart, by default in CUBIC only (parameter \
-         hystart = 1 in net/ipv4/tcp_cubic.c)",
+        "{ kind = \"hystart\" }",
+        Applies::Cubic,
+        "hystart_update() in net/ipv4/tcp_cubic.c, parameters hystart = 1, hystart_detect = 3 (delays \
+         and ACK trains); no other control of Linux has it",
     ),
     setting(
         "slow_start_after_idle",

@@ -13,6 +13,7 @@ pub mod counted_pipe;
 pub mod ecn;
 mod fast_path;
 pub mod handshake;
+pub mod hystart;
 pub mod info;
 mod loss_detection;
 pub mod pacer;

@@ -469,7 +469,7 @@ impl Sender {
         }
         self.reduce(now, CongestionKind::Timeout);
         self.rtt.back_off();
-        self.restart_slow_start();
+        self.restart_slow_start(now);
         self.phase = Phase::Timeout;
         self.recovery_point = self.next;
         self.inflation = 0;

@@ -252,8 +252,8 @@ impl Sender {
     }
 
     /// Begins a slow start after a timeout.
-    pub(super) fn restart_slow_start(&mut self) {
-        let replaced = self.slow_start.replace_after_timeout();
+    pub(super) fn restart_slow_start(&mut self, now: Time) {
+        let replaced = self.slow_start.replace_after_timeout(now, self.next);
         if let (Some(undo), Some(replaced)) = (&mut self.undo, replaced) {
             undo.keep_slow_start(replaced);
         }

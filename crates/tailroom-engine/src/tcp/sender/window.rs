@@ -14,6 +14,7 @@ impl Sender {
     /// flow says nothing about the path and does not grow (RFC 7661 sec. 4.2: it is not validated).
     #[inline]
     pub(super) fn grow(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
+        self.watch_slow_start(now, rtt);
         let is_used = self.window_use.as_ref().is_none_or(|usage| usage.allows(self.cwnd));
         if !self.is_window_limited || !is_used {
             return;
