@@ -74,6 +74,23 @@ def _misses(vector: Vector) -> bool:
         return True
 
 
+OF_LINUX: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("linux.idle-restart", "slow_start_after_idle", {"": False}),
+    ("linux.hystart-delay", "hystart", {"": False}),
+    ("linux.hystart-train", "hystart", {"": False}),
+    ("linux.fast-retransmit", "control", {"reno": {}}),
+    ("linux.fast-retransmit", "has_sack", {"": False}),
+    ("linux.prr-safe-ack", "control", {"reno": {}}),
+    ("linux.prr-after-mark", "has_ecn", {"": False}),
+    ("linux.undo-by-timestamp", "has_timestamps", {"": False}),
+    ("linux.reordering-window", "has_sack", {"": False}),
+    ("linux.probe-then-reduction", "control", {"cubic": {}}),
+    ("linux.repeated-timeouts", "handshake_rtt_s", {"": 0.11}),
+    ("linux.pacing-slow-start", "is_paced", {"": False}),
+    ("linux.pacing-avoidance", "is_paced", {"": False}),
+)
+
+
 def mutations() -> Iterator[tuple[str, str, dict[str, Any]]]:
     """A set or a vector, and what of its scripts becomes wrong."""
     yield "reno", "control", {"aimd": {"increase": 2.0}}
@@ -101,19 +118,7 @@ def mutations() -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield "recovery", "proportional_rate_reduction", {"": False}
     yield "recovery", "recovery", {"sack": None}
     yield "recovery.rack-growing-window", "recovery", {"sack": None}
-    yield "linux.idle-restart", "slow_start_after_idle", {"": False}
-    yield "linux.hystart-delay", "hystart", {"": False}
-    yield "linux.hystart-train", "hystart", {"": False}
-    yield "linux.fast-retransmit", "control", {"reno": {}}
-    yield "linux.fast-retransmit", "has_sack", {"": False}
-    yield "linux.prr-safe-ack", "control", {"reno": {}}
-    yield "linux.prr-after-mark", "has_ecn", {"": False}
-    yield "linux.undo-by-timestamp", "has_timestamps", {"": False}
-    yield "linux.reordering-window", "has_sack", {"": False}
-    yield "linux.probe-then-reduction", "control", {"cubic": {}}
-    yield "linux.repeated-timeouts", "handshake_rtt_s", {"": 0.11}
-    yield "linux.pacing-slow-start", "is_paced", {"": False}
-    yield "linux.pacing-avoidance", "is_paced", {"": False}
+    yield from OF_LINUX
     yield "codel", "parameters", {"target": 0.006}
     yield "codel", "parameters", {"interval": 0.098}
     yield "fq_codel", "parameters", {"flows": 1}

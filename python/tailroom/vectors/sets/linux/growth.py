@@ -17,6 +17,7 @@ def vectors() -> Iterator[Vector]:
     yield _responses()
     yield _stretched()
     yield _idle()
+    yield _halved()
     yield _kept()
     yield _little_data()
 
@@ -91,8 +92,22 @@ def _idle() -> Vector:
         "tcp_cwnd_restart()",
         [write(0, 28), ack(RTT_S, 10), ack(2 * RTT_S, 28), write(1.5, 20)],
         window(2 * RTT_S, 38, "20 after the first ACK, and 18 more"),
-        leave(1.499, 1.501, 10, "min(cwnd, initial window): idle for longer than the timeout"),
+        leave(1.499, 1.501, 10, "halved for each timeout, but not below the initial window"),
         window(1.5, 10, "the restart window"),
+        file="net/ipv4/tcp_output.c",
+        hystart=False,
+    )
+
+
+def _halved() -> Vector:
+    """Idle for 500 ms, where the timeout is 300 ms."""
+    return vector(
+        "idle-halving",
+        "An idle time halves the window for each timeout beyond the first",
+        "tcp_cwnd_restart()",
+        [write(0, 28), ack(RTT_S, 10), ack(2 * RTT_S, 28), write(0.6, 30)],
+        leave(0.599, 0.601, 19, "38 / 2: 500 ms since the last packet, and a timeout of 300 ms"),
+        window(0.6, 19, "the same"),
         file="net/ipv4/tcp_output.c",
         hystart=False,
     )

@@ -14,17 +14,44 @@ CLOCK_S = 0.004
 
 
 def vectors() -> Iterator[Vector]:
-    """One vector: pairs of packets whose first is lost, time and again."""
+    """A duplicate after packets have changed their order, and one without."""
+    yield _widened()
+    yield _not_widened()
+
+
+def _late(begin_s: float, first: int) -> list[Write | AckArrival]:
+    """The first packet of a pair is late, is sent again, and arrives twice."""
+    return [
+        write(begin_s, 2),
+        ack(begin_s + RTT_S, first - 1, (first + 1, first + 1)),
+        ack(begin_s + 0.15, first + 1),
+        ack(begin_s + 0.23, first + 1, duplicate=first),
+    ]
+
+
+def _not_widened() -> Vector:
+    return vector(
+        "reordering-not-seen",
+        "A duplicate widens no window while no packets have changed their order",
+        "tcp_dsack_seen()",
+        [*_late(0, 1), write(CYCLE_S, 2), ack(CYCLE_S + RTT_S, 2, (4, 4))],
+        _again(0, 1, "min_rtt / 4"),
+        _again(CYCLE_S, 1, "reord_seen is 0: the packet that was late had been sent again"),
+    )
+
+
+def _widened() -> Vector:
+    """Pairs of packets whose first is lost, time and again."""
     events: list[Write | AckArrival] = [
-        # The first of a pair is late, and is sent again.
+        # The first of a pair arrives a little after the other, and is not sent again.
         write(0, 2),
         ack(RTT_S, 0, (2, 2)),
-        ack(0.15, 2),
-        ack(0.23, 2, duplicate=1),
+        ack(RTT_S + 0.01, 2),
+        *_late(CYCLE_S, 3),
     ]
-    expect: list[Expectation] = [_again(0, 1, "min_rtt / 4")]
+    expect: list[Expectation] = [_again(CYCLE_S, 1, "min_rtt / 4")]
     for cycle in range(1, RECOVERIES + 2):
-        begin_s, first = CYCLE_S * cycle, 2 * cycle + 1
+        begin_s, first = CYCLE_S * (cycle + 1), 2 * cycle + 3
         quarters = 2 if cycle <= RECOVERIES else 1
         again_s = RTT_S + quarters * RTT_S / 4 + MARGIN_S
         events += [
@@ -35,7 +62,7 @@ def vectors() -> Iterator[Vector]:
         if cycle in (1, RECOVERIES, RECOVERIES + 1):
             why = "a duplicate adds a quarter" if quarters == 2 else "16 recoveries later"
             expect.append(_again(begin_s, quarters, why))
-    yield vector(
+    return vector(
         "reordering-window",
         "A duplicate widens the reordering window until 16 recoveries have passed",
         "tcp_rack_update_reo_wnd()",
