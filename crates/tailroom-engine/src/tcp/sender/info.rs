@@ -91,7 +91,9 @@ impl Sender {
         match self.phase {
             Phase::Recovery => CongestionState::Recovery,
             Phase::Timeout => CongestionState::Loss,
-            _ if self.ecn.has_reduced_since(self.una) => CongestionState::Reduced,
+            _ if self.is_reducing() || self.ecn.has_reduced_since(self.una) => {
+                CongestionState::Reduced
+            }
             _ if sacked > 0 => CongestionState::Disorder,
             Phase::Opening | Phase::Open => CongestionState::Open,
         }

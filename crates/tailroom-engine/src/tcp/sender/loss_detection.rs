@@ -2,6 +2,7 @@
 //! sends when the reordering window has passed or a probe is due.
 
 use super::rack::{Path, ProbeOutcome};
+use super::recovery::RepairRule;
 use super::{CongestionControl, PacketSink, Phase, Sender};
 use crate::congestion::CongestionKind;
 use crate::packet::Ack;
@@ -65,7 +66,7 @@ impl Sender {
         let path = self.path();
         let Sender { rack, scoreboard, congestion_control, cwnd, una, next, .. } = self;
         let Some(rack) = rack else { return 0 };
-        rack.note_duplicate(ack.duplicate.is_some(), *una, *next);
+        rack.note_duplicate(ack.duplicate, *una, *next);
         let mut lost_again = 0;
         let wait = rack.detect_after_ack(now, path, scoreboard, |sequence| {
             lost_again += 1;
@@ -86,7 +87,7 @@ impl Sender {
             self.reduce(now, CongestionKind::Loss);
             self.forget_undo();
             if !self.is_rate_based() {
-                self.cwnd = self.ssthresh;
+                (self.cwnd, self.repair_rule) = (self.ssthresh, RepairRule::Pipe);
             }
         }
     }

@@ -47,7 +47,7 @@ use crate::quantity::PositiveDuration;
 use crate::traffic::objects::Objects;
 use crate::units::{Rate, Time, float};
 use blocks::{BlockPacer, BlockState, HeldPacket};
-use burst::{Automatic, SendBurst};
+use burst::{Automatic, DataLeft, Deferral, SendBurst};
 use ecn::EcnState;
 pub(super) use fast_path::{FastSender, PlainAck};
 use handshake::Handshake;
@@ -65,6 +65,10 @@ use window_use::WindowUse;
 /// may hold a hundred times as many: seconds in which nobody could interrupt the run or see that memory
 /// is used up. (If the window jumps by so much, an ACK that follows closely makes it send all at once.)
 const MOST_AT_ONCE: u64 = 1 << 20;
+
+/// The first packets of a connection leave as the window allows although it is paced (Linux
+/// `tcp_update_skb_after_send`, from the tenth on).
+const UNPACED_PACKETS: u64 = 10;
 
 /// Takes the packets of a sender.
 pub trait PacketSink {
@@ -182,10 +186,12 @@ struct Options {
     counts_lost_in_pipe: bool,
     restart_at_retransmission: bool,
     forget_sack_at_timeout: bool,
+    /// What selective ACKs have reported is known even after a timeout.
+    keeps_sack: bool,
     /// The window after an idle time, if the sender restarts then (RFC 5681 sec. 4.1).
     restart_window: Option<f64>,
-    /// The initial window, if a window that is not used shrinks (RFC 2861).
-    validated_window: Option<f64>,
+    /// The window of an application that pauses follows Linux.
+    validates_window: bool,
     send_burst: SendBurst,
     timestamp_tick: Option<Time>,
     has_own_slow_start: bool,
@@ -260,8 +266,9 @@ impl Sender {
                 counts_lost_in_pipe: spec.count_lost_in_pipe,
                 restart_at_retransmission: spec.restart_rto_at_retransmission,
                 forget_sack_at_timeout: spec.forget_sack_at_timeout,
+                keeps_sack: is_rack || spec.recovery.has_sack() && !spec.forget_sack_at_timeout,
                 restart_window: (spec.slow_start_after_idle && !is_rate_based).then_some(cwnd),
-                validated_window: (spec.window_validation && !is_rate_based).then_some(cwnd),
+                validates_window: spec.window_validation && !is_rate_based,
                 send_burst: spec.send_burst,
                 timestamp_tick: spec.timestamp_tick.map(PositiveDuration::time),
                 has_own_slow_start: law.is_some_and(WindowLaw::has_own_slow_start),
@@ -302,7 +309,7 @@ impl Sender {
         self.send_queue.packets = 0;
         self.objects = Some(Box::new(objects));
         if !self.is_rate_based() {
-            self.window_use = Some(Box::default());
+            self.window_use = Some(Box::new(WindowUse::new(self.send_queue.start)));
         }
     }
 
@@ -411,6 +418,7 @@ impl Sender {
             return;
         }
         let is_plain = self.phase == Phase::Open
+            && !self.is_reducing()
             && acked > 0
             && ack.blocks.is_empty()
             && self.scoreboard.is_clear()
@@ -523,9 +531,20 @@ impl Sender {
     /// Sends new data while the window has room, outside recovery.
     #[inline]
     fn send_new(&mut self, now: Time, out: &mut impl PacketSink) {
+        let before = self.next;
         self.fill_window(now, out);
+        self.end_sending(now, before);
+    }
+
+    /// Nothing more may leave at `now`; `before` was the next packet before.
+    #[inline]
+    fn end_sending(&mut self, now: Time, before: u64) {
+        self.pacer.end_burst(now);
         if self.window_use.is_some() {
-            self.note_window_use(now);
+            let is_held_back = self.is_window_limited && self.next < self.send_queue.packets;
+            if self.next > before || is_held_back {
+                self.note_window_use(now);
+            }
         }
     }
 
@@ -538,9 +557,14 @@ impl Sender {
         let fits = |in_flight: u64| float(in_flight + 1) <= window;
         self.is_window_limited = true;
         if self.options.send_burst != SendBurst::SINGLE
+            && fits(in_flight)
             && !fits(in_flight + self.burst(in_flight) - 1)
         {
-            return;
+            let has_data = self.has_new_data(now);
+            if !has_data || self.may_defer(now, self.deferral(in_flight)) {
+                self.is_window_limited = has_data && self.has_data_for_window(in_flight);
+                return;
+            }
         }
         while fits(in_flight) {
             if !self.has_new_data(now) {
@@ -548,12 +572,14 @@ impl Sender {
                 return;
             }
             if !self.may_leave(now) {
-                self.is_window_limited = self.has_data_for_window(in_flight);
+                self.is_window_limited =
+                    self.window_use.is_none() && self.has_data_for_window(in_flight);
                 return;
             }
             let packet = self.next;
             self.next += 1;
             in_flight += 1;
+            self.repair_rule.on_sent();
             self.transmit(now, packet, false, out);
         }
         if window < allowed {
@@ -571,16 +597,42 @@ impl Sender {
         self.burst_of(self.cwnd, self.rtt.smoothed())
     }
 
-    /// The burst of a window while packets are in flight.
+    /// The burst that a host with segmentation offload waits for while packets are in flight.
     fn burst_of(&self, cwnd: f64, rtt: &SmoothedRtt) -> u64 {
-        let burst = match self.options.send_burst {
+        self.host_burst(cwnd, rtt).min(cwnd as u64 / 3).max(1)
+    }
+
+    /// The burst of the host, whatever the window allows.
+    fn host_burst(&self, cwnd: f64, rtt: &SmoothedRtt) -> u64 {
+        match self.options.send_burst {
             SendBurst::Packets(packets) => u64::from(packets),
             SendBurst::Named(Automatic::Auto) => {
                 let rate = self.pacer.host_rate(cwnd, self.ssthresh, rtt.srtt());
                 burst::automatic_packets(rate, self.payload_bytes(), rtt.least())
             }
+        }
+    }
+
+    /// What a decision to wait for a larger burst depends on, with so many packets in flight.
+    fn deferral(&self, in_flight: u64) -> Deferral {
+        Deferral {
+            next: self.next,
+            window: self.cwnd - float(in_flight),
+            last_sent: self.last_sent.max(self.pacer.next_departure()),
+            srtt: self.rtt.srtt(),
+        }
+    }
+
+    /// Whether a host waits for a larger burst, if the window has room for some packets of it.
+    #[inline]
+    fn may_defer(&self, now: Time, deferral: Deferral) -> bool {
+        let first_sent = self.rack.as_ref().and_then(|rack| rack.first_sent());
+        let left = if self.objects.is_some() {
+            DataLeft::UpTo(self.send_queue.packets - deferral.next)
+        } else {
+            DataLeft::Exactly(self.send_queue.packets - deferral.next)
         };
-        burst.min(cwnd as u64 / 3).max(1)
+        self.options.send_burst != SendBurst::AUTO || deferral.is_due(now, left, first_sent)
     }
 
     /// Bytes of data in a packet.
@@ -613,19 +665,6 @@ impl Sender {
         packets > 0
     }
 
-    /// RFC 5681 sec. 4.1: a sender that has sent nothing for longer than the retransmission timeout
-    /// has no ACK clock, and restarts from the restart window, min(IW, cwnd).
-    fn restart_after_idle(&mut self, now: Time) {
-        let is_idle = self.is_quiet() && now.since(self.last_sent) > self.rtt.rto();
-        if let Some(restart_window) = self.options.restart_window
-            && is_idle
-            && restart_window < self.cwnd
-        {
-            self.probe.on_window(now, self.cwnd);
-            self.cwnd = restart_window;
-        }
-    }
-
     /// Whether pacing allows a packet to leave now; if not, sets the time of the release.
     #[inline]
     fn may_leave(&mut self, now: Time) -> bool {
@@ -634,6 +673,21 @@ impl Sender {
             return false;
         }
         true
+    }
+
+    /// Paces a packet of a window law whose scenario asks for it. New packets leave in the bursts of the
+    /// host, and each retransmission by itself (Linux `tcp_xmit_retransmit_queue`).
+    #[inline]
+    fn pace(&mut self, now: Time, is_retransmission: bool) {
+        if !self.pacer.is_on() {
+            return;
+        }
+        let is_paced = self.next >= UNPACED_PACKETS;
+        let window = self.cwnd.max(float(self.next - self.una));
+        let rate = self.pacer.host_rate(window, self.ssthresh, self.rtt.srtt());
+        let gap = if is_paced { Time::from_seconds(1.0 / rate) } else { Time::ZERO };
+        let burst = self.host_burst(self.cwnd, self.rtt.smoothed()).min(self.cwnd as u64 / 2);
+        self.pacer.on_sent(now, gap, if is_retransmission { 1 } else { burst });
     }
 
     /// Paces a packet in blocks or at the control's rate; returns whether the packet is held.
@@ -688,7 +742,7 @@ impl Sender {
                 return;
             }
         } else {
-            self.pacer.on_sent(now, self.cwnd, self.cwnd < self.ssthresh, self.rtt.srtt());
+            self.pace(now, is_retransmission);
         }
         self.emit(now, sequence, is_retransmission, out);
         self.note_transmission(now, sequence, is_retransmission);

@@ -160,6 +160,11 @@ impl Rack {
         self.timer_margin
     }
 
+    /// When the first packet in flight left last; `None` if no packet is in flight.
+    pub fn first_sent(&self) -> Option<Time> {
+        self.records.front().map(|record| record.sent())
+    }
+
     /// Memory of the records, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         let retransmissions = self.retransmissions.capacity() * size_of::<Transmission>();
@@ -244,12 +249,16 @@ impl Rack {
         self.echo_end = echo_end;
     }
 
-    /// Adapts the reordering window to a duplicate that the receiver has reported (sec. 6.2 step 4).
-    pub fn note_duplicate(&mut self, is_reported: bool, una: u64, next: u64) {
+    /// Adapts the reordering window to a duplicate that the receiver has reported (sec. 6.2 step 4):
+    /// not while no packets have changed their order, nor to that of a probe, which a timer has sent
+    /// (Linux `tcp_dsack_seen`).
+    pub fn note_duplicate(&mut self, duplicate: Option<u64>, una: u64, next: u64) {
         if self.duplicate_round.is_some_and(|round| una >= round) {
             self.duplicate_round = None;
         }
-        if is_reported && self.duplicate_round.is_none() {
+        let probed = self.probe.filter(|probe| probe.is_retransmission).map(|probe| probe.end - 1);
+        let is_telling = duplicate.is_some() && duplicate != probed && self.is_reordering_seen;
+        if is_telling && self.duplicate_round.is_none() {
             self.duplicate_round = Some(next);
             self.window_quarters = self.window_quarters.saturating_add(1);
             self.recoveries_left = RECOVERIES_WITHOUT_DUPLICATE;

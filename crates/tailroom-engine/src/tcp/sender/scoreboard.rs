@@ -34,6 +34,8 @@ pub struct Scoreboard {
     lost_again: VecDeque<u64>,
     /// Whether someone else decides which packets are lost, by the times of transmissions.
     is_timed: bool,
+    /// Packets ever marked lost; one whose retransmission is lost counts again.
+    ever_lost: u64,
 }
 
 impl Scoreboard {
@@ -70,6 +72,11 @@ impl Scoreboard {
     /// [taken for delayed](Scoreboard::unmark_lost).
     pub fn lost_edge(&self) -> u64 {
         self.lost_edge
+    }
+
+    /// Packets ever marked lost; one whose retransmission is lost counts again.
+    pub fn ever_lost(&self) -> u64 {
+        self.ever_lost
     }
 
     /// Whether the first packet in flight is lost.
@@ -291,6 +298,7 @@ impl Scoreboard {
         if edge <= from {
             return;
         }
+        let before = self.lost;
         self.lost += edge - from;
         let mut index = self.ranges.count_before(from + 1);
         while let Some(range) = self.ranges.get(index)
@@ -299,6 +307,7 @@ impl Scoreboard {
             self.lost -= range.count_below(edge) - range.count_below(from);
             index += 1;
         }
+        self.ever_lost += self.lost - before;
         self.lost_edge = edge;
     }
 
@@ -361,6 +370,7 @@ impl Scoreboard {
         let index = self.lost_again.partition_point(|&packet| packet < sequence);
         self.lost_again.insert(index, sequence);
         self.retransmitted -= 1;
+        self.ever_lost += 1;
     }
 
     /// Whether the first packet in flight is lost and its retransmission is in the network.

@@ -113,7 +113,7 @@ def _timeouts() -> Vector:
     """Ten packets and their retransmissions are lost."""
     first_s = 0.202 + 0.3
     second_s = first_s + 0.6
-    third_s = second_s + RTT_S + 1.2
+    third_s = second_s + RTT_S + 0.3
     return vector(
         "repeated-timeouts",
         "A timeout that repeats leaves ssthresh as it is; one after progress does not",
@@ -144,11 +144,12 @@ def _timeouts() -> Vector:
             third_s - 3 * CLOCK_S,
             third_s + 3 * CLOCK_S,
             1,
-            "Karn: no RTT sample, so the timeout is still four times as long",
+            "the RTT sample by its timestamp ends the backoff: RTT + 200 ms",
             event="sent_again",
         ),
         holds("ssthresh_packets", third_s + 3 * CLOCK_S, 2, "an ACK came in between: half of two"),
         control="reno",
+        has_timestamps=True,
     )
 
 
