@@ -147,7 +147,13 @@ def _mark() -> Vector:
                 1 - at % 2,
                 f"(5 * {at + 1} + 9) / 10 - {(at + 1) // 2} packets that have left before",
             )
-            for at in range(1, 9)
+            for at in range(1, 8)
+        ),
+        leave(
+            RTT_S + 8 * GAP_S - 0.001,
+            RTT_S + 8 * GAP_S + 0.001,
+            0,
+            "5 in flight after the 9th: ssthresh is reached, min(5 - 5, ...) = 0",
         ),
         control="reno",
         has_ecn=True,
