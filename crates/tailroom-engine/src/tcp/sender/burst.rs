@@ -1,5 +1,7 @@
 //! How many packets a host with segmentation offload sends at once.
 
+use super::Sender;
+use super::rtt::SmoothedRtt;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::units::{Time, float};
 
@@ -12,6 +14,9 @@ const MIN_PACKETS: u64 = 2;
 /// The allowance for near hosts halves with each 512 us of RTT (Linux `tcp_tso_rtt_log`, 9 bits).
 const HALVING_PICOSECONDS: u64 = 512_000_000;
 
+/// The first packets of a connection leave as the window allows although it is paced (Linux
+/// `tcp_update_skb_after_send`, from the tenth on).
+const UNPACED_PACKETS: u64 = 10;
 /// A host waits for a larger burst only if the next ACK is due within this time (Linux
 /// `tcp_tso_should_defer`, since 6.18).
 const PATIENCE: Time = Time::from_milliseconds(1);
@@ -90,6 +95,71 @@ impl Deferral {
         }
         let half = Time::from_picoseconds(self.srtt.picoseconds() / 2);
         first_sent.is_none_or(|sent| (sent + self.srtt).since(now) <= half.min(PATIENCE))
+    }
+}
+
+impl Sender {
+    /// Number of packets that must fit into the window before a host with segmentation offload
+    /// sends: its burst, but at most a third of the window (Linux `tcp_tso_win_divisor`), and one
+    /// packet if no packet is in flight.
+    pub(super) fn burst(&self, in_flight: u64) -> u64 {
+        if in_flight == 0 || self.is_rate_based() {
+            return 1;
+        }
+        self.burst_of(self.cwnd, self.rtt.smoothed())
+    }
+
+    /// The burst that a host with segmentation offload waits for while packets are in flight.
+    pub(super) fn burst_of(&self, cwnd: f64, rtt: &SmoothedRtt) -> u64 {
+        self.host_burst(cwnd, rtt).min(cwnd as u64 / 3).max(1)
+    }
+
+    /// The burst of the host, whatever the window allows.
+    fn host_burst(&self, cwnd: f64, rtt: &SmoothedRtt) -> u64 {
+        match self.options.send_burst {
+            SendBurst::Packets(packets) => u64::from(packets),
+            SendBurst::Named(Automatic::Auto) => {
+                let rate = self.pacer.host_rate(cwnd, self.ssthresh, rtt.srtt());
+                automatic_packets(rate, self.payload_bytes(), rtt.least())
+            }
+        }
+    }
+
+    /// What a decision to wait for a larger burst depends on, with so many packets in flight.
+    pub(super) fn deferral(&self, in_flight: u64) -> Deferral {
+        Deferral {
+            next: self.next,
+            window: self.cwnd - float(in_flight),
+            last_sent: self.last_sent.max(self.pacer.next_departure()),
+            srtt: self.rtt.srtt(),
+        }
+    }
+
+    /// Whether a host waits for a larger burst, if the window has room for some packets of it.
+    #[inline]
+    pub(super) fn may_defer(&self, now: Time, deferral: Deferral) -> bool {
+        let first_sent = self.rack.as_ref().and_then(|rack| rack.first_sent());
+        let left = if self.objects.is_some() {
+            DataLeft::UpTo(self.send_queue.packets - deferral.next)
+        } else {
+            DataLeft::Exactly(self.send_queue.packets - deferral.next)
+        };
+        self.options.send_burst != SendBurst::AUTO || deferral.is_due(now, left, first_sent)
+    }
+
+    /// Paces a packet of a window law whose scenario asks for it. New packets leave in the bursts of the
+    /// host, and each retransmission by itself (Linux `tcp_xmit_retransmit_queue`).
+    #[inline]
+    pub(super) fn pace(&mut self, now: Time, is_retransmission: bool) {
+        if !self.pacer.is_on() {
+            return;
+        }
+        let is_paced = self.next >= UNPACED_PACKETS;
+        let window = self.cwnd.max(float(self.next - self.una));
+        let rate = self.pacer.host_rate(window, self.ssthresh, self.rtt.srtt());
+        let gap = if is_paced { Time::from_seconds(1.0 / rate) } else { Time::ZERO };
+        let burst = self.host_burst(self.cwnd, self.rtt.smoothed()).min(self.cwnd as u64 / 2);
+        self.pacer.on_sent(now, gap, if is_retransmission { 1 } else { burst });
     }
 }
 

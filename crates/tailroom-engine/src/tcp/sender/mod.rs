@@ -47,7 +47,7 @@ use crate::quantity::PositiveDuration;
 use crate::traffic::objects::Objects;
 use crate::units::{Rate, Time, float};
 use blocks::{BlockPacer, BlockState, HeldPacket};
-use burst::{Automatic, DataLeft, Deferral, SendBurst};
+use burst::SendBurst;
 use ecn::EcnState;
 pub(super) use fast_path::{FastSender, PlainAck};
 use handshake::Handshake;
@@ -55,7 +55,7 @@ use pacer::Pacer;
 use rack::Rack;
 use rate_based::RateBasedSender;
 use recovery::{Recovery, RepairRule};
-use rtt::{RttEstimator, RttSamples, SmoothedRtt};
+use rtt::{RttEstimator, RttSamples};
 use scoreboard::Scoreboard;
 use slow_start::SlowStart;
 use undo::Undo;
@@ -65,10 +65,6 @@ use window_use::WindowUse;
 /// may hold a hundred times as many: seconds in which nobody could interrupt the run or see that memory
 /// is used up. (If the window jumps by so much, an ACK that follows closely makes it send all at once.)
 const MOST_AT_ONCE: u64 = 1 << 20;
-
-/// The first packets of a connection leave as the window allows although it is paced (Linux
-/// `tcp_update_skb_after_send`, from the tenth on).
-const UNPACED_PACKETS: u64 = 10;
 
 /// Takes the packets of a sender.
 pub trait PacketSink {
@@ -262,7 +258,7 @@ impl Sender {
             ecn: EcnState::new(spec.ecn, spec.congestion.parameters().needs_marks()),
             options: Options {
                 uses_karn: spec.rtt_samples == RttSamples::Karn,
-                uses_prr: spec.prr,
+                uses_prr: spec.prr && spec.recovery.has_sack() && !is_rate_based,
                 counts_lost_in_pipe: spec.count_lost_in_pipe,
                 restart_at_retransmission: spec.restart_rto_at_retransmission,
                 forget_sack_at_timeout: spec.forget_sack_at_timeout,
@@ -587,54 +583,6 @@ impl Sender {
         }
     }
 
-    /// Number of packets that must fit into the window before a host with segmentation offload
-    /// sends: its burst, but at most a third of the window (Linux `tcp_tso_win_divisor`), and one
-    /// packet if no packet is in flight.
-    fn burst(&self, in_flight: u64) -> u64 {
-        if in_flight == 0 || self.is_rate_based() {
-            return 1;
-        }
-        self.burst_of(self.cwnd, self.rtt.smoothed())
-    }
-
-    /// The burst that a host with segmentation offload waits for while packets are in flight.
-    fn burst_of(&self, cwnd: f64, rtt: &SmoothedRtt) -> u64 {
-        self.host_burst(cwnd, rtt).min(cwnd as u64 / 3).max(1)
-    }
-
-    /// The burst of the host, whatever the window allows.
-    fn host_burst(&self, cwnd: f64, rtt: &SmoothedRtt) -> u64 {
-        match self.options.send_burst {
-            SendBurst::Packets(packets) => u64::from(packets),
-            SendBurst::Named(Automatic::Auto) => {
-                let rate = self.pacer.host_rate(cwnd, self.ssthresh, rtt.srtt());
-                burst::automatic_packets(rate, self.payload_bytes(), rtt.least())
-            }
-        }
-    }
-
-    /// What a decision to wait for a larger burst depends on, with so many packets in flight.
-    fn deferral(&self, in_flight: u64) -> Deferral {
-        Deferral {
-            next: self.next,
-            window: self.cwnd - float(in_flight),
-            last_sent: self.last_sent.max(self.pacer.next_departure()),
-            srtt: self.rtt.srtt(),
-        }
-    }
-
-    /// Whether a host waits for a larger burst, if the window has room for some packets of it.
-    #[inline]
-    fn may_defer(&self, now: Time, deferral: Deferral) -> bool {
-        let first_sent = self.rack.as_ref().and_then(|rack| rack.first_sent());
-        let left = if self.objects.is_some() {
-            DataLeft::UpTo(self.send_queue.packets - deferral.next)
-        } else {
-            DataLeft::Exactly(self.send_queue.packets - deferral.next)
-        };
-        self.options.send_burst != SendBurst::AUTO || deferral.is_due(now, left, first_sent)
-    }
-
     /// Bytes of data in a packet.
     fn payload_bytes(&self) -> u32 {
         self.send_queue.packet_bytes - self.send_queue.header_bytes
@@ -673,21 +621,6 @@ impl Sender {
             return false;
         }
         true
-    }
-
-    /// Paces a packet of a window law whose scenario asks for it. New packets leave in the bursts of the
-    /// host, and each retransmission by itself (Linux `tcp_xmit_retransmit_queue`).
-    #[inline]
-    fn pace(&mut self, now: Time, is_retransmission: bool) {
-        if !self.pacer.is_on() {
-            return;
-        }
-        let is_paced = self.next >= UNPACED_PACKETS;
-        let window = self.cwnd.max(float(self.next - self.una));
-        let rate = self.pacer.host_rate(window, self.ssthresh, self.rtt.srtt());
-        let gap = if is_paced { Time::from_seconds(1.0 / rate) } else { Time::ZERO };
-        let burst = self.host_burst(self.cwnd, self.rtt.smoothed()).min(self.cwnd as u64 / 2);
-        self.pacer.on_sent(now, gap, if is_retransmission { 1 } else { burst });
     }
 
     /// Paces a packet in blocks or at the control's rate; returns whether the packet is held.
