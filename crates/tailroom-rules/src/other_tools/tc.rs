@@ -119,8 +119,12 @@ fn codel_times(port: &Taking) -> Result<String, String> {
 }
 
 fn flows_and_quantum(port: &Taking) -> String {
-    let quantum = port.bytes("queue.quantum").unwrap_or(0);
-    format!("flows {} quantum {quantum}", port.whole("queue.flows"))
+    format!("flows {}{}", port.whole("queue.flows"), quantum(port))
+}
+
+/// The option `quantum`, whose default is the largest packet of the interface.
+fn quantum(port: &Taking) -> String {
+    port.bytes("queue.quantum").map_or_else(String::new, |quantum| format!(" quantum {quantum}"))
 }
 
 fn pie(port: &Taking) -> Result<String, String> {
@@ -142,11 +146,11 @@ fn fq_pie(port: &Taking) -> Result<String, String> {
          whole microseconds, and alpha and beta up to 2 in sixteenths",
     )?;
     let LinuxPie { times, gains } = options;
-    let quantum = port.bytes("queue.quantum").unwrap_or(0);
     Ok(format!(
-        "fq_pie {}flows {} {times} {gains} quantum {quantum} ecn_prob {whole_percent} ecn",
+        "fq_pie {}flows {} {times} {gains}{} ecn_prob {whole_percent} ecn",
         limit(port),
         port.whole("queue.flows"),
+        quantum(port),
     ))
 }
 

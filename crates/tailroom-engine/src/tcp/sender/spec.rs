@@ -11,9 +11,14 @@ use crate::congestion::CongestionConfig;
 use crate::congestion::reno::RenoParams;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::link::arrivals::ArrivalLogSpec;
+use crate::packet::AckSizes;
 use crate::quantity::{PositiveDuration, Size};
 use crate::tcp::receiver::DelayedAck;
 use crate::units::Time;
+
+/// An ACK with timestamps: IPv4 and TCP have 20 B each, and the option takes 12 B with its padding (Linux
+/// `TCPOLEN_TSTAMP_ALIGNED`).
+const ACK_WITH_TIMESTAMPS: u64 = 52;
 
 /// Transport of a group of flows, including its congestion control.
 ///
@@ -64,9 +69,12 @@ pub struct TcpSpec {
     #[serde(default)]
     #[schemars(length(max = 250))]
     pub reverse_path: Vec<String>,
-    /// Size of a pure ACK on the wire. It has an effect only with a `reverse_path`.
-    #[serde(default = "small_packet")]
-    pub ack_size: Size,
+    /// Size of a pure ACK without SACK blocks on the wire; the first block adds 12 B, each other block
+    /// 8 B (RFC 2018 sec. 3). At least 52 B with `timestamp_tick`: IPv4, TCP and its timestamps.
+    /// Default: `header_size`, an ACK being a packet without data. It has an effect only with a
+    /// `reverse_path`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_size: Option<Size>,
     /// Initial window, in packets (RFC 6928: 10).
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 100_000_000))]
@@ -189,7 +197,7 @@ impl TcpSpec {
             sack_compression: false,
             ack_aggregation: None,
             reverse_path: Vec::new(),
-            ack_size: small_packet(),
+            ack_size: None,
             initial_window: ten(),
             initial_ssthresh: None,
             handshake: Handshake::default(),
@@ -225,19 +233,32 @@ impl TcpSpec {
         self.rto_granularity.unwrap_or(self.min_rto).time()
     }
 
-    /// Size of a pure ACK on the wire, in bytes. The check of the scenario limits it to the size
-    /// of an IP packet.
-    pub fn ack_bytes(&self) -> u32 {
-        self.ack_size.bytes() as u32
+    /// The sizes of pure ACKs on the wire, where packets have headers of `header_bytes`. The check of
+    /// the scenario limits them to the size of an IP packet.
+    pub fn ack_sizes(&self, header_bytes: u32) -> AckSizes {
+        let headers = u64::from(header_bytes).max(self.least_ack_bytes());
+        let least = self.ack_size.map_or(headers, Size::bytes);
+        AckSizes { least: least as u32, has_sack: self.recovery.has_sack() }
+    }
+
+    /// The smallest size that an ACK can have with the options of the host, in bytes; 1 if none is known.
+    pub fn least_ack_bytes(&self) -> u64 {
+        self.timestamp_clock().map_or(1, |_| ACK_WITH_TIMESTAMPS)
+    }
+
+    /// Whether packets and ACKs carry timestamps (RFC 7323).
+    pub fn has_timestamps(&self) -> bool {
+        self.rtt_samples == RttSamples::Timestamps
+    }
+
+    /// Tick of the timestamps that the host sends, if there are any and it is known.
+    pub fn timestamp_clock(&self) -> Option<Time> {
+        self.timestamp_tick.filter(|_| self.has_timestamps()).map(PositiveDuration::time)
     }
 }
 
 fn reno() -> CongestionConfig {
     CongestionConfig::Reno(RenoParams::default())
-}
-
-fn small_packet() -> Size {
-    Size::new(40)
 }
 
 fn ten() -> u32 {
