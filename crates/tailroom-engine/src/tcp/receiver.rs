@@ -460,7 +460,8 @@ impl Receiver {
         let covers_mark = std::mem::take(&mut self.covers_mark);
         let duplicate = self.duplicate.take();
         // Timestamps leave room for three blocks, and a duplicate is one of them (RFC 2883 sec. 4).
-        let most = MAX_SACK_BLOCKS - usize::from(duplicate.is_some() && self.in_order.has_timestamps);
+        let most =
+            MAX_SACK_BLOCKS - usize::from(duplicate.is_some() && self.in_order.has_timestamps);
         Ack {
             cumulative: self.in_order.next,
             echo,
