@@ -1,4 +1,4 @@
-//! RACK beside a plain walk over all records, on random deliveries.
+//! RACK compared with a plain walk over all records, on random deliveries.
 
 use super::*;
 use crate::random::{SmallStream, below};
