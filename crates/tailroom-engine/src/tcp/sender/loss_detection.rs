@@ -66,7 +66,7 @@ impl Sender {
         let path = self.path();
         let Sender { rack, scoreboard, congestion_control, cwnd, una, next, .. } = self;
         let Some(rack) = rack else { return 0 };
-        rack.note_duplicate(ack.duplicate.is_some(), *una, *next);
+        rack.note_duplicate(ack.duplicate, *una, *next);
         let mut lost_again = 0;
         let wait = rack.detect_after_ack(now, path, scoreboard, |sequence| {
             lost_again += 1;

@@ -14,6 +14,7 @@ pub mod ecn;
 mod fast_path;
 pub mod handshake;
 pub mod hystart;
+pub mod info;
 mod loss_detection;
 pub mod pacer;
 pub mod prr;

@@ -254,12 +254,16 @@ impl Rack {
         self.is_reordering_seen = true;
     }
 
-    /// Adapts the reordering window to a duplicate that the receiver has reported (sec. 6.2 step 4).
-    pub fn note_duplicate(&mut self, is_reported: bool, una: u64, next: u64) {
+    /// Adapts the reordering window to a duplicate that the receiver has reported (sec. 6.2 step 4):
+    /// not while no packets have changed their order, nor to that of a probe, which a timer has sent
+    /// (Linux `tcp_dsack_seen`).
+    pub fn note_duplicate(&mut self, duplicate: Option<u64>, una: u64, next: u64) {
         if self.duplicate_round.is_some_and(|round| una >= round) {
             self.duplicate_round = None;
         }
-        if is_reported && self.duplicate_round.is_none() {
+        let probed = self.probe.filter(|probe| probe.is_retransmission).map(|probe| probe.end - 1);
+        let is_telling = duplicate.is_some() && duplicate != probed && self.is_reordering_seen;
+        if is_telling && self.duplicate_round.is_none() {
             self.duplicate_round = Some(next);
             self.window_quarters = self.window_quarters.saturating_add(1);
             self.recoveries_left = RECOVERIES_WITHOUT_DUPLICATE;

@@ -89,6 +89,11 @@ impl Scoreboard {
         self.lost > 0
     }
 
+    /// Packets that are lost and not acknowledged, retransmitted or not.
+    pub fn lost(&self) -> u64 {
+        self.lost
+    }
+
     /// Packets whose retransmission is in the network.
     pub fn retransmitted(&self) -> u64 {
         self.retransmitted

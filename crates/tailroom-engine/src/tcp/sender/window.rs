@@ -144,12 +144,14 @@ impl Sender {
     /// while the window limits the sender. The sender here takes cwnd too, and cwnd does not grow
     /// otherwise, as RFC 9438 sec. 4.6 requires. There are two exceptions:
     /// * after an application has paused, the flight size counts, unless `window_validation` lets cwnd
-    ///   follow the use of it as in Linux;
+    ///   follow the use of it as in Linux, or losses are found as in Linux (by RACK), which takes
+    ///   cwnd whether or not its sysctl lets an idle time shrink it;
     /// * during proportional rate reduction cwnd follows the pipe: ssthresh, its target, counts.
     fn congested_window(&self) -> f64 {
         let window = if self.has_prr() { self.ssthresh } else { self.cwnd };
         let is_limited_by_application = self.objects.is_some() && !self.is_window_limited;
-        if is_limited_by_application && !self.options.validates_window {
+        let is_linux = self.options.validates_window || self.rack.is_some();
+        if is_limited_by_application && !is_linux {
             window.min(float(self.next - self.una))
         } else {
             window
