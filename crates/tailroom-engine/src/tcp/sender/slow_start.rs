@@ -22,7 +22,7 @@ pub enum SlowStartSpec {
         #[schemars(range(min = 2, max = 1_000_000_000))]
         max_ssthresh: u32,
     },
-    /// HyStart as in CUBIC of Linux (net/ipv4/tcp_cubic.c): from 16 packets on, end slow start at once
+    /// HyStart as in CUBIC of Linux (`net/ipv4/tcp_cubic.c`): from 16 packets on, end slow start at once
     /// when a round trip's ACKs come at most 2 ms apart for more than half of the smallest RTT, or
     /// when its first nine RTT samples all exceed the smallest RTT by more than an eighth, at least 4
     /// and at most 16 ms. Needs a control without a start of its own.
