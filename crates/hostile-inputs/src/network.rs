@@ -206,7 +206,7 @@ fn edit_transport(tcp: &mut TcpSpec, field: usize, value: u64) {
         1 => tcp.initial_ssthresh = Some(value as u32),
         2 => tcp.max_window = Some(value),
         3 => tcp.min_rto = PositiveDuration::new(value),
-        4 => tcp.ack_size = Size::new(value),
+        4 => tcp.ack_size = Some(Size::new(value)),
         _ => tcp.initial_rto = Some(PositiveDuration::new(value)),
     }
 }

@@ -678,7 +678,7 @@ class PublishedDistribution(TypedDict):
 PublishedRateDistribution: TypeAlias = PublishedDistribution
 
 
-class EmpiricalDistribution(TypedDict):
+class EmpiricalDistribution(TypedDict, Generic[Quantity]):
     """The distribution function of a file, straight lines between its points."""
 
     kind: Literal["empirical"]
@@ -689,10 +689,13 @@ class EmpiricalDistribution(TypedDict):
     last probability is 100 instead of 1, all are percentages, as in the `size percent` tables
     of data-centre traffic generators (HPCC). The same value twice, or a first probability above
     0, makes a step: a value with a probability of its own. Empty lines and lines that begin
-    with # are skipped."""
+    with # are skipped. Lists of ns-2 (value, count, probability) and Homa (the mean first,
+    which tells whether values between the listed ones occur) are read, too."""
+    unit: NotRequired[Quantity]
+    """What a value without a unit counts: `1460 B` for a list in packets."""
 
 
-EmpiricalRateDistribution: TypeAlias = EmpiricalDistribution
+EmpiricalRateDistribution: TypeAlias = EmpiricalDistribution[Rate]
 
 RateDistribution: TypeAlias = (
     UniformRateDistribution
@@ -744,7 +747,7 @@ MixDurationDistribution: TypeAlias = MixDistribution[Duration]
 
 PublishedDurationDistribution: TypeAlias = PublishedDistribution
 
-EmpiricalDurationDistribution: TypeAlias = EmpiricalDistribution
+EmpiricalDurationDistribution: TypeAlias = EmpiricalDistribution[Duration]
 
 DurationDistribution: TypeAlias = (
     UniformDurationDistribution
@@ -1280,7 +1283,7 @@ MixSizeDistribution: TypeAlias = MixDistribution[Size]
 
 PublishedSizeDistribution: TypeAlias = PublishedDistribution
 
-EmpiricalSizeDistribution: TypeAlias = EmpiricalDistribution
+EmpiricalSizeDistribution: TypeAlias = EmpiricalDistribution[Size]
 
 SizeDistribution: TypeAlias = (
     UniformSizeDistribution
@@ -1385,7 +1388,7 @@ MixPositiveDurationDistribution: TypeAlias = MixDistribution[PositiveDuration]
 
 PublishedPositiveDurationDistribution: TypeAlias = PublishedDistribution
 
-EmpiricalPositiveDurationDistribution: TypeAlias = EmpiricalDistribution
+EmpiricalPositiveDurationDistribution: TypeAlias = EmpiricalDistribution[PositiveDuration]
 
 PositiveDurationDistribution: TypeAlias = (
     UniformPositiveDurationDistribution

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use super::{AnyRateBasedControl, CongestionConfig};
 use crate::packet::{Packet, StoredAck};
 use crate::probe::flow::Checkpoints;
-use crate::quantity::{PositiveDuration, Size};
+use crate::quantity::PositiveDuration;
 use crate::tcp::TcpSpec;
 use crate::tcp::receiver::{DelayedAck, Receiver};
 use crate::tcp::sender::burst::SendBurst;
@@ -204,6 +204,6 @@ fn tcp(congestion: CongestionConfig) -> TcpSpec {
         ecn: EcnMode::Off,
         endpoint_log: None,
         reverse_path: Vec::new(),
-        ack_size: Size::new(40),
+        ack_size: None,
     }
 }

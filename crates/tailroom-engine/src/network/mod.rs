@@ -15,6 +15,7 @@ use crate::congestion::CongestionConfig;
 use crate::fabric::{HostPairs, Route, path_of};
 use crate::link::LinkSpec;
 use crate::link::ingress_pool::IngressMemory;
+use crate::packet::AckSizes;
 use crate::packet::ties::Ties;
 use crate::pool::{PoolSpec, Pools};
 use crate::private_path::SharedPath;
@@ -126,6 +127,11 @@ impl GroupSpec {
     ) -> Self {
         let group = GroupSpec::new(name, hosts.links(), source);
         GroupSpec { hosts: Some(hosts), ..group }
+    }
+
+    /// The sizes of its ACKs on the wire; `None` without a transport.
+    pub fn ack_sizes(&self) -> Option<AckSizes> {
+        self.tcp.as_ref().map(|tcp| tcp.ack_sizes(self.header_size))
     }
 
     /// Whether the packets at the ends of its flows are recorded.
@@ -338,7 +344,7 @@ impl Network {
         let data = groups().filter(|group| group.path.contains(&index));
         let largest = data.map(|group| group.packet_size).max();
         let acks = groups().filter(|group| group.reverse_path.contains(&index));
-        let largest_ack = acks.filter_map(|group| group.tcp.as_ref()).map(TcpSpec::ack_bytes).max();
+        let largest_ack = acks.filter_map(GroupSpec::ack_sizes).map(|sizes| sizes.least).max();
         let members = crossing.iter().map(|&at| (self.groups[at].name.clone(), self.members(at)));
         LinkInfo {
             name: self.links[index].name.clone(),

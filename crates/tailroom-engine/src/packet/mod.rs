@@ -124,6 +124,25 @@ impl Ack<'_> {
     }
 }
 
+/// The sizes of the pure ACKs of a connection on the wire.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct AckSizes {
+    /// Bytes of an ACK without SACK blocks.
+    pub least: u32,
+    /// Whether ACKs carry SACK blocks.
+    pub has_sack: bool,
+}
+
+impl AckSizes {
+    /// The size of an ACK in bytes: the option takes 4 bytes with its padding, and 8 for each block
+    /// (RFC 2018 sec. 3; `TCPOLEN_SACK_BASE_ALIGNED` and `TCPOLEN_SACK_PERBLOCK` of Linux).
+    pub fn of(self, ack: &Ack<'_>) -> u32 {
+        let blocks = ack.reported().count() as u32;
+        let option = if self.has_sack && blocks > 0 { 4 + 8 * blocks } else { 0 };
+        (self.least + option).min(MAX_PACKET_BYTES)
+    }
+}
+
 /// An [`Ack`] that owns its blocks while it waits in a shared queue.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct StoredAck {

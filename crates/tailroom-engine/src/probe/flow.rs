@@ -138,6 +138,9 @@ pub struct FlowAccount {
     /// Packets that left the last shared link inside the measured window and that the receiver had
     /// already.
     pub duplicates_measured: u64,
+    /// Packets that left the last shared link inside the measured window and that the receiver
+    /// discarded.
+    pub discarded_measured: u64,
     /// ACKs on the shared links of the reverse path.
     pub acks_on_the_way: u64,
 }

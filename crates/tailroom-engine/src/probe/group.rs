@@ -18,7 +18,10 @@ pub struct GroupProbe {
     /// Packets that left the last link of their path in the measured window and that their receiver
     /// had already.
     pub duplicates: u64,
-    /// Bytes of these packets on the wire.
+    /// Packets that left the last link of their path in the measured window and that their receiver
+    /// discarded.
+    pub discarded: u64,
+    /// Bytes of the duplicates on the wire.
     pub duplicate_bytes: u64,
     /// In picoseconds: an integer, so that the result does not depend on the order in which flows
     /// receive packets.

@@ -4,7 +4,7 @@
 
 use super::buffer::{Buffer, DropReason, PacketHandle};
 use super::codel::{CodelState, INTERVAL, Settings, TARGET, check_target};
-use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
+use super::flow_queues::{FLOWS, FlowQueues, LIMIT, check_turn, quantum_or_packet};
 use super::{BadParameter, Gauge, LinkInfo, Parameters, Retune, Scheduler};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::transit::Transit;
@@ -28,9 +28,12 @@ pub struct FqCodelParams {
     /// hash share a queue.
     #[schemars(range(min = 1, max = 65_536))]
     pub flows: u32,
-    /// Bytes that a flow may send per turn; at least the largest packet (1514 B: RFC 8290 sec.
-    /// 5.2.4).
-    pub quantum: Size,
+    /// Bytes that a flow may send per turn, 256 B or more; with less than a packet ("300 B", for slow
+    /// links), small packets pass large ones of other flows. Default: the largest packet of the link, at
+    /// least 1500 B: the MTU of RFC 8290 sec. 5.2.4 and of Linux, which both count the header of the link
+    /// layer if packets do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<Size>,
     /// Queueing delay that may persist per flow; at least the time that the link takes for the
     /// largest packet (5 ms: RFC 8290 sec. 5.2.2).
     pub target: PositiveDuration,
@@ -44,7 +47,7 @@ impl Default for FqCodelParams {
         FqCodelParams {
             limit: QueueLimit::packets(LIMIT),
             flows: FLOWS,
-            quantum: QUANTUM,
+            quantum: None,
             target: TARGET,
             interval: INTERVAL,
         }
@@ -64,9 +67,9 @@ impl Parameters for FqCodelParams {
         &["target"]
     }
 
-    fn validate(&self, link: &LinkInfo) -> Result<(), BadParameter> {
+    fn validate(&self, _link: &LinkInfo) -> Result<(), BadParameter> {
         check_target(self.target, self.interval)?;
-        check_quantum(self.quantum, link)
+        check_turn(self.quantum)
     }
 }
 
@@ -81,7 +84,7 @@ pub struct FqCodel {
 impl FqCodel {
     /// Creates the discipline for `link`.
     pub fn new(params: &FqCodelParams, link: &LinkInfo) -> Self {
-        let (flows, quantum) = (params.flows, params.quantum);
+        let (flows, quantum) = (params.flows, quantum_or_packet(params.quantum, link));
         FqCodel {
             limit: link.limit(params.limit),
             settings: Settings::new(params.target, params.interval, link),
@@ -268,7 +271,7 @@ mod tests {
 
     /// Queues with a quantum of one packet of 1,000 bytes, so that each turn sends one packet.
     fn start_with_turns_of_one() -> (FqCodel, Buffer) {
-        let params = FqCodelParams { quantum: Size::new(1_000), ..Default::default() };
+        let params = FqCodelParams { quantum: Some(Size::new(1_000)), ..Default::default() };
         (FqCodel::new(&params, &script::link(8_000_000)), Buffer::default())
     }
 
@@ -320,8 +323,8 @@ mod tests {
     fn parameters_must_agree_with_the_link_and_with_each_other() {
         let link = script::link(8_000_000);
         assert_eq!(FqCodelParams::default().validate(&link), Ok(()));
-        let small = FqCodelParams { quantum: Size::new(500), ..Default::default() };
-        assert_eq!(small.validate(&link).expect_err("below a packet").key, "quantum");
+        let small = FqCodelParams { quantum: Some(Size::new(255)), ..Default::default() };
+        assert_eq!(small.validate(&link).expect_err("below the least of Linux").key, "quantum");
         let long = FqCodelParams { target: INTERVAL, ..Default::default() };
         assert_eq!(long.validate(&link).expect_err("not below the interval").key, "target");
     }

@@ -4,7 +4,7 @@
 //! arriving packets: PIE drops early enough that no queue needs to be cut.
 
 use super::buffer::{Buffer, DropReason, PacketHandle};
-use super::flow_queues::{FLOWS, FlowQueues, LIMIT, QUANTUM, check_quantum};
+use super::flow_queues::{FLOWS, FlowQueues, LIMIT, check_turn, quantum_or_packet};
 use super::pie::{
     ALPHA, BETA, MARK_UP_TO, MAX_BURST, PieParams, PieState, Settings, TARGET, UPDATE_INTERVAL,
     check_update_interval,
@@ -29,9 +29,12 @@ pub struct FqPieParams {
     /// the same hash share a queue.
     #[schemars(range(min = 1, max = 65_536))]
     pub flows: u32,
-    /// Bytes that a flow may send per turn; at least the largest packet (1514 B: Linux, as RFC 8290
-    /// sec. 5.2.4).
-    pub quantum: Size,
+    /// Bytes that a flow may send per turn, 256 B or more; with less than a packet ("300 B", for slow
+    /// links), small packets pass large ones of other flows. Default: the largest packet of the link, at
+    /// least 1500 B: the MTU of RFC 8290 sec. 5.2.4 and of Linux, which both count the header of the link
+    /// layer if packets do.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub quantum: Option<Size>,
     /// Queueing delay that the control loop of a flow aims for (15 ms: RFC 8033 sec. 4.2).
     pub target: PositiveDuration,
     /// Time between updates of the drop probabilities (15 ms: RFC 8033 sec. 4.2).
@@ -59,7 +62,7 @@ impl Default for FqPieParams {
         FqPieParams {
             limit: QueueLimit::packets(LIMIT),
             flows: FLOWS,
-            quantum: QUANTUM,
+            quantum: None,
             target: TARGET,
             update_interval: UPDATE_INTERVAL,
             alpha: ALPHA,
@@ -100,9 +103,9 @@ impl Parameters for FqPieParams {
         &["target"]
     }
 
-    fn validate(&self, link: &LinkInfo) -> Result<(), BadParameter> {
+    fn validate(&self, _link: &LinkInfo) -> Result<(), BadParameter> {
         check_update_interval(self.update_interval)?;
-        check_quantum(self.quantum, link)
+        check_turn(self.quantum)
     }
 }
 
@@ -121,10 +124,11 @@ impl FqPie {
         let settings = Settings::new(&params.per_queue(), link);
         let mut random = link.random();
         let aqm_state = PieState::new(&settings);
+        let quantum = quantum_or_packet(params.quantum, link);
         FqPie {
             limit: link.limit(params.limit),
             settings,
-            queues: FlowQueues::new(params.flows, params.quantum, aqm_state, &mut random),
+            queues: FlowQueues::new(params.flows, quantum, aqm_state, &mut random),
             random,
         }
     }
@@ -221,7 +225,7 @@ mod tests {
                 queue.enqueue(packet, &mut buffer);
             }
         }
-        // A turn is two packets, as a packet of 1,000 bytes leaves 514 of the first quantum. Flow 0
+        // A turn is two packets, as a packet of 1,000 bytes leaves 500 of the first quantum. Flow 0
         // sends at 40 and 41 ms, flow 1 its only packet at 42 ms, flow 2 at 43 and 44 ms.
         for (now, flow) in [(40, 0), (41, 0), (42, 1), (43, 2), (44, 2)] {
             let sent = script::sent(&mut queue, MS(now), &mut buffer).expect("packets wait");
@@ -335,8 +339,8 @@ mod tests {
     fn parameters_must_agree_with_the_link() {
         let link = script::link(8_000_000);
         assert_eq!(FqPieParams::default().validate(&link), Ok(()));
-        let small = FqPieParams { quantum: Size::new(500), ..Default::default() };
-        assert_eq!(small.validate(&link).expect_err("below a packet").key, "quantum");
+        let small = FqPieParams { quantum: Some(Size::new(255)), ..Default::default() };
+        assert_eq!(small.validate(&link).expect_err("below the least of Linux").key, "quantum");
         let often = FqPieParams { update_interval: PositiveDuration::new(1), ..Default::default() };
         assert_eq!(often.validate(&link).expect_err("every picosecond").key, "update_interval");
     }

@@ -33,6 +33,9 @@ pub struct FlowSummary {
     /// Number of packets that arrived though the receiver had them already: retransmissions of packets
     /// that were not lost, by when they left the last link of the path.
     pub duplicate_packets: u64,
+    /// Number of packets that arrived so late behind others that the receiver discarded them by their
+    /// timestamps (RFC 7323 sec. 5), by when they left the last link of the path.
+    pub discarded_packets: u64,
     /// Mean of the RTT samples; null for an unresponsive flow.
     pub rtt_s_mean: Option<f64>,
     /// Mean time from sending to arrival of the packets of an unresponsive flow; null under
@@ -78,6 +81,7 @@ pub(super) fn flow_summary(run: &FinishedRun<'_>, index: usize) -> FlowSummary {
         marked_fraction: ratio(data.account.marked_measured as f64, window.sent as f64),
         retransmissions: window.retransmissions,
         duplicate_packets: data.account.duplicates_measured,
+        discarded_packets: data.account.discarded_measured,
         rtt_s_mean: measured.filter(|_| data.is_controlled),
         one_way_delay_s_mean: measured.filter(|_| !data.is_controlled),
         cwnd_packets_mean: data.is_controlled.then_some(window.cwnd_area * 1e-12 / span),

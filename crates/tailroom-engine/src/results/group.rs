@@ -38,6 +38,9 @@ pub struct GroupSummary {
     /// Number of packets that arrived though the receiver had them already: retransmissions of packets
     /// that were not lost, by when they left the last link of the path; sum over the flows.
     pub duplicate_packets: u64,
+    /// Number of packets that arrived so late behind others that the receiver discarded them by their
+    /// timestamps (RFC 7323 sec. 5), by when they left the last link of the path; sum over the flows.
+    pub discarded_packets: u64,
     /// Mean of the RTT samples: of permanent flows, the mean over the flows of their means; of
     /// flows that arrive and depart, the mean over all samples; null for unresponsive flows.
     pub rtt_s_mean: Option<f64>,
@@ -201,6 +204,7 @@ pub(super) fn group_summary(
     let [mean, p50, p95, p99, p999, max] = queue_delay_s;
     GroupSummary {
         duplicate_packets: probe.duplicates,
+        discarded_packets: probe.discarded,
         queue_delay_s_mean: mean,
         queue_delay_s_p50: p50,
         queue_delay_s_p95: p95,

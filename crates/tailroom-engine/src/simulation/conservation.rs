@@ -8,7 +8,7 @@ use crate::packet::transit::{Stage, Transit};
 
 impl Simulation {
     /// Sent = received + lost + on the way, for each flow and for the ACKs; received = new +
-    /// duplicates, for each receiver; arrived = dropped + taken in, for each link, and its queue was
+    /// duplicates + discarded, for each receiver; arrived = dropped + taken in, for each link, and its queue was
     /// accounted for at every instant; occupied = waiting + in transmission, for each pool.
     pub(super) fn check_conservation(&mut self) -> Result<(), RunError> {
         let mut on_the_way = vec![0_u64; self.flows.len()];

@@ -362,7 +362,6 @@ fn recorded_ends(network: &Network, group: usize, flow_start: Time) -> Option<Re
         spec: ArrivalLogSpec { to: to.into(), ..asked },
         group,
         flow_start,
-        has_sack: tcp.recovery.has_sack(),
-        ack_bytes: tcp.ack_bytes(),
+        ack_sizes: tcp.ack_sizes(network.groups[group].header_size),
     })
 }

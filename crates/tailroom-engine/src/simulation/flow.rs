@@ -6,10 +6,9 @@ use crate::fabric::Route;
 use crate::flow::Endpoints;
 use crate::network::{GroupSpec, Network};
 use crate::packet::transit::Transit;
-use crate::packet::{Ack, Packet};
+use crate::packet::{Ack, AckSizes, Packet};
 use crate::private_path::NetworkSink;
 use crate::probe::flow::FlowAccount;
-use crate::tcp::TcpSpec;
 use crate::tcp::endpoint_log::End;
 use crate::units::Time;
 
@@ -18,7 +17,7 @@ use crate::units::Time;
 pub(super) struct Flow {
     pub(super) endpoints: Endpoints,
     pub(super) forward_hops: u8,
-    ack_bytes: u32,
+    ack_sizes: AckSizes,
     /// Time of the pending wake-up; [`Time::NEVER`] if there is none.
     pub(super) wake_at: Time,
     /// Whether the last byte is known to be unacknowledged; false for an unresponsive flow, whose
@@ -32,7 +31,7 @@ pub(super) struct Injector<'a> {
     pending: &'a mut Pending,
     flow: u32,
     forward_hops: u8,
-    ack_bytes: u32,
+    ack_sizes: AckSizes,
     acks_on_the_way: &'a mut u64,
 }
 
@@ -52,7 +51,8 @@ impl NetworkSink for Injector<'_> {
             }
         }
         *self.acks_on_the_way += 1;
-        let event = Transit::ack_arrival(time, self.flow, self.forward_hops, self.ack_bytes, slot);
+        let bytes = self.ack_sizes.of(&ack);
+        let event = Transit::ack_arrival(time, self.flow, self.forward_hops, bytes, slot);
         self.pending.agenda.push(event);
     }
 
@@ -109,7 +109,7 @@ impl Flow {
         Flow {
             endpoints,
             forward_hops: network.hops(&group.path_of(route)) as u8,
-            ack_bytes: group.tcp.as_ref().map_or(0, TcpSpec::ack_bytes),
+            ack_sizes: group.ack_sizes().unwrap_or_default(),
             wake_at: Time::NEVER,
             is_in_progress,
             account: FlowAccount::default(),
@@ -123,12 +123,12 @@ impl Flow {
         flow: u32,
         pending: &'a mut Pending,
     ) -> (&'a mut Endpoints, Injector<'a>) {
-        let Flow { endpoints, forward_hops, ack_bytes, account, .. } = self;
+        let Flow { endpoints, forward_hops, ack_sizes, account, .. } = self;
         let injector = Injector {
             pending,
             flow,
             forward_hops: *forward_hops,
-            ack_bytes: *ack_bytes,
+            ack_sizes: *ack_sizes,
             acks_on_the_way: &mut account.acks_on_the_way,
         };
         (endpoints, injector)

@@ -15,6 +15,7 @@ use crate::probe::flow::Checkpoints;
 use crate::queue::buffer::DropReason;
 use crate::tcp::Connection;
 use crate::tcp::endpoint_log::End;
+use crate::tcp::receiver::Receiver;
 use crate::units::Time;
 
 /// A packet at a link, and what becomes of it.
@@ -456,23 +457,25 @@ impl Simulation {
         self.fast_paths.leave(index, flow);
         flow.account.received += 1;
         let (endpoints, mut injector) = flow.endpoints_and_injector(index, pending);
-        let is_duplicate = match endpoints {
+        let (is_duplicate, is_discarded) = match endpoints {
             Endpoints::Tcp(connection) => {
                 let packet = packet.packet(connection.receiver.next());
-                let duplicates = connection.receiver.duplicates();
+                let counts = |receiver: &Receiver| (receiver.duplicates(), receiver.discarded());
+                let (duplicates, discarded) = counts(&connection.receiver);
                 connection.deliver(at, Packet { sent, ..packet }, &mut injector);
-                connection.receiver.duplicates() > duplicates
+                let after = counts(&connection.receiver);
+                (after.0 > duplicates, after.1 > discarded)
             }
             Endpoints::Unresponsive(source) => {
                 let group = routes.group_of(index);
                 source.deliver(at, sent, packet.bytes(), &mut groups[group]);
-                false
+                (false, false)
             }
         };
         let is_quiet = flow.arm(index, &mut pending.agenda);
         self.fast_paths.enter(index, flow, at);
-        if is_duplicate {
-            self.count_duplicate(packet);
+        if is_duplicate || is_discarded {
+            self.count_in_vain(packet, is_discarded);
         }
         is_quiet
     }
@@ -497,16 +500,22 @@ impl Simulation {
         self.links[hop.link as usize].busy_until()
     }
 
-    /// Counts a packet that its receiver had already, if the last link of its path sent its last bit
-    /// inside the measured window, as the departures of the link are counted.
+    /// Counts a packet that its receiver discarded or had already, if the last link of its path sent its
+    /// last bit inside the measured window, as the departures of the link are counted.
     #[cold]
-    fn count_duplicate(&mut self, packet: Transit) {
+    fn count_in_vain(&mut self, packet: Transit, is_discarded: bool) {
         let departure = self.last_departure(packet);
         let Checkpoints { measure_from, duration, .. } = self.link_checkpoints.checkpoints;
         if departure > measure_from && departure <= duration {
-            self.flows[packet.flow() as usize].account.duplicates_measured += 1;
-            let group = self.routes.group_of(packet.flow());
-            self.groups[group].on_duplicate(packet.bytes());
+            let account = &mut self.flows[packet.flow() as usize].account;
+            let group = &mut self.groups[self.routes.group_of(packet.flow())];
+            if is_discarded {
+                account.discarded_measured += 1;
+                group.discarded += 1;
+            } else {
+                account.duplicates_measured += 1;
+                group.on_duplicate(packet.bytes());
+            }
         }
     }
 }

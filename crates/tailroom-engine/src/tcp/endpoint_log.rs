@@ -7,7 +7,7 @@ use crate::link::arrivals::{
     ArrivalLogSpec, Content, EcnFeedback, Identity, SackBlock, Timestamps,
 };
 use crate::packet::transit::Transit;
-use crate::packet::{Ack, Ecn};
+use crate::packet::{Ack, AckSizes, Ecn};
 use crate::units::Time;
 
 /// An end of a connection.
@@ -45,10 +45,8 @@ pub struct RecordedEnds {
     pub group: usize,
     /// When its flow began.
     pub flow_start: Time,
-    /// Whether its ACKs carry SACK blocks.
-    pub has_sack: bool,
-    /// Size of its ACKs, in bytes.
-    pub ack_bytes: u32,
+    /// Sizes of its ACKs.
+    pub ack_sizes: AckSizes,
 }
 
 /// The passages at the ends of all connections that are recorded.
@@ -103,11 +101,11 @@ impl EndpointLog {
             timestamps,
             feedback: EcnFeedback::of_ack(ack),
         };
-        let bytes = connection.ack_bytes;
+        let bytes = connection.ack_sizes.of(ack);
         let arrival = self.passages.len();
         let is_recorded =
             self.record(Passage { time, end, flow, bytes, ecn: Ecn::NotEct, identity });
-        if is_recorded && connection.has_sack {
+        if is_recorded && connection.ack_sizes.has_sack {
             self.blocks.extend(ack.reported().map(|range| SackBlock { arrival, range }));
         }
     }

@@ -90,7 +90,8 @@ impl FastConnection {
         let now = private_path.return_from_receiver(arrival);
         let (una, cumulative) = (in_order.acknowledged(), in_order.next() + 1);
         let is_expected = packet.is_new_packet(in_order.next(), sender.ecn());
-        if !is_expected || in_order.deadline() < arrival || !sender.awaits(now, cumulative) {
+        let is_in_time = !in_order.is_older(sent) && in_order.deadline() >= arrival;
+        if !is_expected || !is_in_time || !sender.awaits(now, cumulative) {
             return FastStep::NotPredicted;
         }
         if in_order.on_next(arrival, sent, false, false) {

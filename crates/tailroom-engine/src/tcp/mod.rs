@@ -231,6 +231,8 @@ pub fn receiver(tcp: &TcpSpec, send_queue: &SendQueue, rtt: Time) -> Receiver {
         quick_acks: tcp.quick_acks,
         compressed_rtt: tcp.sack_compression.then_some(rtt),
         reports_duplicates: tcp.recovery == Recovery::Rack,
+        has_timestamps: tcp.has_timestamps(),
+        timestamp_tick: tcp.timestamp_clock(),
     })
 }
 

@@ -71,6 +71,8 @@ pub struct InOrder {
     packets_per_ack: u32,
     unacknowledged: u16,
     echoes_retransmission: bool,
+    /// Whether packets carry timestamps.
+    has_timestamps: bool,
 }
 
 impl InOrder {
@@ -122,13 +124,20 @@ impl InOrder {
     }
 
     /// RFC 7323 sec. 4.3: a delayed ACK echoes the timestamp of the first packet that it covers,
-    /// so that the RTT sample includes the delay.
+    /// so that the RTT sample includes the delay, and none echoes an older timestamp than before.
     #[inline]
     fn note_echo(&mut self, sent: Time, is_retransmission: bool) {
-        if self.unacknowledged == 0 {
+        if self.unacknowledged == 0 && !self.is_older(sent) {
             self.echo = sent;
             self.echoes_retransmission = is_retransmission;
         }
+    }
+
+    /// Whether packets carry timestamps, and that of a packet sent at `sent` is older than the one that
+    /// ACKs echo (TS.Recent of RFC 7323).
+    #[inline]
+    pub fn is_older(&self, sent: Time) -> bool {
+        sent < self.echo && self.has_timestamps
     }
 
     /// Sends an ACK, and returns the timestamp that it echoes.
@@ -151,6 +160,11 @@ pub struct Habits {
     pub compressed_rtt: Option<Time>,
     /// Whether ACKs report packets that arrive twice.
     pub reports_duplicates: bool,
+    /// Whether packets carry timestamps (RFC 7323). Otherwise an ACK names the packet that it answers.
+    pub has_timestamps: bool,
+    /// Tick of the timestamps if packets are discarded that are late by more than one (RFC 7323 sec.
+    /// 5).
+    pub timestamp_tick: Option<Time>,
 }
 
 /// A TCP receiver; sequence numbers count packets.
@@ -187,6 +201,10 @@ pub struct Receiver {
     /// A packet that has arrived twice, which the next ACK reports.
     duplicate: Option<u64>,
     duplicates: u64,
+    /// All packets below are acknowledged (Last.ACK.sent of RFC 7323).
+    last_ack: u64,
+    timestamp_tick: Option<Time>,
+    discarded: u64,
     /// Placed away from `echo`: if the two were adjacent, an ACK would copy both with one wide
     /// load, which would stall on the preceding store to `echo`.
     marked_packets: u64,
@@ -207,6 +225,7 @@ impl Receiver {
                 packets_per_ack,
                 unacknowledged: 0,
                 echoes_retransmission: false,
+                has_timestamps: false,
             },
             ece: false,
             covers_mark: false,
@@ -226,6 +245,9 @@ impl Receiver {
             reports_duplicates: false,
             duplicate: None,
             duplicates: 0,
+            last_ack: 0,
+            timestamp_tick: None,
+            discarded: 0,
         }
     }
 
@@ -238,6 +260,8 @@ impl Receiver {
             quick_acks_left: habits.quick_acks,
             compression: habits.compressed_rtt.map(Compression::new),
             reports_duplicates: habits.reports_duplicates,
+            timestamp_tick: habits.timestamp_tick,
+            in_order: InOrder { has_timestamps: habits.has_timestamps, ..self.in_order },
             ..self
         }
     }
@@ -273,6 +297,7 @@ impl Receiver {
 
     /// Takes the reception in order back, after more packets in order.
     pub fn resume(&mut self, in_order: InOrder) {
+        self.last_ack = in_order.acknowledged();
         self.in_order = in_order;
     }
 
@@ -281,10 +306,10 @@ impl Receiver {
         self.marked_packets
     }
 
-    /// Number of packets that arrived, duplicates included.
+    /// Number of packets that arrived, with duplicates and those that were discarded.
     pub fn arrived(&self) -> u64 {
         let above_gap: u64 = self.ranges.iter().map(|range| range.len()).sum();
-        self.openings + self.next() + above_gap + self.duplicates
+        self.openings + self.next() + above_gap + self.duplicates + self.discarded
     }
 
     /// Number of packets that arrived although they had arrived before.
@@ -292,11 +317,19 @@ impl Receiver {
         self.duplicates
     }
 
+    /// Number of packets that arrived and were discarded because of an old timestamp.
+    pub fn discarded(&self) -> u64 {
+        self.discarded
+    }
+
     /// Handles a data packet and returns the ACK to send at once, if any.
     #[inline]
     pub fn on_packet(&mut self, now: Time, packet: Packet) -> Option<Ack<'_>> {
         if packet.bytes == self.opening_bytes {
             return Some(self.answer_opening(&packet));
+        }
+        if self.in_order.is_older(packet.sent) && self.is_too_late(packet.sent) {
+            return Some(self.discard(packet.sequence));
         }
         if packet.ecn == Ecn::Ce || self.is_echoing {
             self.note_marks(packet.sequence, packet.ecn == Ecn::Ce, packet.is_cwr);
@@ -311,8 +344,37 @@ impl Receiver {
         }
         let next = self.in_order.next;
         self.on_gap(packet.sequence);
-        self.in_order.note_echo(packet.sent, packet.is_retransmission);
+        if self.is_for_echo(packet.sequence) {
+            self.in_order.note_echo(packet.sent, packet.is_retransmission);
+        }
         if self.is_held(now, next) { None } else { Some(self.acknowledge()) }
+    }
+
+    /// Whether the timestamp of a packet that comes while there is a gap, or before the next one expected,
+    /// may be echoed: that of the first packet that has not been acknowledged, or of the one before
+    /// (RFC 7323 sec. 4.3; Linux `tcp_sequence`, `tcp_replace_ts_recent`).
+    fn is_for_echo(&self, sequence: u64) -> bool {
+        let is_at_edge = sequence <= self.last_ack && sequence + 1 >= self.last_ack;
+        is_at_edge || !self.in_order.has_timestamps
+    }
+
+    /// RFC 7323 sec. 5 (protection against wrapped sequence numbers): whether the timestamp of a packet is
+    /// older than the one that ACKs echo by more than a tick (Linux `TCP_PAWS_WINDOW`).
+    #[cold]
+    fn is_too_late(&self, sent: Time) -> bool {
+        let ticks = |time: Time, tick: Time| time.picoseconds() / tick.picoseconds();
+        let is_late = |tick| ticks(sent, tick) + 1 < ticks(self.in_order.echo, tick);
+        self.timestamp_tick.is_some_and(is_late)
+    }
+
+    /// Discards a packet, and acknowledges what has arrived (Linux `tcp_validate_incoming`).
+    #[cold]
+    fn discard(&mut self, sequence: u64) -> Ack<'_> {
+        self.discarded += 1;
+        if sequence < self.in_order.next {
+            self.report_duplicate(sequence);
+        }
+        self.acknowledge()
     }
 
     /// Answers the packet that opens the connection.
@@ -390,19 +452,24 @@ impl Receiver {
     fn acknowledge(&mut self) -> Ack<'_> {
         let echo = self.in_order.acknowledge();
         self.acks_at_once = false;
+        self.last_ack = self.in_order.next;
         self.quick_acks_left = self.quick_acks_left.saturating_sub(1);
         if let Some(compression) = &mut self.compression {
             compression.on_ack();
         }
         let covers_mark = std::mem::take(&mut self.covers_mark);
+        let duplicate = self.duplicate.take();
+        // Timestamps leave room for three blocks, and a duplicate is one of them (RFC 2883 sec. 4).
+        let most =
+            MAX_SACK_BLOCKS - usize::from(duplicate.is_some() && self.in_order.has_timestamps);
         Ack {
             cumulative: self.in_order.next,
             echo,
             echoes_retransmission: self.in_order.echoes_retransmission,
             ece: self.ece || covers_mark,
             marked_packets: self.marked_packets,
-            duplicate: self.duplicate.take(),
-            blocks: &self.recent[..self.recent_count],
+            duplicate,
+            blocks: &self.recent[..self.recent_count.min(most)],
         }
     }
 
@@ -473,11 +540,16 @@ impl Receiver {
         joined
     }
 
-    /// A packet has arrived that had arrived before. Linux acknowledges the next packets at once too
-    /// (`tcp_send_dupack`).
+    /// A packet has arrived that had arrived before.
     #[cold]
     fn note_duplicate(&mut self, sequence: u64) {
         self.duplicates += 1;
+        self.report_duplicate(sequence);
+    }
+
+    /// Reports an old packet in the next ACK. Linux acknowledges the next packets at once too
+    /// (`tcp_send_dupack`).
+    fn report_duplicate(&mut self, sequence: u64) {
         if self.reports_duplicates {
             self.duplicate = Some(sequence);
         }

@@ -338,7 +338,7 @@ fn wrong_windows_and_timeouts_are_refused() {
         tcp(network).min_rto = PositiveDuration::from_milliseconds(60_001);
     });
     assert_wrong("groups[0].tcp.ack_size", &["65535 B"], |network| {
-        tcp(network).ack_size = Size::new(65_536);
+        tcp(network).ack_size = Some(Size::new(65_536));
     });
 }
 

@@ -212,7 +212,7 @@ fn quantities_out_of_the_range_of_their_kind_are_refused() {
         *network.links[0].queue.parameters_mut().amounts()[0].1 = QueueLimit::packets(0);
     });
     assert_wrong("groups[0].tcp.ack_size", "0 B", &["1 B"], |network| {
-        network.groups[0].tcp.as_mut().expect("a connection").ack_size = Size::new(0);
+        network.groups[0].tcp.as_mut().expect("a connection").ack_size = Some(Size::new(0));
     });
     assert_wrong("links[0].shaper.rate", "0 bit/s", &["1 bit/s"], |network| {
         network.links[0].shaper = Some(ShaperSpec::new(BitRate::new(0), Size::new(3_000)));

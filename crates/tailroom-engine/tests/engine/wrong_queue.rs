@@ -141,7 +141,7 @@ fn parameters_at_the_ends_of_their_ranges_are_accepted() {
         r#"kind = "step_mark", limit = "100 packets", threshold = "99 packets""#,
         r#"kind = "codel", target = "99 ms""#,
         r#"kind = "pie", update_interval = "10 us", mark_up_to = 1.0"#,
-        r#"kind = "fq_codel", quantum = "1500 B", flows = 1"#,
+        r#"kind = "fq_codel", quantum = "256 B", flows = 1"#,
         r#"kind = "fq_pie", quantum = "1 GB", flows = 65536, mark_up_to = 0.0"#,
         r#"kind = "fair", limit = "100 packets", weights = { tcp = 0.001 }"#,
         r#"kind = "fair", limit = "100 packets", weights = { tcp = 1000 }"#,

@@ -81,9 +81,10 @@ fn disc(port: &Taking) -> Result<Disc, String> {
             let mut attributes = vec![limit];
             attributes.extend(codel_times(port)?);
             attributes.push(("Flows", format!("UintegerValue({})", port.whole("queue.flows"))));
-            let quantum = port.bytes("queue.quantum").unwrap_or(0);
-            let after =
-                format!("DynamicCast<FqCoDelQueueDisc>(discs.Get(0))->SetQuantum({quantum});");
+            let set_quantum = |quantum| {
+                format!("DynamicCast<FqCoDelQueueDisc>(discs.Get(0))->SetQuantum({quantum});")
+            };
+            let after = port.bytes("queue.quantum").map_or_else(String::new, set_quantum);
             Ok(Disc { kind: "FqCoDel", attributes, after })
         }
         "pie" => Ok(Disc { kind: "Pie", attributes: pie(port, limit)?, after: String::new() }),

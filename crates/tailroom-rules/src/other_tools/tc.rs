@@ -20,6 +20,10 @@ const MAX_BURST_US: u64 = 150_000;
 /// Probability up to which Linux's pie marks, which is not an option (tc-pie(8), "ALGORITHM").
 const PIE_MARK_UP_TO: f64 = 0.1;
 
+/// tbf refuses to start without `limit` or `latency` (tc-tbf(8)).
+const OWN_LIMIT: &str =
+    "the limit of tbf has no effect, as the discipline below takes its queue's place";
+
 const TOOL: &str = "tc";
 const REPLACE: &str = "tc qdisc replace dev DEV";
 
@@ -30,11 +34,12 @@ pub(super) fn write(link: &Bottleneck) -> Equivalent {
         Ok(discipline) => discipline,
         Err(reason) => return Equivalent::none(TOOL, &reason),
     };
-    let mut lines = policer(&port);
+    let (mut lines, mut notes) = (policer(&port), Vec::new());
     match shaper(&port) {
         Some(tbf) => {
             lines.push(format!("{REPLACE} root handle 1: {tbf}"));
             lines.push(format!("{REPLACE} parent 1:1 handle 10: {discipline}"));
+            notes.push(OWN_LIMIT.to_owned());
         }
         None => lines.push(format!("{REPLACE} root {discipline}")),
     }
@@ -44,7 +49,7 @@ pub(super) fn write(link: &Bottleneck) -> Equivalent {
         tool: TOOL.to_owned(),
         purpose: format!("on the router's own port of {rate}, whose line has a delay of {delay}"),
         text: lines.join("\n"),
-        notes: Vec::new(),
+        notes,
         left_out: port.left_out(TOOL),
     }
 }
@@ -119,8 +124,12 @@ fn codel_times(port: &Taking) -> Result<String, String> {
 }
 
 fn flows_and_quantum(port: &Taking) -> String {
-    let quantum = port.bytes("queue.quantum").unwrap_or(0);
-    format!("flows {} quantum {quantum}", port.whole("queue.flows"))
+    format!("flows {}{}", port.whole("queue.flows"), quantum(port))
+}
+
+/// The option `quantum`, whose default is the largest packet of the interface.
+fn quantum(port: &Taking) -> String {
+    port.bytes("queue.quantum").map_or_else(String::new, |quantum| format!(" quantum {quantum}"))
 }
 
 fn pie(port: &Taking) -> Result<String, String> {
@@ -142,11 +151,11 @@ fn fq_pie(port: &Taking) -> Result<String, String> {
          whole microseconds, and alpha and beta up to 2 in sixteenths",
     )?;
     let LinuxPie { times, gains } = options;
-    let quantum = port.bytes("queue.quantum").unwrap_or(0);
     Ok(format!(
-        "fq_pie {}flows {} {times} {gains} quantum {quantum} ecn_prob {whole_percent} ecn",
+        "fq_pie {}flows {} {times} {gains}{} ecn_prob {whole_percent} ecn",
         limit(port),
         port.whole("queue.flows"),
+        quantum(port),
     ))
 }
 

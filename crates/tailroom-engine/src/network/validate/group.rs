@@ -144,7 +144,23 @@ pub(crate) fn check_times_and_acks(tcp: &TcpSpec) -> Result<(), BadParameter> {
     if let Some(log) = &tcp.endpoint_log {
         check_log("endpoint_log", log)?;
     }
-    check_packet_size("ack_size", tcp.ack_size.bytes())
+    tcp.ack_size.map_or(Ok(()), |size| check_ack_size(tcp, size))
+}
+
+/// Refuses ACKs without room for the options of their host.
+fn check_ack_size(tcp: &TcpSpec, size: Size) -> Result<(), BadParameter> {
+    let least = Size::new(tcp.least_ack_bytes());
+    if size.bytes() < least.bytes() && size.bytes() > 0 {
+        let problem = format!(
+            "{size} is less than {least}, an ACK with timestamps: IPv4, TCP and 12 B for the option"
+        );
+        let remedy = format!(
+            "remove it, write at least \"{least}\", or write rtt_samples = \"karn\" for a host without \
+             timestamps"
+        );
+        return Err(BadParameter::new("ack_size", problem, remedy));
+    }
+    check_packet_size("ack_size", size.bytes())
 }
 
 /// Refuses parameters out of range, and a source that sends nothing on average.

@@ -11,7 +11,6 @@ use crate::link::serializer::Serializer;
 use crate::parameters::{BadParameter, Range, check, check_field};
 use crate::quantity::{BitRate, PositiveDuration};
 use crate::queue::LinkInfo;
-use crate::tcp::TcpSpec;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
 /// Shortest interval of a measurement, and shortest period of rate changes; a run would spend its time
@@ -148,7 +147,7 @@ pub(crate) fn check_queue(link: &LinkSpec, info: &LinkInfo) -> Result<(), BadPar
 pub(super) fn check_resolution(network: &Network) -> Result<(), (usize, BadParameter)> {
     let mut smallest = vec![u32::MAX; network.links.len()];
     for group in &network.groups {
-        let ack_bytes = group.tcp.as_ref().map_or(u32::MAX, TcpSpec::ack_bytes);
+        let ack_bytes = group.ack_sizes().map_or(u32::MAX, |sizes| sizes.least);
         let data = group.path.iter().map(|&link| (link, group.packet_size));
         for (link, bytes) in data.chain(group.reverse_path.iter().map(|&link| (link, ack_bytes))) {
             smallest[link] = smallest[link].min(bytes);

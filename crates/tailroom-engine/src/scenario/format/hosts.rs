@@ -164,7 +164,8 @@ const LINUX: &[Setting] = &[
         "prr",
         "true",
         Applies::Recovery,
-        "tcp_cwnd_reduction() in net/ipv4/tcp_input.c, since Linux 3.2; RFC 9937",
+        "tcp_cwnd_reduction() in net/ipv4/tcp_input.c, since Linux 3.2, after marks (tcp_enter_cwr()) \
+         since 3.7; RFC 9937",
     ),
     setting(
         "count_lost_in_pipe",
@@ -264,13 +265,14 @@ const LINUX: &[Setting] = &[
         "window_validation",
         "true",
         Applies::Window,
-        "tcp_cwnd_application_limited() in net/ipv4/tcp_output.c; RFC 2861",
+        "tcp_cwnd_validate(), tcp_cwnd_restart() in net/ipv4/tcp_output.c, tcp_init_cwnd_reduction() in \
+         net/ipv4/tcp_input.c; RFC 2861",
     ),
     setting(
         "send_burst",
         "\"auto\"",
         Applies::Always,
-        "tcp_tso_autosize() in net/ipv4/tcp_output.c; sysctls net.ipv4.tcp_min_tso_segs = 2, \
+        "tcp_tso_autosize(), tcp_tso_should_defer() in net/ipv4/tcp_output.c; sysctls net.ipv4.tcp_min_tso_segs = 2, \
          tcp_tso_win_divisor = 3, tcp_tso_rtt_log = 9",
     ),
     setting(

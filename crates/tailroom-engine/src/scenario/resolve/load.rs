@@ -64,9 +64,9 @@ impl Load {
             for &link in &group.path {
                 loads[link].add(group, flows, offered_bps);
             }
-            let Some(tcp) = &group.tcp else { continue };
+            let Some(acks) = group.ack_sizes() else { continue };
             for &link in &group.reverse_path {
-                loads[link].acks.add(flows.flows.max(1) as f64, tcp.ack_size.bytes() as f64);
+                loads[link].acks.add(flows.flows.max(1) as f64, f64::from(acks.least));
             }
         }
         loads

@@ -112,8 +112,8 @@ fn bursts_bytes(network: &Network) -> f64 {
 }
 
 fn smallest_packet(group: &GroupSpec, link: usize) -> u32 {
-    match &group.tcp {
-        Some(tcp) if group.reverse_path.contains(&link) => tcp.ack_bytes().min(group.packet_size),
+    match group.ack_sizes() {
+        Some(acks) if group.reverse_path.contains(&link) => acks.least.min(group.packet_size),
         _ => group.packet_size,
     }
 }

@@ -1,4 +1,4 @@
-//! HyStart as in CUBIC of Linux (`hystart_update` in net/ipv4/tcp_cubic.c, as of commit
+//! HyStart as in CUBIC of Linux (`hystart_update` in `net/ipv4/tcp_cubic.c`, as of commit
 //! 25c1a9ca53db of 2025; Ha and Rhee 2011, "Taming the elephants"): slow start ends at once when
 //! the ACKs of a round trip come in one train that lasts half of the smallest RTT, or when the
 //! first RTTs of a round trip exceed the smallest one by an eighth.

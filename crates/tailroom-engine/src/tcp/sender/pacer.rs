@@ -2,10 +2,10 @@
 
 use crate::units::Time;
 
-/// Pacing rate in slow start, relative to one window per RTT: the next round trip needs twice the
-/// rate (Linux `tcp_pacing_ss_ratio`, 200 %).
+/// Pacing rate up to half of ssthresh, relative to one window per RTT: the next round trip needs twice
+/// the rate (Linux `tcp_pacing_ss_ratio`, 200 %).
 const SLOW_START_GAIN: f64 = 2.0;
-/// Relative pacing rate above ssthresh, with a margin for growth (Linux `tcp_pacing_ca_ratio`,
+/// Relative pacing rate above, with a margin for growth (Linux `tcp_pacing_ca_ratio`,
 /// 120 %).
 const AVOIDANCE_GAIN: f64 = 1.2;
 
@@ -19,6 +19,9 @@ pub struct Pacer {
     paid_until: Time,
     /// Packets of the current quantum that have been sent.
     in_quantum: u64,
+    /// Packets of the current burst of a window law that have been sent, and what they cost.
+    in_burst: u64,
+    unpaid: Time,
 }
 
 impl Pacer {
@@ -44,20 +47,28 @@ impl Pacer {
         self.next
     }
 
-    /// Records a packet sent at `now`. Before the first RTT sample, when `srtt` is zero, packets
-    /// are not paced: the initial window is sent as a burst.
+    /// Records a packet sent at `now`. `burst` packets leave together; each is paid with `gap`.
     #[inline]
-    pub fn on_sent(&mut self, now: Time, cwnd_packets: f64, is_slow_start: bool, srtt: Time) {
-        if self.is_on {
-            let gain = if is_slow_start { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
-            self.postpone(now, gain * cwnd_packets, srtt);
+    pub fn on_sent(&mut self, now: Time, gap: Time, burst: u64) {
+        self.unpaid = self.unpaid.saturating_add(gap);
+        self.in_burst += 1;
+        if self.in_burst >= burst {
+            self.end_burst(now);
         }
     }
 
-    #[cold]
-    fn postpone(&mut self, now: Time, packets_per_rtt: f64, srtt: Time) {
-        let gap = srtt.picoseconds() as f64 / packets_per_rtt;
-        self.next = self.next.max(now).saturating_add(Time::from_picoseconds(gap as u64));
+    /// Nothing more leaves at `now`: the next burst waits until this one is paid. A burst that left
+    /// later than it might have is charged half at least (Linux `tcp_update_skb_after_send`), so that a
+    /// window that opens late is caught up with.
+    #[inline]
+    pub fn end_burst(&mut self, now: Time) {
+        if self.in_burst > 0 {
+            let unpaid = self.unpaid.picoseconds();
+            let late = now.since(self.next).picoseconds();
+            let charged = Time::from_picoseconds(unpaid - late.min(unpaid / 2));
+            self.next = self.next.max(now).saturating_add(charged);
+            (self.in_burst, self.unpaid) = (0, Time::ZERO);
+        }
     }
 
     /// The rate at which a host would pace the window, in packets/s, whether or not it does (Linux

@@ -6,11 +6,13 @@
 //!
 //! Packets in flight have a record each. First transmissions leave in the order of their sequence
 //! numbers; retransmissions are listed in the order in which they left. So both orders are known
-//! without sorting, and detection looks at the oldest of each.
+//! without sorting. Each record is looked at once, when a packet arrives that left later; if it has not
+//! arrived then, it is one of the [`Suspects`], and detection looks at both ends of these.
 
 use std::collections::VecDeque;
 
 use super::scoreboard::{DUPLICATE_THRESHOLD, Scoreboard};
+use super::suspects::{Suspects, Transmission};
 use crate::packet::Range;
 use crate::units::Time;
 
@@ -47,9 +49,6 @@ impl Record {
     }
 }
 
-/// A retransmission: when it left, and its sequence number.
-type Retransmission = (Time, u64);
-
 /// A tail loss probe that has not been acknowledged (RFC 8985 sec. 7).
 #[derive(Clone, Copy, Debug)]
 struct Probe {
@@ -84,8 +83,16 @@ pub struct Rack {
     /// The packets in flight, from `una` on.
     records: VecDeque<Record>,
     una: u64,
-    /// Retransmissions, in the order in which they left. Some have arrived.
-    retransmissions: VecDeque<Retransmission>,
+    /// Packets that were sent once, that left before `newest` and are not marked lost.
+    first: Suspects,
+    /// All records below have been looked at for suspects.
+    looked_at: u64,
+    /// The lost edge then.
+    edge: u64,
+    /// Retransmissions that left before `newest`.
+    again: Suspects,
+    /// Later retransmissions, in the order in which they left. Some have arrived.
+    retransmissions: VecDeque<Transmission>,
     /// When the last packet left. No two packets leave at the same time: where they would, they are
     /// put a picosecond apart, so that times alone tell which one left later (`RACK_sent_after`).
     last_sent: Time,
@@ -112,6 +119,9 @@ pub struct Rack {
     duplicate_round: Option<u64>,
     probe: Option<Probe>,
     timer_margin: Time,
+    /// Number of records and suspects that were looked at.
+    #[cfg(test)]
+    looks: u64,
 }
 
 impl Rack {
@@ -121,6 +131,10 @@ impl Rack {
         Rack {
             records: VecDeque::new(),
             una: 0,
+            first: Suspects::default(),
+            looked_at: 0,
+            edge: 0,
+            again: Suspects::default(),
             retransmissions: VecDeque::new(),
             last_sent: Time::ZERO,
             newest: Time::ZERO,
@@ -135,6 +149,8 @@ impl Rack {
             duplicate_round: None,
             probe: None,
             timer_margin,
+            #[cfg(test)]
+            looks: 0,
         }
     }
 
@@ -144,10 +160,16 @@ impl Rack {
         self.timer_margin
     }
 
+    /// When the first packet in flight left last; `None` if no packet is in flight.
+    pub fn first_sent(&self) -> Option<Time> {
+        self.records.front().map(|record| record.sent())
+    }
+
     /// Memory of the records, in bytes.
     pub fn memory_bytes(&self) -> u64 {
-        let retransmissions = self.retransmissions.capacity() * size_of::<Retransmission>();
-        (self.records.capacity() * size_of::<Record>() + retransmissions) as u64
+        let retransmissions = self.retransmissions.capacity() * size_of::<Transmission>();
+        let records = self.records.capacity() * size_of::<Record>() + retransmissions;
+        records as u64 + self.first.memory_bytes() + self.again.memory_bytes()
     }
 
     /// Records a packet that leaves at `now`. Packets below `lost_edge` are lost.
@@ -159,10 +181,13 @@ impl Rack {
             Some(before) => *before = record,
             None => self.records.push_back(record),
         }
-        // A probe sends the highest packet again, which stays the last in the order of sequence
-        // numbers.
         if is_retransmission && sequence < lost_edge {
             self.retransmissions.push_back((sent, sequence));
+        } else if is_retransmission {
+            // A probe sends the highest packet again, which stays the last in the order of sequence
+            // numbers.
+            self.first.truncate(sequence);
+            self.looked_at = self.looked_at.min(sequence);
         }
     }
 
@@ -224,6 +249,11 @@ impl Rack {
         self.echo_end = echo_end;
     }
 
+    /// Packets have overtaken another on the path (`RACK.reordering_seen`).
+    pub fn note_reordering(&mut self) {
+        self.is_reordering_seen = true;
+    }
+
     /// Adapts the reordering window to a duplicate that the receiver has reported (sec. 6.2 step 4).
     pub fn note_duplicate(&mut self, is_reported: bool, una: u64, next: u64) {
         if self.duplicate_round.is_some_and(|round| una >= round) {
@@ -282,37 +312,61 @@ impl Rack {
         mut on_lost_again: impl FnMut(u64),
     ) -> Time {
         let patience = self.rtt.saturating_add(self.reordering_window(path, board.sacked()));
-        let (edge, first_wait) = self.lost_first_transmissions(now, patience, board);
-        board.raise_lost_edge(edge);
+        let first_wait = self.lose_first_transmissions(now, patience, board);
         let again_wait = self.lose_retransmissions(now, patience, board, &mut on_lost_again);
         first_wait.max(again_wait).unwrap_or(Time::NEVER)
     }
 
-    /// The edge below which first transmissions are lost, and when the last of the others that were
-    /// sent before the newest one delivered will be.
-    fn lost_first_transmissions(
-        &self,
+    /// Marks the packets lost that were sent once and longer than `patience` ago. Returns when the last
+    /// of the others that were sent before the newest one delivered will be lost.
+    fn lose_first_transmissions(
+        &mut self,
         now: Time,
         patience: Time,
-        board: &Scoreboard,
-    ) -> (u64, Option<Time>) {
-        let mut edge = board.lost_edge().max(self.una);
-        let mut wait = None;
-        let from = (edge - self.una) as usize;
-        for (sequence, record) in (edge..).zip(self.records.range(from.min(self.records.len())..)) {
-            if self.newest <= record.sent() {
-                break;
-            }
-            let expiry = record.sent().saturating_add(patience);
-            if expiry <= now {
-                edge = sequence + 1;
-            } else if !record.is_delivered() {
-                wait = Some(expiry);
-            }
+        board: &mut Scoreboard,
+    ) -> Option<Time> {
+        self.find_suspects(board.lost_edge().max(self.una));
+        let Rack { first, records, una, edge, .. } = self;
+        let is_settled = |sequence: u64| sequence < *edge || has_arrived(records, *una, sequence);
+        let mut lost = *edge;
+        while let Some((sent, sequence)) = first.first(is_settled)
+            && sent.saturating_add(patience) <= now
+        {
+            lost = sequence + 1;
+            first.pop_first();
         }
-        (edge, wait)
+        let newest = first.last(is_settled);
+        board.raise_lost_edge(lost);
+        self.edge = lost;
+        newest.map(|(sent, _)| sent.saturating_add(patience))
     }
 
+    /// Looks at the records from the lost edge on that left before the newest one delivered, unless they
+    /// have been looked at since the edge was there.
+    fn find_suspects(&mut self, edge: u64) {
+        if edge < self.edge {
+            // Packets that were marked lost are on the way.
+            self.first.clear();
+            self.looked_at = edge;
+        }
+        self.edge = edge;
+        self.looked_at = self.looked_at.max(edge);
+        while let Some(record) = self.records.get((self.looked_at - self.una) as usize)
+            && record.sent() < self.newest
+        {
+            #[cfg(test)]
+            (self.looks += 1);
+            self.first.cap(record.sent());
+            if !record.is_delivered() {
+                self.first.push(record.sent(), self.looked_at);
+            }
+            self.looked_at += 1;
+        }
+    }
+
+    /// Marks the retransmissions lost that left longer than `patience` ago, and shows each to
+    /// `on_lost_again`. Returns when the last of the others that left before the newest packet delivered
+    /// will be lost.
     fn lose_retransmissions(
         &mut self,
         now: Time,
@@ -320,27 +374,25 @@ impl Rack {
         board: &mut Scoreboard,
         on_lost_again: &mut impl FnMut(u64),
     ) -> Option<Time> {
-        while let Some(&(sent, sequence)) = self.retransmissions.front() {
-            let has_arrived = self.has_arrived(sequence);
-            let expiry = sent.saturating_add(patience);
-            if !has_arrived && (self.newest <= sent || expiry > now) {
-                break;
-            }
+        while let Some(&(sent, sequence)) = self.retransmissions.front()
+            && sent < self.newest
+        {
+            #[cfg(test)]
+            (self.looks += 1);
             self.retransmissions.pop_front();
-            if !has_arrived {
-                board.lose_again(sequence);
-                on_lost_again(sequence);
-            }
+            self.again.push(sent, sequence);
         }
-        let before_newest = self.retransmissions.partition_point(|&(sent, _)| sent < self.newest);
-        let waiting = self.retransmissions.range(..before_newest).rev();
-        let last = waiting.copied().find(|&(_, sequence)| !self.has_arrived(sequence));
+        let Rack { again, records, una, .. } = self;
+        let has_arrived = |sequence| has_arrived(records, *una, sequence);
+        while let Some((sent, sequence)) = again.first(has_arrived)
+            && sent.saturating_add(patience) <= now
+        {
+            again.pop_first();
+            board.lose_again(sequence);
+            on_lost_again(sequence);
+        }
+        let last = again.last(has_arrived);
         last.map(|(sent, _)| sent.saturating_add(patience))
-    }
-
-    fn has_arrived(&self, sequence: u64) -> bool {
-        let Some(index) = sequence.checked_sub(self.una) else { return true };
-        self.records.get(index as usize).is_none_or(|record| record.is_delivered())
     }
 
     /// After a timeout: marks the first packet in flight lost, and all that were sent longer ago than
@@ -357,15 +409,25 @@ impl Rack {
         let patience = self.rtt.saturating_add(self.reordering_window(path, board.sacked()));
         let is_expired = |sent: Time| sent.saturating_add(patience) <= now;
         if board.is_first_repaired() {
+            self.again.remove(self.una);
             self.retransmissions.retain(|&(_, sequence)| sequence != self.una);
             board.lose_again(self.una);
             on_lost_again(self.una);
         }
-        while let Some(&(sent, sequence)) = self.retransmissions.front()
-            && (self.has_arrived(sequence) || is_expired(sent))
+        let Rack { again, retransmissions, records, una, .. } = self;
+        let has_arrived = |sequence| has_arrived(records, *una, sequence);
+        while let Some((sent, sequence)) = again.first(has_arrived)
+            && is_expired(sent)
         {
-            self.retransmissions.pop_front();
-            if !self.has_arrived(sequence) {
+            again.pop_first();
+            board.lose_again(sequence);
+            on_lost_again(sequence);
+        }
+        while let Some(&(sent, sequence)) = retransmissions.front()
+            && (has_arrived(sequence) || is_expired(sent))
+        {
+            retransmissions.pop_front();
+            if !has_arrived(sequence) {
                 board.lose_again(sequence);
                 on_lost_again(sequence);
             }
@@ -378,7 +440,9 @@ impl Rack {
 
     /// The receiver has dropped packets that it had reported.
     pub fn forget_arrivals(&mut self) {
-        self.retransmissions.clear();
+        self.forget_retransmissions();
+        self.first.clear();
+        self.looked_at = self.una;
         self.probe = None;
         for record in &mut self.records {
             record.0 &= !DELIVERED;
@@ -387,6 +451,7 @@ impl Rack {
 
     /// Packets that were marked lost are on the way.
     pub fn forget_retransmissions(&mut self) {
+        self.again.clear();
         self.retransmissions.clear();
     }
 
@@ -434,3 +499,12 @@ impl Rack {
         outcome
     }
 }
+
+/// Whether a packet has arrived, if `records` are those of the packets from `una` on.
+fn has_arrived(records: &VecDeque<Record>, una: u64, sequence: u64) -> bool {
+    let Some(index) = sequence.checked_sub(una) else { return true };
+    records.get(index as usize).is_none_or(|record| record.is_delivered())
+}
+
+#[cfg(test)]
+mod tests;

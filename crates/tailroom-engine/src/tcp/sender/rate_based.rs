@@ -151,13 +151,15 @@ impl Sender {
     /// Takes in an ACK: measures the delivery rate, detects losses, asks the control, and sends.
     #[inline]
     pub(super) fn on_ack_rate_based(&mut self, now: Time, ack: Ack<'_>, out: &mut impl PacketSink) {
-        if ack.cumulative < self.una {
-            return; // overtaken by a later ACK
+        // Overtaken by a later ACK; its SACK blocks may still tell something (Linux `tcp_ack`).
+        let is_overtaken = ack.cumulative < self.una;
+        if is_overtaken && (ack.blocks.is_empty() || !self.is_sack) {
+            return;
         }
         let prior_in_flight = self.scoreboard.pipe(self.next);
         let prior_una = self.una;
         self.note_app_limit(now);
-        let is_marked = self.ecn.note(ack);
+        let is_marked = !is_overtaken && self.ecn.note(ack);
         if self.phase != Phase::Open || !self.scoreboard.is_clear() {
             self.note_echo(ack);
         }
@@ -211,7 +213,7 @@ impl Sender {
         let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else {
             return 0;
         };
-        let acked = ack.cumulative - self.una;
+        let acked = ack.cumulative.saturating_sub(self.una);
         if acked > 0 {
             rate_based.sampler.on_acked(now, ack.cumulative);
             self.advance_rack(now, ack.cumulative);

@@ -34,6 +34,8 @@ pub struct Scoreboard {
     lost_again: VecDeque<u64>,
     /// Whether someone else decides which packets are lost, by the times of transmissions.
     is_timed: bool,
+    /// Packets ever marked lost; one whose retransmission is lost counts again.
+    ever_lost: u64,
 }
 
 impl Scoreboard {
@@ -70,6 +72,11 @@ impl Scoreboard {
     /// [taken for delayed](Scoreboard::unmark_lost).
     pub fn lost_edge(&self) -> u64 {
         self.lost_edge
+    }
+
+    /// Packets ever marked lost; one whose retransmission is lost counts again.
+    pub fn ever_lost(&self) -> u64 {
+        self.ever_lost
     }
 
     /// Whether the first packet in flight is lost.
@@ -160,9 +167,12 @@ impl Scoreboard {
         if blocks.is_empty() { 0 } else { self.add_blocks(blocks, next, on_sacked) }
     }
 
+    /// Takes the blocks in the order of their packets, as Linux does (`tcp_sacktag_write_queue`): the
+    /// most recent stands first in an ACK, but what one ACK reports has not overtaken each other.
     fn add_blocks(&mut self, blocks: &[Range], next: u64, mut on_sacked: impl FnMut(Range)) -> u64 {
         let before = self.sacked;
         let reported = self.reported;
+        let (mut fresh, mut count) = ([Range::default(); MAX_SACK_BLOCKS], 0);
         for (index, block) in blocks.iter().enumerate() {
             if reported[index] == *block {
                 continue;
@@ -170,8 +180,13 @@ impl Scoreboard {
             self.reported[index] = *block;
             let known = Range { start: block.start.max(self.una), end: block.end.min(next) };
             if !reported.contains(block) && !known.is_empty() {
-                self.add_block(known, &mut on_sacked);
+                fresh[count] = known;
+                count += 1;
             }
+        }
+        fresh[..count].sort_unstable_by_key(|block| block.start);
+        for &block in &fresh[..count] {
+            self.add_block(block, &mut on_sacked);
         }
         if self.sacked > before && !self.is_timed {
             self.find_lost();
@@ -278,13 +293,16 @@ impl Scoreboard {
         if edge <= from {
             return;
         }
+        let before = self.lost;
         self.lost += edge - from;
-        for range in self.ranges.iter().rev() {
-            if range.end <= from {
-                break;
-            }
+        let mut index = self.ranges.count_before(from + 1);
+        while let Some(range) = self.ranges.get(index)
+            && range.start < edge
+        {
             self.lost -= range.count_below(edge) - range.count_below(from);
+            index += 1;
         }
+        self.ever_lost += self.lost - before;
         self.lost_edge = edge;
     }
 
@@ -347,6 +365,7 @@ impl Scoreboard {
         let index = self.lost_again.partition_point(|&packet| packet < sequence);
         self.lost_again.insert(index, sequence);
         self.retransmitted -= 1;
+        self.ever_lost += 1;
     }
 
     /// Whether the first packet in flight is lost and its retransmission is in the network.

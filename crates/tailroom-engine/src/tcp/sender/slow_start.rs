@@ -11,7 +11,8 @@ use crate::units::Time;
 #[schemars(rename = "SlowStartConfig")]
 #[non_exhaustive]
 pub enum SlowStartSpec {
-    /// One packet per acknowledged packet (RFC 5681).
+    /// One packet per acknowledged packet (RFC 5681). Without selective ACKs an ACK counts for at most
+    /// two packets (RFC 3465 sec. 2.3), with them for all that it newly reports, as in Linux.
     #[default]
     Standard,
     /// At most `max_ssthresh / 2` packets per round trip above `max_ssthresh` (RFC 3742).
@@ -27,7 +28,8 @@ pub enum SlowStartSpec {
     /// and at most 16 ms. Needs a control without a start of its own.
     Hystart,
     /// HyStart++ (RFC 9406): when the RTT grows, slow start goes on at a quarter of its growth for
-    /// five round trips, and then ends.
+    /// five round trips, and then ends. An ACK counts for at most eight packets, unless the flow is
+    /// paced (sec. 4.3, L).
     HystartPlusPlus,
 }
 
@@ -35,14 +37,10 @@ fn hundred() -> u32 {
     100
 }
 
-/// Largest number of packets that one ACK is credited with (RFC 3465 sec. 2.3, L = 2): a delayed
-/// ACK is credited in full, an ACK that covers a repaired hole is not.
-const CREDIT_LIMIT: u64 = 2;
-
 /// The input of slow start for one ACK of new data.
 #[derive(Clone, Copy, Debug)]
 pub struct SlowStartEvent {
-    /// Packets newly acknowledged.
+    /// Packets newly acknowledged; without selective ACKs at most two (RFC 3465 sec. 2.3).
     pub acked_packets: u64,
     /// The RTT sample of this ACK, if any.
     pub rtt: Option<Time>,
@@ -89,7 +87,7 @@ impl SlowStart {
     /// with this ACK.
     #[inline]
     pub fn on_ack(&mut self, cwnd_packets: f64, event: &SlowStartEvent) -> (f64, bool) {
-        let credit = event.acked_packets.min(CREDIT_LIMIT) as f64;
+        let credit = event.acked_packets as f64;
         match self {
             SlowStart::Standard => (credit, false),
             SlowStart::Limited { max_ssthresh } => {

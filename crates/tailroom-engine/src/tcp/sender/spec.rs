@@ -11,9 +11,14 @@ use crate::congestion::CongestionConfig;
 use crate::congestion::reno::RenoParams;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::link::arrivals::ArrivalLogSpec;
+use crate::packet::AckSizes;
 use crate::quantity::{PositiveDuration, Size};
 use crate::tcp::receiver::DelayedAck;
 use crate::units::Time;
+
+/// An ACK with timestamps: IPv4 and TCP have 20 B each, and the option takes 12 B with its padding (Linux
+/// `TCPOLEN_TSTAMP_ALIGNED`).
+const ACK_WITH_TIMESTAMPS: u64 = 52;
 
 /// Transport of a group of flows, including its congestion control.
 ///
@@ -30,7 +35,10 @@ pub struct TcpSpec {
     /// How losses are detected and repaired.
     #[serde(default)]
     pub recovery: Recovery,
-    /// Proportional rate reduction during recovery (RFC 9937); needs `recovery = "rack"` or `"sack"`.
+    /// Proportional rate reduction during recovery (RFC 9937), and after a mark in the round trip that
+    /// follows (Linux `tcp_enter_cwr`), unless the control answers marks in its own time; needs
+    /// `recovery = "rack"` or `"sack"`. Without it, a mark stops the sender until the packets in flight
+    /// fit into the smaller window.
     #[serde(default)]
     pub prr: bool,
     /// Count lost packets in the pipe of a SACK recovery until their retransmissions are
@@ -61,9 +69,12 @@ pub struct TcpSpec {
     #[serde(default)]
     #[schemars(length(max = 250))]
     pub reverse_path: Vec<String>,
-    /// Size of a pure ACK on the wire. It has an effect only with a `reverse_path`.
-    #[serde(default = "small_packet")]
-    pub ack_size: Size,
+    /// Size of a pure ACK without SACK blocks on the wire; the first block adds 12 B, each other block
+    /// 8 B (RFC 2018 sec. 3). At least 52 B with `timestamp_tick`: IPv4, TCP and its timestamps.
+    /// Default: `header_size`, an ACK being a packet without data. It has an effect only with a
+    /// `reverse_path`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ack_size: Option<Size>,
     /// Initial window, in packets (RFC 6928: 10).
     #[serde(default = "ten")]
     #[schemars(range(min = 1, max = 100_000_000))]
@@ -118,20 +129,32 @@ pub struct TcpSpec {
     pub slow_start: SlowStartSpec,
     /// After an idle time longer than the retransmission timeout, restart from the initial window,
     /// or from the current window if that is smaller, with slow start up to the old `ssthresh`
-    /// (RFC 5681 sec. 4.1; `tcp_slow_start_after_idle` in Linux). It has an effect if the
-    /// application pauses, as with a source of kind `objects`. Rate-based controls have their own
-    /// rules.
+    /// (RFC 5681 sec. 4.1). With `window_validation` the window halves instead for each timeout that has
+    /// passed since the first one, down to the initial window (`tcp_slow_start_after_idle` in Linux). It
+    /// has an effect if the application pauses, as with a source of kind `objects`. Rate-based controls
+    /// have their own rules.
     #[serde(default = "yes")]
     pub slow_start_after_idle: bool,
-    /// A window that the application has not filled for a retransmission timeout moves half of the way
-    /// to what was in flight (RFC 2861; Linux `tcp_cwnd_application_limited`). It has an effect if the
-    /// application pauses. Rate-based controls have their own rules.
+    /// The window of an application that pauses follows the rules of Linux instead of RFC 5681 (source
+    /// of kind `objects`). A loss reduces the window, not the packets in flight, however little of it was
+    /// in use (`tcp_init_cwnd_reduction`). Only with `slow_start_after_idle`: an idle time halves the
+    /// window for each timeout that it lasts (`tcp_cwnd_restart`, after RFC 2861), and a window that has
+    /// neither been filled nor acknowledged for a timeout moves half of the way to what was in flight
+    /// (`tcp_cwnd_application_limited`). With and without it, a window that was full at any time in a
+    /// round trip may grow in it, and below ssthresh also one below twice what was in flight
+    /// (`tcp_is_cwnd_limited`; RFC 7661 sec. 4.2, RFC 9438 sec. 5.8). Rate-based controls have their own
+    /// rules.
     #[serde(default)]
     pub window_validation: bool,
-    /// Spread packets over the round trip instead of sending them as soon as an ACK allows.
+    /// Spread packets over the round trip instead of sending them as soon as an ACK allows, at twice the
+    /// rate of a window per round trip up to half of ssthresh, and at 1.2 times this rate beyond
+    /// (`tcp_update_pacing_rate`). The first ten packets of a connection are not paced, those of a
+    /// `send_burst` leave together, and a burst that leaves late is charged half at least
+    /// (`tcp_update_skb_after_send`).
     #[serde(default)]
     pub pacing: bool,
-    /// Wait until this many packets may be sent at once, as a host with segmentation offload does.
+    /// Wait until this many packets may be sent at once, as a host with segmentation offload does. Paced
+    /// packets leave in such bursts.
     #[serde(default)]
     pub send_burst: SendBurst,
     /// Discard the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it
@@ -174,7 +197,7 @@ impl TcpSpec {
             sack_compression: false,
             ack_aggregation: None,
             reverse_path: Vec::new(),
-            ack_size: small_packet(),
+            ack_size: None,
             initial_window: ten(),
             initial_ssthresh: None,
             handshake: Handshake::default(),
@@ -210,19 +233,32 @@ impl TcpSpec {
         self.rto_granularity.unwrap_or(self.min_rto).time()
     }
 
-    /// Size of a pure ACK on the wire, in bytes. The check of the scenario limits it to the size
-    /// of an IP packet.
-    pub fn ack_bytes(&self) -> u32 {
-        self.ack_size.bytes() as u32
+    /// The sizes of pure ACKs on the wire, where packets have headers of `header_bytes`. The check of
+    /// the scenario limits them to the size of an IP packet.
+    pub fn ack_sizes(&self, header_bytes: u32) -> AckSizes {
+        let headers = u64::from(header_bytes).max(self.least_ack_bytes());
+        let least = self.ack_size.map_or(headers, Size::bytes);
+        AckSizes { least: least as u32, has_sack: self.recovery.has_sack() }
+    }
+
+    /// The smallest size that an ACK can have with the options of the host, in bytes; 1 if none is known.
+    pub fn least_ack_bytes(&self) -> u64 {
+        self.timestamp_clock().map_or(1, |_| ACK_WITH_TIMESTAMPS)
+    }
+
+    /// Whether packets and ACKs carry timestamps (RFC 7323).
+    pub fn has_timestamps(&self) -> bool {
+        self.rtt_samples == RttSamples::Timestamps
+    }
+
+    /// Tick of the timestamps that the host sends, if there are any and it is known.
+    pub fn timestamp_clock(&self) -> Option<Time> {
+        self.timestamp_tick.filter(|_| self.has_timestamps()).map(PositiveDuration::time)
     }
 }
 
 fn reno() -> CongestionConfig {
     CongestionConfig::Reno(RenoParams::default())
-}
-
-fn small_packet() -> Size {
-    Size::new(40)
 }
 
 fn ten() -> u32 {

@@ -110,12 +110,17 @@ impl Evidence {
         }
     }
 
+    /// Whether a late packet has filled a gap in a recovery, although it was sent again.
+    fn is_partly_delayed(self) -> bool {
+        let fills_gap = self.advances && self.is_delayed && !self.is_over;
+        self.phase == Phase::Recovery && fills_gap
+    }
+
     /// `tcp_try_undo_recovery`, `tcp_try_undo_partial` and `tcp_try_undo_dsack`
     fn recovery_verdict(self) -> Verdict {
-        let is_partly_delayed = self.advances && self.is_delayed && !self.is_over;
-        if is_partly_delayed && self.has_retransmissions {
+        if self.is_partly_delayed() && self.has_retransmissions {
             Verdict::HoldBack
-        } else if is_partly_delayed {
+        } else if self.is_partly_delayed() {
             Verdict::Undo { unmarks: true }
         } else if self.is_reported || self.is_over && self.is_delayed {
             Verdict::Undo { unmarks: false }
@@ -314,6 +319,12 @@ impl Sender {
         };
         let verdict = evidence.verdict(undo.frto_below.is_some());
         undo.holds_back = verdict == Verdict::HoldBack;
+        // The packet was late, not lost: the path reorders (`tcp_try_undo_partial`).
+        if evidence.is_partly_delayed()
+            && let Some(rack) = &mut self.rack
+        {
+            rack.note_reordering();
+        }
         match verdict {
             Verdict::Open | Verdict::HoldBack => {}
             Verdict::EndFrto => undo.frto_below = None,

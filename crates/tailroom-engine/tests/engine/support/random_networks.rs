@@ -308,7 +308,7 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
                     ecn: switches.4,
                     slow_start_after_idle: switches.5,
                     reverse_path: Vec::new(),
-                    ack_size: Size::new(40)
+                    ack_size: None
                 }
             )
         },

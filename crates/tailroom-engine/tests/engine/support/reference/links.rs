@@ -7,7 +7,6 @@ use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet};
 use tailroom_engine::pool::Grant;
 use tailroom_engine::queue::buffer::{DropReason, Dropped};
-use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::units::Time;
 
 use super::flows::{Flow, milliseconds};
@@ -21,8 +20,8 @@ impl Reference<'_> {
             Happening::PacketAtLink(hop, packet, _) => {
                 (self.paths[flow][*hop], packet.bytes, packet.ecn)
             }
-            Happening::AckAtLink(hop, ..) => {
-                let bytes = group.tcp.as_ref().map_or(0, TcpSpec::ack_bytes);
+            Happening::AckAtLink(hop, ack, _) => {
+                let bytes = group.ack_sizes().map_or(0, |sizes| sizes.of(&ack.ack()));
                 (group.reverse_path[*hop], bytes, Ecn::NotEct)
             }
             _ => unreachable!("only packets and ACKs reach links"),
