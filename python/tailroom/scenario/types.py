@@ -2316,13 +2316,28 @@ class LimitedSlowStart(TypedDict):
     """Window above which growth is limited, in packets (RFC 3742: 100). Default: 100."""
 
 
+class HystartSlowStart(TypedDict):
+    """HyStart as in CUBIC of Linux (net/ipv4/tcp_cubic.c): from 16 packets on, end slow start
+    at once when a round trip's ACKs come at most 2 ms apart for more than half of the smallest
+    RTT, or when its first nine RTT samples all exceed the smallest RTT by more than an eighth,
+    at least 4 and at most 16 ms.
+
+    Needs a control without a start of its own.
+    """
+
+    kind: Literal["hystart"]
+
+
 class HystartPlusPlusSlowStart(TypedDict):
-    """HyStart++: end slow start when the RTT grows (RFC 9406)."""
+    """HyStart++ (RFC 9406): when the RTT grows, slow start goes on at a quarter of its growth
+    for five round trips, and then ends."""
 
     kind: Literal["hystart_plus_plus"]
 
 
-SlowStart: TypeAlias = StandardSlowStart | LimitedSlowStart | HystartPlusPlusSlowStart
+SlowStart: TypeAlias = (
+    StandardSlowStart | LimitedSlowStart | HystartSlowStart | HystartPlusPlusSlowStart
+)
 """Growth of the window below ssthresh."""
 
 Automatic: TypeAlias = Literal["auto"]
@@ -2377,7 +2392,9 @@ Defaults = TypedDict(
         "timestamp_tick": NotRequired[PositiveDuration],
         "rack_timer_margin": NotRequired[PositiveDuration],
         "max_window": NotRequired[int],
-        "slow_start": NotRequired[SlowStart | Literal["standard", "limited", "hystart_plus_plus"]],
+        "slow_start": NotRequired[
+            SlowStart | Literal["standard", "limited", "hystart", "hystart_plus_plus"]
+        ],
         "slow_start_after_idle": NotRequired[bool],
         "window_validation": NotRequired[bool],
         "pacing": NotRequired[bool],
@@ -2431,7 +2448,9 @@ Flows = TypedDict(
         "timestamp_tick": NotRequired[PositiveDuration],
         "rack_timer_margin": NotRequired[PositiveDuration],
         "max_window": NotRequired[int],
-        "slow_start": NotRequired[SlowStart | Literal["standard", "limited", "hystart_plus_plus"]],
+        "slow_start": NotRequired[
+            SlowStart | Literal["standard", "limited", "hystart", "hystart_plus_plus"]
+        ],
         "slow_start_after_idle": NotRequired[bool],
         "window_validation": NotRequired[bool],
         "pacing": NotRequired[bool],

@@ -12,7 +12,7 @@ SETS = {
     "fhstcp": "FHSTCP: growth in proportion to the RTT",
     "dctcp": "DCTCP: the estimate alpha, and reductions by it",
     "prague": "Prague: the first mark, marks without end, growth at a short RTT",
-    "bbr3": "BBRv3: all 22 test cases of the draft",
+    "bbr3": "BBRv3: all 22 test cases of the draft, and restarts from idle",
     "hystart": "HyStart++: when slow start ends, and when it does not",
     "recovery": "Proportional rate reduction, RACK, and tail loss probes",
     "linux": "Linux's sender at each ACK: window, recovery, timers, pacing",
