@@ -63,6 +63,7 @@ FLOW_FIELDS = [
     "marked_fraction",
     "retransmissions",
     "duplicate_packets",
+    "discarded_packets",
     "rtt_s_mean",
     "cwnd_packets_mean",
     "congestion_events",

@@ -92,7 +92,7 @@ def test_no_line_puts_a_drop_tail_queue_in_place_of_another_discipline(
         (
             "fq_pie",
             {},
-            "fq_pie limit 17 flows 1024 target 15ms tupdate 15ms alpha 2 beta 20 quantum 1514 "
+            "fq_pie limit 17 flows 1024 target 15ms tupdate 15ms alpha 2 beta 20 "
             "ecn_prob 10 ecn",
         ),
     ],
@@ -170,7 +170,7 @@ def shaped(**changes: object) -> Bottleneck:
         ({"kind": "drop_tail", "limit": "75 kB"}, "bfifo limit 75000"),
         (
             {"kind": "fq_codel"},
-            "fq_codel limit 10240 target 5ms interval 100ms flows 1024 quantum 1514 ecn",
+            "fq_codel limit 10240 target 5ms interval 100ms flows 1024 ecn",
         ),
     ],
 )

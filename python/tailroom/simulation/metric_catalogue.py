@@ -225,6 +225,7 @@ _OF_FLOWS = {
     "marked_fraction": Metric("marked", FRACTION, None, 1.0),
     "retransmissions": Metric("retransmissions", COUNT, "lower"),
     "duplicate_packets": Metric("duplicates", PACKETS, "lower"),
+    "discarded_packets": Metric("discarded", PACKETS, "lower"),
     **_statistics("rtt_s", Metric("RTT", SECONDS, "lower"), "mean"),
     **_statistics(
         "one_way_delay_s",

@@ -187,3 +187,30 @@ impl From<Ack<'_>> for StoredAck {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// RFC 2018 sec. 3 with the padding of RFC 7323 appendix A: 64, 72 and 80 B with timestamps, and a
+    /// report of a duplicate is a block too.
+    #[test]
+    fn sack_blocks_make_an_ack_larger() {
+        let blocks = [Range { start: 1, end: 2 }; MAX_SACK_BLOCKS];
+        let ack = |count: usize, duplicate| Ack {
+            cumulative: 0,
+            echo: Time::ZERO,
+            echoes_retransmission: false,
+            ece: false,
+            marked_packets: 0,
+            duplicate,
+            blocks: &blocks[..count],
+        };
+        let with_timestamps = AckSizes { least: 52, has_sack: true };
+        let sizes = [0, 1, 2, 3].map(|count| with_timestamps.of(&ack(count, None)));
+        assert_eq!(sizes, [52, 64, 72, 80]);
+        assert_eq!(with_timestamps.of(&ack(1, Some(7))), 72);
+        assert_eq!(AckSizes { least: 40, has_sack: false }.of(&ack(3, None)), 40);
+        assert_eq!(AckSizes { least: 65_535, has_sack: true }.of(&ack(1, None)), 65_535);
+    }
+}

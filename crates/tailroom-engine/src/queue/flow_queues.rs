@@ -14,7 +14,7 @@ use crate::random::{Random, SmallStream, below};
 /// Default number of queues (RFC 8290 sec. 5.2.5).
 pub(super) const FLOWS: u32 = 1_024;
 /// Default quantum on a link without larger packets: the payload of an Ethernet frame.
-const QUANTUM: u64 = 1_500;
+const QUANTUM: Size = Size::new(1_500);
 /// Smallest quantum (Linux `fq_codel_change`).
 const SMALLEST_QUANTUM: Size = Size::new(256);
 /// Default buffer size in packets (RFC 8290 sec. 5.2.3: Linux, up to 10 Gbit/s).
@@ -44,7 +44,7 @@ pub(super) fn check_quantum(quantum: Size, link: &LinkInfo) -> Result<(), BadPar
 /// Linux the MTU with the header of the link layer (`psched_mtu`), which their packets have too: a new
 /// flow sends one full packet in its turn, and none of a second one.
 pub(super) fn quantum_or_packet(quantum: Option<Size>, link: &LinkInfo) -> Size {
-    quantum.unwrap_or(Size::new(QUANTUM.max(link.packet_bytes.into())))
+    quantum.unwrap_or(Size::new(QUANTUM.bytes().max(link.packet_bytes.into())))
 }
 
 /// Refuses a quantum that Linux would not use, and one above [`LARGEST_QUANTUM`].
@@ -438,7 +438,7 @@ mod tests {
         let mut random = link.random();
         let mut occupied = 0;
         for _ in 0..1_000 {
-            let queues = FlowQueues::new(FLOWS, Size::new(QUANTUM), (), &mut random);
+            let queues = FlowQueues::new(FLOWS, QUANTUM, (), &mut random);
             let mut indices: Vec<usize> = (0..100).map(|flow| queues.index_of(flow)).collect();
             indices.sort_unstable();
             indices.dedup();
@@ -448,7 +448,7 @@ mod tests {
         let mean = occupied as f64 / 1_000.0;
         assert!((mean - 95.32).abs() < 0.3, "{mean}");
         // 64 flows per queue: chi square with 1023 degrees of freedom, standard deviation 45.
-        let queues = FlowQueues::new(FLOWS, Size::new(QUANTUM), (), &mut random);
+        let queues = FlowQueues::new(FLOWS, QUANTUM, (), &mut random);
         let mut counts = [0_u32; FLOWS as usize];
         (0..64 * FLOWS).for_each(|flow| counts[queues.index_of(flow)] += 1);
         let square = |count: &u32| (f64::from(*count) - 64.0) * (f64::from(*count) - 64.0) / 64.0;

@@ -119,9 +119,11 @@ impl TimestampClocks {
 impl ReceiverClock {
     /// Takes in the packet that was about to arrive.
     fn take_in(&mut self) {
-        // RFC 7323 sec. 4.3 (2): a packet behind a gap, and an old one, leave TS.Recent as it is.
+        // RFC 7323 sec. 4.3 (2): a packet behind a gap, and an old one, leave TS.Recent as it is. The
+        // last packet acknowledged is not old yet (Linux `tcp_sequence`).
         if let Some((_, sequence, value_ms)) = self.coming.take()
             && sequence <= self.last_ack
+            && sequence + 1 >= self.last_ack
             && !self.recent_ms.is_some_and(|recent_ms| is_before(value_ms, recent_ms))
         {
             self.recent_ms = Some(value_ms);

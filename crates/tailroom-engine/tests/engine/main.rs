@@ -4,6 +4,7 @@
 #[macro_use]
 mod support;
 
+mod ack_sizes;
 mod admission;
 mod arrival_log;
 mod bottleneck;
@@ -33,6 +34,7 @@ mod group_delays;
 mod groups_at_a_link;
 mod highspeed_rfc_3649;
 mod ingress_pools;
+mod late_packets;
 mod limits;
 mod lines;
 mod links_that_vary;

@@ -264,9 +264,9 @@ fn wrong_parameters_of_fq_codel_are_refused() {
     check_refusals(
         r#"kind = "fq_codel""#,
         &[
-            (r#"quantum = "1499 B""#, "quantum", &["1500 B", r#""1500 B""#, r#""1 GB""#]),
-            (r#"quantum = "0 B""#, "quantum", &[r#""1500 B""#]),
-            (r#"quantum = "2 GB""#, "quantum", &["1500 B", r#""1500 B""#, r#""1 GB""#]),
+            (r#"quantum = "255 B""#, "quantum", &["255 B", r#""256 B""#, r#""1 GB""#]),
+            (r#"quantum = "0 B""#, "quantum", &[r#""256 B""#]),
+            (r#"quantum = "2 GB""#, "quantum", &["2 GB", r#""256 B""#, r#""1 GB""#]),
             ("flows = 0", "flows", &["1", "65536"]),
             ("flows = 65537", "flows", &["1", "65536"]),
             ("flows = 1.5", "flows", &["whole number"]),
@@ -282,7 +282,7 @@ fn wrong_parameters_of_fq_pie_are_refused() {
     check_refusals(
         r#"kind = "fq_pie""#,
         &[
-            (r#"quantum = "1499 B""#, "quantum", &["1500 B", r#""1500 B""#, r#""1 GB""#]),
+            (r#"quantum = "255 B""#, "quantum", &["255 B", r#""256 B""#, r#""1 GB""#]),
             ("flows = 0", "flows", &["1", "65536"]),
             ("flows = 65537", "flows", &["1", "65536"]),
             (r#"target = "0 ms""#, "target", &[r#""100 ms""#]),

@@ -53,6 +53,8 @@ enum Applies {
     TimedRecovery,
     /// All groups whose written keys leave recovery to time.
     Rack,
+    /// All groups whose written keys leave packets their timestamps.
+    Timestamps,
     /// All groups in which something may show that a recovery was unnecessary.
     Undo,
     /// Like `Undo`, if the written keys leave recovery to selective acknowledgements that a timeout
@@ -87,6 +89,9 @@ impl Applies {
                  `forget_sack_at_timeout = true` in the group"
             }
             Applies::Rack => "every congestion control; with `recovery = \"rack\"`",
+            Applies::Timestamps => {
+                "every congestion control; not with `rtt_samples = \"karn\"` in the group"
+            }
             Applies::Undo => {
                 "every congestion control; not with `rtt_samples = \"karn\"` in the group, unless \
                  it leaves `recovery` or `frto` to the host"
@@ -122,8 +127,9 @@ impl Applies {
             Applies::Sack => !is_newreno,
             Applies::TimedRecovery => is_timed,
             Applies::Rack => is_rack,
+            Applies::Timestamps => !names("rtt_samples", "karn"),
             Applies::Undo => {
-                let has_timestamps = !names("rtt_samples", "karn");
+                let has_timestamps = Applies::Timestamps.to(control, given);
                 let has_frto = Applies::Frto.to(control, given)
                     && given.get("frto") != Some(&Value::Boolean(false));
                 has_timestamps || is_rack || has_frto
@@ -177,8 +183,9 @@ const LINUX: &[Setting] = &[
     setting(
         "header_size",
         "\"52 B\"",
-        Applies::Always,
-        "IPv4, TCP and its timestamps: TCPOLEN_TSTAMP_ALIGNED = 12 B in include/net/tcp.h",
+        Applies::Timestamps,
+        "IPv4, TCP and its timestamps: TCPOLEN_TSTAMP_ALIGNED = 12 B in include/net/tcp.h; ACKs have \
+         the same headers",
     ),
     setting(
         "handshake",

@@ -249,15 +249,28 @@ impl Rack {
         self.echo_end = echo_end;
     }
 
-    /// Packets have overtaken another on the path (`RACK.reordering_seen`).
+    /// A packet was late, although the sender sent it again: others have overtaken it.
     pub fn note_reordering(&mut self) {
         self.is_reordering_seen = true;
     }
 
+    /// Whether a packet in flight was sent again and has arrived.
+    fn is_repaired(&self, sequence: u64) -> bool {
+        let index = sequence.checked_sub(self.una).map(|index| index as usize);
+        let record = index.and_then(|index| self.records.get(index));
+        record.is_some_and(|record| record.is_retransmitted() && record.is_delivered())
+    }
+
     /// Adapts the reordering window to a duplicate that the receiver has reported (sec. 6.2 step 4):
     /// not while no packets have changed their order, nor to that of a probe, which a timer has sent
-    /// (Linux `tcp_dsack_seen`).
+    /// (Linux `tcp_dsack_seen`). A packet that was sent again behind a gap and came twice was overtaken
+    /// (`tcp_sacktag_one`).
     pub fn note_duplicate(&mut self, duplicate: Option<u64>, una: u64, next: u64) {
+        if duplicate.is_some_and(|duplicate| {
+            duplicate + 1 < self.delivered_end && self.is_repaired(duplicate)
+        }) {
+            self.note_reordering();
+        }
         if self.duplicate_round.is_some_and(|round| una >= round) {
             self.duplicate_round = None;
         }

@@ -110,17 +110,16 @@ impl Evidence {
         }
     }
 
-    /// Whether a late packet has filled a gap in a recovery, although it was sent again.
-    fn is_partly_delayed(self) -> bool {
-        let fills_gap = self.advances && self.is_delayed && !self.is_over;
-        self.phase == Phase::Recovery && fills_gap
+    /// Whether a packet was late that others have overtaken (Linux `tcp_try_undo_partial`).
+    fn shows_reordering(self) -> bool {
+        self.phase == Phase::Recovery && self.advances && self.is_delayed && !self.is_over
     }
 
     /// `tcp_try_undo_recovery`, `tcp_try_undo_partial` and `tcp_try_undo_dsack`
     fn recovery_verdict(self) -> Verdict {
-        if self.is_partly_delayed() && self.has_retransmissions {
+        if self.shows_reordering() && self.has_retransmissions {
             Verdict::HoldBack
-        } else if self.is_partly_delayed() {
+        } else if self.shows_reordering() {
             Verdict::Undo { unmarks: true }
         } else if self.is_reported || self.is_over && self.is_delayed {
             Verdict::Undo { unmarks: false }
@@ -319,9 +318,8 @@ impl Sender {
         };
         let verdict = evidence.verdict(undo.frto_below.is_some());
         undo.holds_back = verdict == Verdict::HoldBack;
-        // The packet was late, not lost: the path reorders (`tcp_try_undo_partial`).
-        if evidence.is_partly_delayed()
-            && let Some(rack) = &mut self.rack
+        if let Some(rack) = &mut self.rack
+            && evidence.shows_reordering()
         {
             rack.note_reordering();
         }
