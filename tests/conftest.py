@@ -65,8 +65,9 @@ Make = Callable[[str], str]
 
 
 @pytest.fixture
-def tailroom(capfd: pytest.CaptureFixture[str]) -> Tailroom:
-    """Runs the command line in this process."""
+def tailroom(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Tailroom:
+    """Runs the command line in this process, which says nothing of its progress."""
+    monkeypatch.setattr("tailroom.cli.progress.SHOW_AFTER_S", 3600.0)
 
     def call(*arguments: object) -> Finished:
         with pytest.raises(SystemExit) as ended:

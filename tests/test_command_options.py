@@ -137,6 +137,14 @@ def test_every_help_ends_with_an_example_and_names_no_types(
     assert not re.search(r"[a-z]\.\.\.$", text, re.MULTILINE)
 
 
+# The limits are the numbers of lines before the options that came last.
+@pytest.mark.parametrize(("name", "most"), [("run", 72), ("headroom", 78), ("results", 25)])
+def test_a_help_that_has_grown_was_made_as_short_again(
+    tailroom: Tailroom, name: str, most: int
+) -> None:
+    assert len(tailroom(name, "--help").output.splitlines()) <= most
+
+
 @pytest.mark.parametrize(
     ("least", "most", "words"),
     [(1, None, "at least 1"), (None, 9, "at most 9"), (0, 65535, "0 to 65,535"), (None,) * 3],

@@ -231,6 +231,25 @@ GRADING_OF = {
 """By the best and the worst grade."""
 
 
+@pytest.mark.parametrize(
+    ("most_ms", "verdict"),
+    [
+        # 90 ms at least against 100 ms: what flows that have not ended still take decides.
+        (None, Grade.UNDECIDED),
+        (110.0, Grade.PASS),
+        (150.0, Grade.UNDECIDED),
+    ],
+)
+def test_a_lower_bound_is_no_value_that_is_met(most_ms: float | None, verdict: Grade) -> None:
+    most = None if most_ms is None else Interval(most_ms, 1.0, 8)
+    value = Interval(90.0, 1.0, 8, is_lower_bound=True, most=most)
+    reference = Interval(100.0, 1.0, 8)
+    assert judge(criterion("short_flows"), value, reference).grade == verdict
+    # As a reference, a lower bound fails nobody: those flows may have taken longer.
+    worse = judge(criterion("short_flows"), Interval(400.0, 1.0, 8), value)
+    assert worse.grade is (Grade.UNDECIDED if most_ms is None else Grade.FAIL)
+
+
 def test_a_criterion_is_decided_where_its_worst_point_is_whatever_the_others() -> None:
     """Verdicts of three points, and what becomes of the criterion."""
     passed, cautious, failed = Grade.PASS, Grade.CAUTION, Grade.FAIL

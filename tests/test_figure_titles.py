@@ -109,3 +109,10 @@ def test_commands_that_draw_leave_titles_out(
 @pytest.mark.parametrize("command", ["run", "size", "compare", "evaluate", "model", "plot"])
 def test_every_command_that_draws_has_the_option(tailroom: Tailroom, command: str) -> None:
     assert "--no-title" in tailroom(command, "--help").output
+
+
+def test_figures_of_one_run_say_that_it_is_one() -> None:
+    result = tr.run("first", seed=7)
+    for kind in ("utilization", "windows"):
+        title = result.plot(kind).get_suptitle()
+        assert title.endswith("n = 1 run, seed 7"), kind

@@ -320,6 +320,26 @@ def test_sequence_numbers_wrap_around(imported: Importer) -> None:
     assert row["bytes"] == "4000"
 
 
+@pytest.mark.parametrize("step", [1_000_000_000, 2_000_000_000])
+def test_an_ack_confirms_the_packet_behind_a_gap_larger_than_any_window(
+    tailroom: Tailroom, tmp_path: Path, step: int
+) -> None:
+    """The capture has a packet of 1000 bytes every `step` bytes, and its ACK."""
+    path = tmp_path / "gaps.pcap"
+    segments = [*HANDSHAKE]
+    for index, offset in enumerate(range(0, 6_000_000_001, step)):
+        first = (100 + offset) % 2**32
+        last = (first + 1000) % 2**32
+        segments += [
+            (11.0 + index, replace(CLIENT, sequence=first, payload=bytes(1000))),
+            (11.5 + index, CLIENT.reply(sequence=500, acknowledgment=last)),
+        ]
+    path.write_bytes(pcap(frames(segments)))
+    ended = tailroom("import", path)
+    assert [row["bytes"] for row in rows_of(ended.output)] == ["6000001000"]
+    assert "skipped" not in ended.errors
+
+
 def test_bytes_that_the_capture_lost_count_once_acknowledged(
     tailroom: Tailroom, tmp_path: Path
 ) -> None:

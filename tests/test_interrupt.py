@@ -108,7 +108,7 @@ def test_an_interrupted_sweep_shows_what_is_finished_and_how_to_go_on(
     store = tmp_path / "store"
     command = ["sweep", str(small), "--store", str(store), "--seeds", "1", "--workers", "1"]
     # The first point takes an instant, the second longer than anybody waits.
-    command += ["--grid", f"duration=3 s, {UNDER_WAY}"]
+    command += ["--grid", f"duration=3 s, {UNDER_WAY}", "--metric", "queue_packets_max"]
     with subprocess.Popen(
         [sys.executable, "-m", "tailroom", *command],
         stdout=subprocess.PIPE,
@@ -120,8 +120,13 @@ def test_an_interrupted_sweep_shows_what_is_finished_and_how_to_go_on(
     assert process.returncode == 130
     assert "\n3 s " in output
     assert UNDER_WAY not in output
+    # The table has the metric that was asked for.
+    assert "queue_packets_max" in output
+    assert "utilization" not in output
     again = f"give the same command again: tailroom {shlex.join(command)}\n"
-    assert errors == f"interrupted: 1 of 2 runs are kept; to continue, {again}"
+    *plan, last = errors.splitlines(keepends=True)
+    assert last == f"interrupted: 1 of 2 runs are kept; to continue, {again}"
+    assert set(plan) <= {f"after 1 s: {ended} of 2 runs have ended\n" for ended in (0, 1)}
 
 
 def test_python_gets_what_an_interrupted_sweep_has_found(small: Path, tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def labels(axes: Any) -> list[str]:
 def test_windows_above_the_queue(recorded: tr.Result) -> None:
     figure = recorded.plot()
     windows, queue = figure.axes
-    assert figure.get_suptitle() == "Two Reno flows"
+    assert figure.get_suptitle() == "Two Reno flows\nn = 1 run, seed 1"
     assert windows.get_ylabel() == "congestion window (packets)"
     assert labels(windows)[:2] == [flow["name"] for flow in recorded.flows]
     assert queue.get_xlabel() == "time (s)"
@@ -79,9 +79,8 @@ def test_flows_without_a_window_have_no_panel(small: Path) -> None:
 def test_of_many_links_those_that_lose_and_wait_most_are_drawn() -> None:
     result = memory_of_a_pool(20)
     figure = result.plot()
-    assert figure.get_suptitle().endswith(
-        f"\n4 of {len(result.links)} links, by loss and queueing delay"
-    )
+    notable = f"\n4 of {len(result.links)} links, by loss and queueing delay\n"
+    assert notable in figure.get_suptitle()
     named = [panel.get_ylabel().split()[2] for panel in figure.axes]
     rest = [link for link in result.links if link not in named]
     assert len(named) == 4

@@ -212,6 +212,28 @@ def test_of_a_pool_the_ports_that_held_memory_are_printed(tmp_path: Path) -> Non
     assert "bdp" not in table(shown(ran, 120), "Links")
 
 
+def test_of_many_links_the_ports_of_a_switch_stand_before_those_of_hosts(tmp_path: Path) -> None:
+    """Eight hosts send at line rate from their own queues; one port is full, seven pass some."""
+    path = tmp_path / "many.toml"
+    path.write_text("""
+duration = "5 ms"
+[switches.tor]
+hosts = 8
+rate = "1 Gbit/s"
+delay = "1 us"
+queue = { kind = "drop_tail", limit = "1 MB" }
+[flows.f]
+from = "tor"
+congestion = "cubic"
+count = 16
+""")
+    output = io.StringIO()
+    report.show(tr.run(path), Console(file=output, width=100))
+    links = re.findall(r"^(tor-\S+)", output.getvalue(), re.MULTILINE)
+    assert len(links) == 10
+    assert {f"tor-switch-h{host}" for host in range(8)} <= set(links)
+
+
 def test_a_long_name_is_folded_and_not_cut_off() -> None:
     numbers = NumberTable("Title", "link", "one", "two")
     numbers.add_row("a-name-of-twenty-five-signs", "12,345.67 Mbit/s", "1.00e-04")

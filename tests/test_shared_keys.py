@@ -54,7 +54,7 @@ path = ["down"]
 congestion = { kind = "cubic" }
 rtt = "30 ms"
 prr = true
-slow_start = { kind = "hystart_plus_plus" }
+slow_start = "hystart"
 window_validation = true
 recovery = "rack"
 header_size = "52 B"
@@ -118,7 +118,7 @@ def test_json_prints_what_host_and_defaults_came_to(tailroom: Tailroom, short: P
     assert settings["download"]["delayed_ack"] is True
     assert settings["download"]["send_burst"] == "auto"
     assert settings["download"]["recovery"] == "rack"
-    assert settings["download"]["slow_start"] == {"kind": "hystart_plus_plus"}
+    assert settings["download"]["slow_start"] == {"kind": "hystart"}
     assert settings["download"]["rtt"] == "30 ms"
     assert settings["bbr"]["slow_start"] == {"kind": "standard"}
     assert settings["bbr"]["window_validation"] is False

@@ -211,3 +211,38 @@ def test_a_hosts_own_queue_is_named_where_flows_wait_there() -> None:
     assert door.given == "switches.tor.nic_queue=fq_codel"
     assert "a host's own queue" in door.text
     assert door.values["queue_delay_s_mean"] > 0.001
+
+
+SHORT_PIE = """
+duration = "5 s"
+measure_from = "1 s"
+[links.b]
+rate = "100 Mbit/s"
+delay = "1 ms"
+queue = { kind = "pie", limit = "50 packets" }
+[flows.f]
+count = 4
+congestion = "reno"
+path = ["b"]
+rtt = { uniform = ["4 ms", "8 ms"] }
+start = { uniform = ["0 s", "1 s"] }
+"""
+"""50 packets take 6 ms, less than half of PIE's target of 15 ms: RFC 8033 4.1 lets all pass."""
+
+
+def test_a_discipline_that_never_acts_before_its_limit_is_called_drop_tail() -> None:
+    scenario = Scenario.from_toml(SHORT_PIE)
+    found = tr.size(scenario, "utilization >= 60%", max_seeds=4, precision=0.3)
+    [door] = [one for one in found.doors if one.kind == "never_acts"]
+    assert "pie never drops or marks a packet before the queue is full" in door.text
+    assert "the same as drop_tail" in door.text
+
+
+def test_choices_with_the_same_packets_are_named(tailroom: Tailroom, tmp_path: Path) -> None:
+    scenario = Scenario.from_toml(SHORT_PIE)
+    compared = tr.choices(scenario, {"links.b.queue": ["pie", "codel", "drop_tail"]}, seeds=2)
+    assert compared.identical == [("pie", "drop_tail")]
+    file = tmp_path / "short.toml"
+    file.write_text(SHORT_PIE)
+    printed = tailroom("run", file, "--vary", "queue=pie,codel,drop_tail").output
+    assert "pie and drop_tail: the same in every metric" in printed

@@ -128,6 +128,9 @@ def test_where_all_values_meet_the_answer_is_that_of_the_scenario(
     assert said["is_smallest"] is False
     assert said["all_meet"]["scenario_value"] == "5000000 ns"
     assert "5000000 ns" in said["choices"]
+    # Where nothing is to be found, the first runs of each value and those of the own one suffice.
+    runs = [one["runs"] for one in said["tried"] if one["value"] != "5000000 ns"]
+    assert set(runs) == {3}
     ended = tailroom(*asked)
     assert ended.status == 0
     words = re.sub(r"[│\s]+", " ", ended.output)
@@ -195,6 +198,23 @@ def test_a_value_that_is_open_does_not_hide_the_own_value(
     found = decide(question, tried, SmallestLimit(10, "10 ns"))
     assert found.everything
     assert found.answer == answer
+
+
+def test_the_smallest_value_that_is_accepted_is_no_reason_to_leave_the_own_value() -> None:
+    target = parse_target("utilization >= 90%")
+    source = tr.Scenario.read("first")
+    tried = [
+        Tried(limit, Point.of(source, {}), {target: Outcome.YES}) for limit in (1500, 6000, 24_000)
+    ]
+    key = "links.bottleneck.shaper.burst"
+    question = replace(
+        read_question(source, [target], None, None, None),
+        varied=Varied(key, "size", is_limit=False),
+        value=6000,
+    )
+    found = decide(question, tried, SmallestLimit(1500, "1,500 B", "a packet must pass"))
+    assert found.everything
+    assert found.answer == 6000
 
 
 def test_a_port_without_packets_in_a_run_does_not_end_the_search(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from tailroom import models
 from tailroom.errors import ScenarioError
 from tailroom.scenario.scenario import Scenario
 from tailroom.scenario.shipped_scenarios import shipped_scenarios
+from tailroom.studies.size_study.amounts import amounts_words
 from tailroom.studies.size_study.question import Numbers, asked_scenario
 from tailroom.studies.size_study.varied_key import Varied
 from tests.conftest import Tailroom
@@ -132,6 +133,18 @@ def test_a_question_of_numbers_is_answered_in_packets() -> None:
     link = models.read_bottleneck(source)
     varied = Varied.limit_of(source, link)
     assert (varied.quantity, varied.steps_of(link.limit_packets)) == ("packets", 40)
+
+
+def test_no_equals_sign_rounds_a_number_of_packets() -> None:
+    """10,784 B hold seven packets of 1500 B, and 284 B that no packet can use."""
+    source = Scenario.from_toml(ALIKE % "10784 B")
+    link = models.read_bottleneck(source)
+    same, about = amounts_words(Varied.limit_of(source, link), link, 10_784)
+    assert "packet" not in same
+    assert about == "room for 7 packets"
+    same, about = amounts_words(Varied.limit_of(source, link), link, 10_500)
+    assert same.startswith("7 packets = ")
+    assert about == ""
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,7 @@
 """`size` over another key than the limit: closed forms, the answer's form, and wrong keys."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -450,3 +451,110 @@ def test_the_largest_loss_of_a_pool_is_a_metric() -> None:
     losses = [pool["loss_fraction"] or 0.0 for pool in summary["pools"].values()]
     assert metrics_of(summary)["pool_loss_fraction_max"] == max(losses)
     assert max(losses) > 0
+
+
+def test_the_scenarios_alpha_is_kept_where_the_runs_do_not_tell_it_from_the_best(
+    tailroom: Tailroom, tmp_path: Path
+) -> None:
+    """Twenty times its rate arrives at the full link, which no alpha leaves idle."""
+    file = tmp_path / "crowded.toml"
+    file.write_text(CROWDED)
+    asked: tuple[object, ...] = ("size", file, "--vary", "policy.alpha")
+    asked += ("--target", "l0.utilization >= 99%")
+    asked += ("--most-loss", "none")
+    said = json.loads(tailroom(*asked, "--json").output)
+    assert said["value"] == 1.0
+    assert said["alphas"]["best"] != 1.0
+    assert 1.0 in said["alphas"]["as_good"]
+    words = re.sub(r"[│\s]+", " ", tailroom(*asked).output)
+    assert "Leave the scenario's value, 1: the runs do not tell it from the best one" in words
+
+
+BEFORE_A_MODEM = """
+duration = "6 s"
+measure_from = "2 s"
+[links.router]
+rate = "100 Mbit/s"
+delay = "0 ms"
+queue = { kind = "drop_tail", limit = "20 packets" }
+shaper = { rate = "40 Mbit/s", burst = "3 kB" }
+[links.modem]
+rate = "20 Mbit/s"
+delay = "1 ms"
+queue = { kind = "drop_tail", limit = "100 packets" }
+[flows.f]
+count = 4
+congestion = "cubic"
+path = ["router", "modem"]
+rtt = "20 ms"
+start = { uniform = ["0 s", "1 s"] }
+"""
+
+
+def test_of_a_shaper_before_a_modem_the_largest_rate_is_found_that_spares_its_queue(
+    tailroom: Tailroom, tmp_path: Path
+) -> None:
+    """Up to the modem's rate nothing waits there; its full queue of 100 packets takes 60 ms."""
+    file = tmp_path / "modem.toml"
+    file.write_text(BEFORE_A_MODEM)
+    asked: tuple[object, ...] = ("size", file, "--vary", "shaper.rate")
+    asked += ("--target", "modem.queue_delay_s_p99 <= 5 ms")
+    asked += ("--most-loss", "none", "--max-seeds", 4)
+    said = json.loads(tailroom(*asked, "--json").output)
+    assert said["largest"] == said["value"]
+    kbps = int(said["value"].removesuffix(" kbit/s"))
+    assert 18_000 <= kbps <= 21_000
+    words = re.sub(r"[│\s]+", " ", tailroom(*asked).output)
+    assert "largest tested rate that meets every target" in words
+    assert "none is known to be the smallest" in words
+
+
+@pytest.mark.parametrize(
+    ("changes", "key", "link", "wanted"),
+    [
+        ({}, "ingress.alpha", None, "switches.tor.ingress.alpha of tor-switch-h0"),
+        # Slower links of hosts do not change whose memory it is.
+        ({"switches.tor.rate": "1 Gbit/s"}, "ingress.alpha", None, "of tor-switch-h0"),
+        ({}, "limit", "tor-switch-h1", "switches.tor.queue.limit of tor-switch-h1"),
+        ({}, "limit", "tor-h0-switch", "switches.tor.nic_queue.limit of tor-h0-switch"),
+        ({}, "nic_queue.limit", None, "switches.tor.nic_queue.limit of tor-h1-switch"),
+    ],
+)
+def test_a_key_of_a_switch_is_about_its_ports(
+    changes: dict[str, object], key: str, link: str | None, wanted: str
+) -> None:
+    scenario = Scenario.from_toml(INGRESSES).replacing(changes)
+    question = read_question(scenario, "f.goodput_bps >= 1 Mbit/s", link, None, key)
+    assert f"{question.varied.key} of {question.link.name}".endswith(wanted)
+    assert question.varied.is_alpha is (key == "ingress.alpha")
+
+
+def test_the_pool_of_a_switch_is_varied_by_the_key_of_the_switch() -> None:
+    pool = {"size": "1 MB", "policy": {"kind": "dynamic_threshold", "alpha": 1}}
+    scenario = Scenario.from_toml(INGRESSES).replacing({"switches.tor.pool": pool})
+    with pytest.raises(tr.ScenarioError, match=r"use vary=.switches\.tor\.pool\.policy\.alpha"):
+        tr.size(scenario, "f.goodput_bps >= 1 Mbit/s", vary="pools.tor-switch.policy.alpha")
+
+
+def test_of_several_keys_the_one_of_the_link_is_varied() -> None:
+    question = read_question(
+        Scenario.read("home-router"), "utilization >= 50%", "down", 0.01, "rate"
+    )
+    assert question.varied.key == "links.down.rate"
+
+
+INGRESSES = """
+duration = "10 ms"
+[switches.tor]
+hosts = 2
+rate = "10 Gbit/s"
+delay = "1 us"
+queue = { kind = "drop_tail", limit = "1 MB" }
+pause = { xoff = "2 kB", xon = "2 kB", headroom = "100 kB" }
+ingress = { pool = { size = "1 MB" }, alpha = 0.125 }
+[flows.f]
+count = 2
+from = "tor.h1"
+to = "tor.h0"
+congestion = "cubic"
+"""

@@ -76,7 +76,7 @@ test("where packets differ in size, packets are never told as if they were bytes
     "20 packets, if each has 1,500 B: 30 kB, 200 ms, 2 BDP",
   );
   expect(textOf(linkIn(TWO_SIZES("30 kB")))).toBe("30 kB, 200 ms, 2 BDP, 20 packets of 1,500 B");
-  expect(linkIn(presetText("dsl"), "up").has_equal_packets, "ACKs and a call").toBe(false);
+  expect(linkIn(presetText("dsl"), "up").packets_differ, "ACKs and a call").toBe(true);
 });
 
 test("a limit is read and written in its unit, exactly", () => {

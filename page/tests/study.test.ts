@@ -4,8 +4,8 @@ import type { Engine } from "../src/engine/pool";
 import { answerOf, answerText, smallest, targetsOf, verdictOf } from "../src/study/answer";
 import { limitAxis } from "../src/study/axis";
 import { COARSE, FINE, MOST_SEEDS, plan, spread } from "../src/study/plan";
-import type { Measured, Point } from "../src/study/point";
-import { PRECISION, type SearchStep } from "../src/study/search";
+import { AT_MOST, type Measured, type Point } from "../src/study/point";
+import { PRECISION, searchStep, type SearchStep } from "../src/study/search";
 import { smallestAccepted } from "../src/study/smallest_accepted";
 import { Study } from "../src/study/study";
 import { NO_TARGETS } from "../src/state";
@@ -120,6 +120,39 @@ test("a study finds the smallest buffer with its interval, by few runs", () => {
   const text = answerText({ limit, verdict, interval, tooSmall: 0 }, targets, String, String);
   expect(text).toContain(`${limit}`);
   expect(text).toContain("95 % interval");
+});
+
+test("an interval is shown in whole steps, and the answer lies in it", () => {
+  const search = {
+    wanted: {},
+    interval: { estimate: 150.2, low: 145.2, high: 160.3 },
+    answer: 161,
+    crossings: [],
+    refused: null,
+  };
+  const { interval, tooSmall } = answerOf(new Map(), [], search);
+  expect(interval).toEqual({ estimate: 151, low: 146, high: 161 });
+  expect(tooSmall).toBe(145);
+});
+
+test("values that are only lower bounds are not fitted", () => {
+  const metric = "web.all_sizes.completion_time_s_p95";
+  const targets = targetsOf({ ...NONE, groups: { [metric]: 0.2 } });
+  const runsOf = (seconds: number, most: number | null): Point =>
+    new Map([0, 1].map((seed) => [seed, { [metric]: seconds, [`${metric}${AT_MOST}`]: most }]));
+  const step = (most: number | null) =>
+    searchStep(
+      new Map([
+        [10, runsOf(0.3, 0.3)],
+        [40, runsOf(0.1, most)],
+      ]),
+      [10, 40],
+      RANGE,
+      targets,
+    );
+  expect(step(null).refused).toMatch("some values are only lower bounds");
+  expect(step(0.25).refused).toMatch("some values are only lower bounds");
+  expect(step(0.1).refused).toBeNull();
 });
 
 test("where a target is met, missed and met again, buffers are judged one by one", () => {

@@ -24,6 +24,7 @@ __all__ = [
     "RestartEvent",
     "RoundEvent",
     "Scenario",
+    "ScriptedSender",
     "Seen",
     "SeenFlow",
     "SeenLink",
@@ -174,6 +175,35 @@ class Scenario:
         find_control: _FindControl | None = None,
     ) -> Steps:
         """Opens a run in steps of `every`; packets wait to be served at the links of `acts_on`."""
+
+@final
+class ScriptedSender:
+    """A sender without a network; times in seconds, packets from 0."""
+
+    def __new__(
+        cls, scenario: Scenario, opens_at_s: float, handshake_rtt_s: float
+    ) -> ScriptedSender:
+        """That of the first group of a scenario, whose links do not matter."""
+    def write(self, at_s: float, packets: int) -> None:
+        """The application writes."""
+    def ack(
+        self,
+        at_s: float,
+        cumulative: int,
+        blocks: Sequence[tuple[int, int]],
+        *,
+        ece: bool = False,
+        marked: int = 0,
+        duplicate: int | None = None,
+        echo_s: float | None = None,
+    ) -> None:
+        """An ACK comes; a block ends before its second number."""
+    def fire(self, before_s: float) -> float | None:
+        """Fires the timers that are due next, if that is before a time; returns when."""
+    def take_sent(self) -> list[tuple[float, int, bool]]:
+        """What has left since the last call: time, packet, and whether it was sent before."""
+    def info(self) -> dict[str, float | str]:
+        """The state, as Linux shows it in `tcp_info`."""
 
 @final
 class Steps:

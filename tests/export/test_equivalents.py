@@ -184,6 +184,8 @@ def test_the_shaper_is_the_root_and_the_discipline_its_child(
     assert root.startswith("tc qdisc replace dev DEV root handle 1: tbf rate 5000000bit burst 6000")
     assert leaf == f"tc qdisc replace dev DEV parent 1:1 handle 10: {child}"
     assert "port of 100 Mbit/s" in tc.purpose
+    # sch_tbf.c: the child takes the place of the bfifo that has the limit.
+    assert "the limit of tbf has no effect" in " ".join(tc.notes)
     assert tc.left_out == ()
 
 

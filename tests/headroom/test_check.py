@@ -364,7 +364,7 @@ def test_a_pool_is_written_for_a_shared_headroom_alone() -> None:
         ("10000 5m 1 2 -3 0\n", ":1", "xoff is `-3`"),
         ("10000 5m 1 2 3 high\n", ":1", "threshold is `high`"),
         ("ten 5m 1 2 3 0\n", ":1", "a whole number of Mbit/s"),
-        ('{"BUFFER_PROFILE": {\n', ":2", "JSON"),
+        ('{"BUFFER_PROFILE": {\n', ": line 2", "JSON"),
         ('{"PORT": {}}', ":1", "BUFFER_PROFILE"),
         (
             '{"BUFFER_PROFILE": {\n"pg_lossless_10000_5m_profile": {"xon": "1", "xoff": "2"}}}',
@@ -388,7 +388,7 @@ def test_a_damaged_table_is_refused_with_line_and_expectation(
         tr.check_headroom([path])
     assert str(refused.value).startswith(f"{path}{place}: ")
     assert expected in str(refused.value)
-    assert "expected" in str(refused.value)
+    assert "expected" in str(refused.value) or "; give " in str(refused.value)
 
 
 def test_a_file_that_is_no_text_or_missing_is_refused(tmp_path: Path) -> None:

@@ -61,8 +61,24 @@ def test_what_all_ports_set_apart_is_compared_with_the_memory(
     answer = json.loads(tailroom(*asked, "--json").output)
     assert answer["all_bytes"] == 128 * (18_796 + 539_750)
     assert answer["fits"] is fits
-    for more in ((), ("--format", "sonic")):
-        assert ("does not fit into 32,000,000 B" in tailroom(*asked, *more).output) != fits
+    assert ("does not fit into 32,000,000 B" in tailroom(*asked).output) != fits
+
+
+@pytest.mark.parametrize("name", ["sonic", "openconfig"])
+def test_no_configuration_is_written_that_the_memory_cannot_hold(
+    tailroom: Tailroom, name: str
+) -> None:
+    """32 ports x 2 priorities share 64 x 677,888 B; OpenConfig shares nothing."""
+    link = ("headroom", "--speed", "400G", "--cable", "300m", "--asic", "spectrum-4", "--shared")
+    asked = (*link, "--ports", 32, "--oversubscription", 2, "--format", name)
+    refused = tailroom(*asked, "--buffer", "16 MB")
+    assert (refused.status, refused.output) == (2, "")
+    assert f"--format {name}: 32 ports x 2 priorities set apart" in refused.errors
+    assert "does not fit into 16,000,000 B" in refused.errors
+    # Half of 43.4 MB with 64 reserves of 19,456 B is 22.9 MB; OpenConfig needs all of 44.6 MB.
+    between = tailroom(*asked, "--buffer", "32 MB")
+    assert between.status == (0 if name == "sonic" else 2)
+    assert tailroom(*asked, "--buffer", "64 MB").status == 0
 
 
 def test_an_xon_of_0_is_explained_next_to_it(tailroom: Tailroom) -> None:

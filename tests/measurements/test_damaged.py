@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tailroom as tr
-from tailroom.measurements import file_text
+from tailroom.measurements.import_measurement import READER
 from tests.conftest import Tailroom
 from tests.measurements.damage import EXTREMES, damage_measurements, outcome, places, replaced
 from tests.measurements.test_reading import FLENT, IPERF3, SS, WAVEFORM, saved
@@ -51,13 +51,13 @@ def test_a_truncated_compressed_file_is_refused_at_any_length(tmp_path: Path) ->
 
 def test_a_bomb_is_refused_in_bounded_memory(tmp_path: Path) -> None:
     path = tmp_path / "bomb.flent.gz"
-    path.write_bytes(gzip.compress(bytes(2 * file_text.MOST_BYTES), 1))
+    path.write_bytes(gzip.compress(bytes(2 * READER.most_bytes), 1))
     tracemalloc.start()
     message = refusal(path)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     assert message.startswith("has more than 64 MB of text; measure for a shorter time")
-    assert peak < 3 * file_text.MOST_BYTES
+    assert peak < 3 * READER.most_bytes
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from importlib import import_module
 
 NAMES = (
     *("ns2", "fhstcp", "tofino", "l4s_tests", "traffic", "buffer_rules", "fixed_points", "bursts"),
-    *("sawtooth", "window_laws", "yang"),
+    *("sawtooth", "window_laws", "yang", "packetdrill"),
     *("two_way.layouts", "two_way.codel", "l4s.curves", "kernel", "exact", "coverage"),
     *("size_confidence", "store", "papers", "transcripts"),
 )

@@ -7,11 +7,12 @@ the same scenarios with `host = "linux"`, and each statistic is compared with th
     python -m tests.validation.kernel [--only TEXT] [--set KEY=VALUE]... [--recorded DIRECTORY]
         [--write]
 
-Goals: utilization within 1 point; the time between losses of a flow alone, and its trough and
-peak window, within 5 %; the share of the first group within a tenth of the smaller of this share
-and the rest; Jain's index within 0.1; the mean queueing delay within a tenth or 1 ms; and those of
-loss recovery, which tests/validation/kernel_recovery.py has. docs/validation/kernel.csv has every
-statistic, and kernel.md says why some miss their goal.
+Goals: utilization within 1 point (2 where packets are late, policed, or their ACKs slow); the time
+between losses of a flow alone, and its trough and peak window, within 5 %; the share of the first
+group within a tenth of the smaller of this share and the rest; Jain's index within 0.1; the mean
+queueing delay within a tenth or 1 ms; and those of loss recovery, which
+tests/validation/kernel_recovery.py has. docs/validation/kernel.csv has every statistic, and
+kernel.md says why some miss their goal.
 """
 
 import csv
@@ -19,7 +20,6 @@ import json
 import lzma
 import statistics
 import sys
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
@@ -40,6 +40,8 @@ SAMPLE_S = 0.05
 TROUGH, PEAK = 0.05, 0.95
 """Quantiles of the window of a flow alone."""
 RATE_BASED = ("bbr1",)
+ON_OTHER_PATHS = ("reordered", "slow-acks", "policed")
+"""Experiments whose utilization may differ by 2 points."""
 
 
 COLUMNS = (
@@ -54,6 +56,9 @@ COLUMNS = (
     "sent again per loss",
     "timeouts",
     "loss probes",
+    "undone reductions",
+    "discarded as old",
+    "ACK size (B)",
     *(f"p{percent} of completion (ms)" for percent in (50, 90, 95, 98)),
 )
 """Beginnings of the names of statistics, in the order of the table in docs/validation."""
@@ -160,7 +165,7 @@ def compare(recorded: dict[str, Any], settings: dict[str, str]) -> Iterator[Comp
     if all(map(is_requests, runs[0]["flows"])):
         return  # the link is idle for most of the time
     links = [next(iter(summary["links"].values())) for summary in simulated]
-    yield from _utilizations(runs, simulated)
+    yield from _utilizations(recorded["name"], runs, simulated)
     mean_delay = tuple(1e3 * run.queue_delay_s_mean for run in kernel)
     yield Comparison(
         "mean queueing delay (ms)",
@@ -170,6 +175,8 @@ def compare(recorded: dict[str, Any], settings: dict[str, str]) -> Iterator[Comp
     )
     first = shares(runs[0])
     if len(simulated[0]["links"]) > 1:
+        if recorded["name"].startswith("slow-acks"):
+            yield from _ack_sizes(runs, simulated)
         return  # a flow each way has its link alone
     if any(map(is_requests, runs[0]["flows"])):
         return  # what requests take is what they ask for
@@ -199,16 +206,40 @@ def compare(recorded: dict[str, Any], settings: dict[str, str]) -> Iterator[Comp
 
 
 def _utilizations(
-    runs: Sequence[dict[str, Any]], simulated: Sequence[dict[str, Any]]
+    experiment: str, runs: Sequence[dict[str, Any]], simulated: Sequence[dict[str, Any]]
 ) -> Iterator[Comparison]:
     names = list(simulated[0]["links"])
+    allowed = 0.02 if experiment.startswith(ON_OTHER_PATHS) else 0.01
     for at, name in enumerate(names):
         yield Comparison(
             "utilization" if len(names) == 1 else f"utilization of {name}",
             tuple(run["directions"][at]["utilization"] for run in runs),
             tuple(summary["links"][name]["utilization"] for summary in simulated),
-            0.01,
+            allowed,
         )
+
+
+def _ack_sizes(
+    runs: Sequence[dict[str, Any]], simulated: Sequence[dict[str, Any]]
+) -> Iterator[Comparison]:
+    """The mean size of what passes a link that has ACKs alone."""
+    name = list(simulated[0]["links"])[1]
+    counts = [run["directions"][1]["measured"] for run in runs]
+    seconds = simulated[0]["measured_to_s"] - simulated[0]["measured_from_s"]
+    links = [summary["links"][name] for summary in simulated]
+    yield Comparison(
+        "ACK size (B)",
+        tuple(
+            sum(one["departures_bytes"] for one in measured)
+            / sum(one["departures_packets"] for one in measured)
+            for measured in counts
+        ),
+        tuple(
+            link["utilization"] * link["capacity_bps"] * seconds / 8 / link["departures_packets"]
+            for link in links
+        ),
+        1.0,
+    )
 
 
 def _intervals(
@@ -252,12 +283,6 @@ def simulate(scenario: str, seed: int, settings: dict[str, str]) -> tr.Result:
         settings: Values that replace those of the scenario.
     """
     sampled = {"series.interval": f"{SAMPLE_S} s"}
-    # The recorder times a request from its first data packet, when its connection is open.
-    sampled |= {
-        f"flows.{name}.handshake": "done"
-        for name, group in tomllib.loads(scenario)["flows"].items()
-        if "source" in group
-    }
     return tr.run(tr.Scenario.from_toml(scenario), seed=seed, set={**sampled, **settings})
 
 

@@ -23,6 +23,18 @@ FORMS = (
     (r"lossy-(\w+)-(\d+)-percent", "1 {} flow, {} % random loss"),
     (r"many-(\d+)-(\w+)-([\d.]+)-bdp", "{} {} flows, {} BDP"),
     (r"requests-(\d+)-packets-([\d.]+)-percent", "requests of {} packets, {} % random loss"),
+    (r"policed-(\w+)-(\d+)-kb", "1 {} flow, policer with a bucket of {} kB"),
+    (r"reordered-(\w+)-every-(\d+)-(\d+)-ms", "1 {} flow, every {}th packet {} ms late"),
+    (r"reordered-(\w+)-(\d+)-percent-(\d+)-ms", "1 {} flow, {} % of the packets {} ms late"),
+    (
+        r"reordered-(\w+)-(\d+)-percent-(\d+)-ms-lossy",
+        "1 {} flow, {} % of the packets {} ms late, 0.2 % random loss",
+    ),
+    (
+        r"requests-(\d+)-packets-beside-(\w+)-([\d.]+)-bdp",
+        "requests of {} packets and 1 {} flow, {} BDP",
+    ),
+    (r"slow-acks-(\w+)-(\d+)-kbit", "1 {} flow, ACKs over {} kbit/s"),
     (r"requests-beside-1-cubic-(\d+)-(bdp|packets)", "requests and 1 CUBIC flow, {} {}"),
     (r"requests-beside-2-cubic-(\d+)-(bdp|packets)", "requests and 2 CUBIC flows, {} {}"),
     (r"two-rtts-(\w+)-(\d)-flows", "{1} {0} flows with two RTTs"),

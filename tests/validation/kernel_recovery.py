@@ -20,6 +20,17 @@ EVENTS = 3
 """Timeouts, or probes, by which a run may differ in any case."""
 FACTOR = 2
 """Factor by which their number may differ otherwise."""
+COUNTED_EVENTS = 5
+"""The same of what COUNTED names."""
+COUNTED = (
+    (
+        "undone reductions",
+        ("TCPFullUndo", "TCPPartialUndo", "TCPDSACKUndo", "TCPLossUndo"),
+        "undone_reductions",
+    ),
+    ("discarded as old", ("PAWSEstab",), "discarded_packets"),
+)
+"""A statistic, the kernel's counters of it, and its name in a group's summary."""
 LOSS_PART = 0.15
 REPEATED_PART = 0.1
 PACKETS = 2
@@ -62,6 +73,15 @@ def recoveries(
     simulated_probes = tuple(one["loss_probes"] for one in tailroom if "loss_probes" in one)
     if probes and simulated_probes:
         yield _events("loss probes", tuple(probes), simulated_probes)
+    for what, counters, name in COUNTED:
+        counted = [_counted(run, counters) for run in runs]
+        known = [count for count in counted if count is not None]
+        if known:
+            ours = tuple(
+                float(sum(group[name] for group in summary["groups"].values()))
+                for summary in simulated
+            )
+            yield _events(what, tuple(known), ours, COUNTED_EVENTS)
     sent = statistics.fmean(one.sent_packets for one in kernel)
     lost = statistics.fmean(one.lost_packets for one in kernel)
     of_kernel = tuple(100 * one.lost_packets / one.sent_packets for one in kernel)
@@ -80,10 +100,19 @@ def recoveries(
         )
 
 
-def _events(what: str, kernel: tuple[float, ...], tailroom: tuple[float, ...]) -> Comparison:
+def _counted(run: Mapping[str, Any], counters: Sequence[str]) -> float | None:
+    """What the hosts counted in the measured window, if they were asked."""
+    hosts = run.get("counters", {"measured": ()})["measured"]
+    found = [host[name] for host in hosts for name in counters if name in host]
+    return float(sum(found)) if found else None
+
+
+def _events(
+    what: str, kernel: tuple[float, ...], tailroom: tuple[float, ...], events: int = EVENTS
+) -> Comparison:
     mean = statistics.fmean(kernel)
-    above = max(EVENTS, (FACTOR - 1) * mean)
-    return Comparison(what, kernel, tailroom, above, max(EVENTS, mean - mean / FACTOR))
+    above = max(events, (FACTOR - 1) * mean)
+    return Comparison(what, kernel, tailroom, above, max(events, mean - mean / FACTOR))
 
 
 def _simulated_recovery(summary: dict[str, Any], packet_bytes: int) -> dict[str, float]:
@@ -108,8 +137,7 @@ def completion_times(
 ) -> Iterator[Comparison]:
     """Yield quantiles of the completion times of requests, in milliseconds.
 
-    A time begins with the first packet of data and ends when the last byte is acknowledged; the
-    handshake before it is not part of it, as in the simulator.
+    A time begins with the first SYN and ends when the last byte is acknowledged, on both sides.
 
     Args:
         recorded: The recorded experiment.
@@ -147,7 +175,7 @@ def _share_without_loss(described: dict[str, Any], group: str) -> float:
     packet, header = (int(defaults[key].split()[0]) for key in ("packet_size", "header_size"))
     size = int(described["flows"][group]["source"]["size"].split()[0])
     packets = -(-size // (packet - header))
-    return float((1 - loss) ** packets) if loss else inf
+    return float((1 - loss) ** (1 + packets)) if loss else inf  # a SYN may be lost, too
 
 
 def _quantile(values: Sequence[float], quantile: float) -> float:
@@ -157,12 +185,12 @@ def _quantile(values: Sequence[float], quantile: float) -> float:
 
 
 def _recorded_times(run: dict[str, Any], requests: dict[str, Any]) -> list[float]:
-    rows = zip(requests["start_s"], requests["transfer_us"], strict=True)
+    rows = zip(requests["start_s"], requests["handshake_us"], requests["transfer_us"], strict=True)
     begin, end = run["measured_from_s"], run["measured_to_s"]
     return [
-        time / 1e3
-        for start, time in rows
-        if start >= begin and time is not None and start + time * 1e-6 < end
+        (handshake + transfer) / 1e3
+        for start, handshake, transfer in rows
+        if start >= begin and transfer is not None and start + (handshake + transfer) * 1e-6 < end
     ]
 
 

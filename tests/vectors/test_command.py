@@ -74,7 +74,7 @@ def test_tailroom_results_are_valid_and_are_judged(
     ended = tailroom("vectors", "check", written, "--against", results)
     assert ended.status == 0
     assert ended.output == (
-        "42 of 42 expectations of 6 vectors are met; 150 vectors have no results\n"
+        "42 of 42 expectations of 6 vectors are met; 180 vectors have no results\n"
     )
 
 
@@ -107,8 +107,8 @@ def resulting(**given: object) -> dict[str, Any]:
 @pytest.mark.parametrize(
     ("vector", "message"),
     [
-        ("[", "vector.json: is not JSON"),
-        ("[" * 100_000, "vector.json: is not JSON"),
+        ("[", "vector.json: line 1: is not JSON"),
+        ("[" * 100_000, "vector.json: is nested too deeply for JSON"),
         ([], "vector.json: must be an object"),
         ({"format": 1}, "vector.json: has no `id`; add it"),
         ({**VECTOR, "format": 2}, "vector.json, format: must be 1"),
@@ -181,7 +181,7 @@ def test_a_file_without_end_is_refused_and_a_byte_order_mark_is_not(
     assert check(tailroom, tmp_path, *texts).status == 1
     ended = check(tailroom, tmp_path, texts[0], texts[1] + " " * 50)
     assert ended.status == 2
-    assert "results.json: is longer than 0 MB; leave out samples" in ended.errors
+    assert "results.json: has more than 0 MB of text; leave out samples" in ended.errors
 
 
 def test_files_that_are_not_there_and_unknown_names_are_refused(

@@ -10,7 +10,7 @@ from tailroom.errors import VectorFileError
 from tailroom.pfc_headroom import terms
 from tailroom.vectors.judge import misses
 from tailroom.vectors.runs import results_of
-from tailroom.vectors.scripts import HeadroomScript
+from tailroom.vectors.scripts import AckScript, HeadroomScript
 from tailroom.vectors.sets import SETS, all_vectors, vectors_of
 from tailroom.vectors.vector import Vector
 
@@ -74,6 +74,23 @@ def _misses(vector: Vector) -> bool:
         return True
 
 
+OF_LINUX: tuple[tuple[str, str, dict[str, Any]], ...] = (
+    ("linux.idle-restart", "slow_start_after_idle", {"": False}),
+    ("linux.hystart-delay", "hystart", {"": False}),
+    ("linux.hystart-train", "hystart", {"": False}),
+    ("linux.fast-retransmit", "control", {"reno": {}}),
+    ("linux.prr-lost-acks", "has_sack", {"": False}),
+    ("linux.prr-safe-ack", "control", {"reno": {}}),
+    ("linux.prr-after-mark", "control", {"cubic": {}}),
+    ("linux.undo-by-timestamp", "has_timestamps", {"": False}),
+    ("linux.reordering-window", "has_sack", {"": False}),
+    ("linux.probe-then-reduction", "control", {"cubic": {}}),
+    ("linux.repeated-timeouts", "handshake_rtt_s", {"": 0.11}),
+    ("linux.pacing-slow-start", "is_paced", {"": False}),
+    ("linux.pacing-avoidance", "is_paced", {"": False}),
+)
+
+
 def mutations() -> Iterator[tuple[str, str, dict[str, Any]]]:
     """A set or a vector, and what of its scripts becomes wrong."""
     yield "reno", "control", {"aimd": {"increase": 2.0}}
@@ -101,6 +118,7 @@ def mutations() -> Iterator[tuple[str, str, dict[str, Any]]]:
     yield "recovery", "proportional_rate_reduction", {"": False}
     yield "recovery", "recovery", {"sack": None}
     yield "recovery.rack-growing-window", "recovery", {"sack": None}
+    yield from OF_LINUX
     yield "codel", "parameters", {"target": 0.006}
     yield "codel", "parameters", {"interval": 0.098}
     yield "fq_codel", "parameters", {"flows": 1}
@@ -124,13 +142,12 @@ def mutations() -> Iterator[tuple[str, str, dict[str, Any]]]:
 def mutated(vector: Vector, key: str, wrong: Mapping[str, Any]) -> Vector:
     """The vector with a script that has another control, parameter or rule."""
     script: Any = vector.script
-    changes: dict[str, Any] = {"parameters": {**script.parameters, **wrong}}
-    if key in ("control", "policy", "discipline"):
-        [(name, parameters)] = wrong.items()
-        changes = {key: name, "parameters": parameters}
-    elif key != "parameters":
-        [(name, value)] = wrong.items()
-        changes = {key: name or value}
+    if key == "parameters":
+        return replace(vector, script=replace(script, parameters={**script.parameters, **wrong}))
+    [(name, value)] = wrong.items()
+    changes = {key: name or value}
+    if key in ("control", "policy", "discipline") and not isinstance(script, AckScript):
+        changes["parameters"] = value
     return replace(vector, script=replace(script, **changes))
 
 

@@ -74,6 +74,7 @@ def _experiment(  # noqa: PLR0913 - an experiment has these parts
     duration_s: int,
     warm_up_s: int,
     loss: float = 0.0,
+    link: str = "",
     is_coarse: bool = False,
 ) -> Experiment:
     """An experiment with one link.
@@ -86,6 +87,7 @@ def _experiment(  # noqa: PLR0913 - an experiment has these parts
         duration_s: Length of a run.
         warm_up_s: What is not measured at its beginning.
         loss: Probability that the link loses a packet at random.
+        link: Further keys of the link, and further links.
         is_coarse: As [`Experiment.is_coarse`].
     """
     text = LINK.format(
@@ -93,6 +95,7 @@ def _experiment(  # noqa: PLR0913 - an experiment has these parts
     )
     if loss:
         text += LOSS.format(probability=loss)
+    text += link
     for group, control, rtt_ms, further in flows:
         of_tailroom = TAILROOM_CONTROLS.get(control, f'"{control}"')
         text += FLOWS.format(name=group, control=of_tailroom, rtt_ms=rtt_ms) + further
@@ -214,7 +217,7 @@ def _requests(packets: int, arrivals: str, stop_s: int) -> str:
 
 def _lossy() -> Iterator[Experiment]:
     """One flow under random loss: packets that are sent again are lost as well."""
-    for percent in (5, 10, 1, 3, 15, 8):
+    for percent in (5, 10, 1, 3, 15, 8, 12, 20):
         for control in ("bbr1", "cubic", "reno"):
             yield _experiment(
                 f"lossy-{control}-{percent}-percent",
@@ -317,11 +320,92 @@ def _download() -> Iterator[Experiment]:
     )
 
 
+def _reordered() -> Iterator[Experiment]:
+    """One flow some of whose packets arrive late, with and without losses at random."""
+    periodic = 'reorder = {{ kind = "periodic", every = {}, extra_delay = "{} ms" }}\n'.format
+    random = 'reorder = {{ kind = "bernoulli", probability = {}, extra_delay = "{} ms" }}\n'.format
+    for name, control, link, loss in (
+        ("every-200-30-ms", "cubic", periodic(200, 30), 0),
+        ("every-200-30-ms", "reno", periodic(200, 30), 0),
+        ("10-percent-15-ms", "cubic", random(0.1, 15), 0),
+        ("1-percent-15-ms", "cubic", random(0.01, 15), 0),
+        ("1-percent-15-ms", "bbr1", random(0.01, 15), 0),
+        ("1-percent-2-ms", "cubic", random(0.01, 2), 0),
+        ("5-percent-10-ms-lossy", "cubic", random(0.05, 10), 0.002),
+        ("5-percent-10-ms-lossy", "reno", random(0.05, 10), 0.002),
+    ):
+        yield _experiment(
+            f"reordered-{control}-{name}",
+            rate="20 Mbit/s",
+            queue=_drop_tail("1 bdp"),
+            flows=[("flow", control, 40, "")],
+            duration_s=40,
+            warm_up_s=8,
+            loss=loss,
+            link=link,
+            is_coarse=True,
+        )
+
+
+def _slow_acks() -> Iterator[Experiment]:
+    """One flow whose ACKs have a slow link to themselves."""
+    for rate in (0.25, 0.4, 0.15):
+        back = (
+            f'\n[links.back]\nrate = "{rate} Mbit/s"\ndelay = "5 ms"\n'
+            f"queue = {_drop_tail('20 packets')}\n"
+        )
+        for control in ("bbr1", "cubic"):
+            yield _experiment(
+                f"slow-acks-{control}-{1000 * rate:g}-kbit",
+                rate="20 Mbit/s",
+                queue=_drop_tail("1 bdp"),
+                flows=[("flow", control, 40, 'path = ["bottleneck"]\nreverse_path = ["back"]\n')],
+                duration_s=50,
+                warm_up_s=10,
+                link=back,
+                is_coarse=True,
+            )
+
+
+def _downloads_with_a_flow() -> Iterator[Experiment]:
+    """Downloads of 1 MB and 100 kB next to a long flow that fills the buffer."""
+    for packets, arrivals in ((691, 0.25), (69, 1)):
+        for limit in (1, 4, 0.25):
+            for control in ("cubic", "reno") if packets == 691 and limit >= 1 else ("cubic",):
+                requests = _requests(packets, f"arrivals_per_second = {arrivals}", 110)
+                yield _experiment(
+                    f"requests-{packets}-packets-beside-{control}-{limit}-bdp",
+                    rate="20 Mbit/s",
+                    queue=_drop_tail(f"{limit} bdp"),
+                    flows=[("long", control, 40, ""), ("requests", control, 40, requests)],
+                    duration_s=120,
+                    warm_up_s=10,
+                    is_coarse=True,
+                )
+
+
+def _policed() -> Iterator[Experiment]:
+    """One flow at a policer whose bucket is small."""
+    for burst in (20, 40):
+        for control in ("bbr1", "cubic"):
+            yield _experiment(
+                f"policed-{control}-{burst}-kb",
+                rate="50 Mbit/s",
+                queue=_drop_tail("1000 packets"),
+                flows=[("flow", control, 40, "")],
+                duration_s=50,
+                warm_up_s=10,
+                link=f'policer = {{ rate = "10 Mbit/s", burst = "{burst} kB" }}\n',
+                is_coarse=True,
+            )
+
+
 def experiments() -> list[Experiment]:
-    """All experiments: steady flows, then loss recovery; of each, the most telling first."""
+    """All experiments: steady flows, loss recovery, then other paths; the most telling first."""
     steady = (_alone, _alongside_bbr, _managed, _two_rtts, _joining, _two_way)
     recovery = (_lossy, _many, _short, _download)
-    return [one for some in (*steady, *recovery) for one in some()]
+    paths = (_reordered, _slow_acks, _downloads_with_a_flow, _policed)
+    return [one for some in (*steady, *recovery, *paths) for one in some()]
 
 
 def _arguments() -> argparse.Namespace:

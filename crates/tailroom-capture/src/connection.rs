@@ -11,6 +11,8 @@ pub enum Taken {
     Here {
         /// Acknowledged bytes that the capture lacks.
         unseen_bytes: u64,
+        /// Whether the ACK confirms the segment of the other direction that was out of any window.
+        confirms: bool,
     },
     /// The segment begins a new connection between the same ends: port reuse.
     Elsewhere,
@@ -43,6 +45,9 @@ pub struct Direction {
     coverage: Option<Coverage>,
     /// Whether more than a SYN was seen.
     established: bool,
+    /// The last segment that was out of any window, and its time: an ACK of it shows that the capture
+    /// has a gap before it.
+    beyond: Option<Box<(Segment, i64)>>,
 }
 
 /// When and how fast a direction sent new data.
@@ -112,17 +117,23 @@ impl Connection {
         if segment.rst() {
             // Its numbers may be invented, and its payload is a message to people.
             self.ended = true;
-            return Taken::Here { unseen_bytes: 0 };
+            return Taken::Here { unseen_bytes: 0, confirms: false };
         }
         if self.directions[sender].take(segment, time_ns, window_ns) == Err(OutOfWindow) {
-            return if self.ended { Taken::Elsewhere } else { Taken::OutOfWindow };
+            if self.ended {
+                return Taken::Elsewhere;
+            }
+            self.directions[sender].beyond = Some(Box::new((segment.clone(), time_ns)));
+            return Taken::OutOfWindow;
         }
         self.ended |= segment.fin();
         self.handshake.take(segment, sender, time_ns);
         let answered = &mut self.directions[1 - sender];
-        let unseen_bytes =
-            if segment.ack() { answered.acknowledge(segment.acknowledgment) } else { 0 };
-        Taken::Here { unseen_bytes }
+        if !segment.ack() {
+            return Taken::Here { unseen_bytes: 0, confirms: false };
+        }
+        let confirms = answered.confirm(segment.acknowledgment, window_ns);
+        Taken::Here { unseen_bytes: answered.acknowledge(segment.acknowledgment), confirms }
     }
 
     /// A SYN opens a new connection if this one has ended or began with another number.
@@ -156,6 +167,19 @@ impl Direction {
             data.peak.add(time_ns, u64::from(segment.ip_bytes), window);
         }
         Ok(())
+    }
+
+    /// Takes the segment that was out of any window if this ACK is of it.
+    fn confirm(&mut self, acknowledgment: u32, window: u64) -> bool {
+        let Some((held, coverage)) = self.beyond.as_deref().zip(self.coverage.as_mut()) else {
+            return false;
+        };
+        let last = held.0.sequence.wrapping_add(held.0.payload_bytes);
+        if !coverage.confirms(acknowledgment, last) {
+            return false;
+        }
+        let Some((segment, time_ns)) = self.beyond.take().map(|held| *held) else { return false };
+        self.take(&segment, time_ns, window).is_ok()
     }
 
     fn acknowledge(&mut self, acknowledgment: u32) -> u64 {

@@ -64,11 +64,26 @@ impl Coverage {
     /// no byte is inferred, since a FIN takes a sequence number without being a byte. But an ACK is
     /// cumulative, so it carries the count over a gap of the capture of up to 2^31 bytes.
     pub fn acknowledge(&mut self, sequence: u32) -> u64 {
+        let end = self.advance(sequence).min(self.highest());
+        if end > self.below { self.insert(self.below, end) } else { 0 }
+    }
+
+    /// Notes an acknowledged sequence number without closing holes; returns its offset.
+    fn advance(&mut self, sequence: u32) -> i64 {
         let known = self.acknowledged.max(self.highest());
         let end = self.offset(sequence).unwrap_or(known + self.ahead_of(known, sequence));
         self.acknowledged = self.acknowledged.max(end);
-        let end = end.min(self.highest());
-        if end > self.below { self.insert(self.below, end) } else { 0 }
+        end
+    }
+
+    /// Whether the bytes up to `last`, further away than any window, are those that an ACK of `sequence`
+    /// confirms: it is cumulative, and ends at them. Holes stay open.
+    pub fn confirms(&mut self, sequence: u32, last: u32) -> bool {
+        let is_end = sequence == last || sequence == last.wrapping_add(1); // of the data, or of a FIN
+        if is_end {
+            self.advance(sequence);
+        }
+        is_end
     }
 
     fn highest(&self) -> i64 {

@@ -114,8 +114,11 @@ impl<R: Read> Import<R> {
         let ends = if one <= other { (one, other) } else { (other, one) };
         if let Some(&index) = self.latest.get(&ends) {
             match self.connections[index].take(segment, time_ns, self.window_ns) {
-                Taken::Here { unseen_bytes } => {
+                Taken::Here { unseen_bytes, confirms } => {
                     self.report.unseen_bytes += unseen_bytes;
+                    if confirms {
+                        self.report.withdraw(Skip::OutOfWindow);
+                    }
                     return Ok(());
                 }
                 Taken::OutOfWindow => {

@@ -62,6 +62,11 @@ impl Report {
         self.skipped[reason as usize] += 1;
     }
 
+    /// Takes back one that proved to belong to its flow.
+    pub fn withdraw(&mut self, reason: Skip) {
+        self.skipped[reason as usize] = self.skipped[reason as usize].saturating_sub(1);
+    }
+
     /// Number of packets and blocks that were left out for this reason.
     pub fn skipped(&self, reason: Skip) -> u64 {
         self.skipped[reason as usize]

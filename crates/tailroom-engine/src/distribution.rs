@@ -6,6 +6,7 @@
 
 pub mod config;
 pub mod count_config;
+mod list_file;
 pub mod published;
 mod ranges;
 mod steps;

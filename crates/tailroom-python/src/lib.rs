@@ -4,7 +4,7 @@
 //! so that Python can interrupt it, and `steps` lets Python act between two steps; `columns` hands tables over as `NumPy` arrays, without copying
 //! and only on demand; `files` reads the files that a scenario names; `own_code` finds
 //! controls and disciplines written in Python; `control` calls controls with `events`, and
-//! `control_output` is what rate-based controls return; `discipline` calls disciplines; `capture` converts a packet capture to a list of flows; `rules` has the rules of the
+//! `control_output` is what rate-based controls return; `discipline` calls disciplines; `scripted_sender` is a sender without a network; `capture` converts a packet capture to a list of flows; `rules` has the rules of the
 //! literature; `error` converts errors to Python exceptions.
 
 mod capture;
@@ -21,6 +21,7 @@ mod rules;
 mod run;
 mod scenario;
 mod scheduler;
+mod scripted_sender;
 mod source;
 mod steps;
 
@@ -63,6 +64,8 @@ mod _engine {
     };
     #[pymodule_export]
     use super::scenario::PyScenario;
+    #[pymodule_export]
+    use super::scripted_sender::PyScriptedSender;
     #[pymodule_export]
     use super::source::{PyFlowRequest, PySourceInfo};
     #[pymodule_export]

@@ -225,6 +225,11 @@ impl PyScenario {
         Ok(Arc::new(self.scenario.with_seed(seed)?))
     }
 
+    /// The network of a scenario whose components are all the engine's own.
+    pub(crate) fn resolved_network(&self) -> PyResult<Network> {
+        Ok(self.scenario.resolve().map_err(Failure::Scenario)?)
+    }
+
     fn network(&self, code: &PythonCode, seed: Option<u64>) -> Result<Network, Failure> {
         Ok(code.find_all(Arc::unwrap_or_clone(self.seeded(seed)?))?.resolve()?)
     }

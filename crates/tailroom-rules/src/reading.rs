@@ -97,7 +97,8 @@ fn read(input: &ModelInput, link: &LinkInput) -> Bottleneck {
     }
 }
 
-/// Whether packets of several sizes may wait at the link. Flows that end have a last packet of any size.
+/// Whether packets of several sizes may wait at the link: ACKs are smaller than data, and so is the last
+/// packet of a flow that ends.
 fn packets_differ(input: &ModelInput, link: &LinkInput) -> bool {
     let sizes: BTreeSet<u32> = crossing(input, link).map(|group| group.packet_bytes).collect();
     let has_one_size = |group: &GroupInput| match &group.source {
@@ -105,10 +106,8 @@ fn packets_differ(input: &ModelInput, link: &LinkInput) -> bool {
         SourceInput::Stream { fixed_size, .. } => *fixed_size && group.transport.is_none(),
         _ => false,
     };
-    let acks = |group: &GroupInput| group.reverse_path.contains(&link.name);
-    sizes.len() > 1
-        || !crossing(input, link).all(has_one_size)
-        || (!sizes.is_empty() && input.groups.iter().any(acks))
+    let has_acks = |group: &GroupInput| group.reverse_path.contains(&link.name);
+    sizes.len() > 1 || !crossing(input, link).all(has_one_size) || input.groups.iter().any(has_acks)
 }
 
 fn table(value: &Value) -> Parameters {

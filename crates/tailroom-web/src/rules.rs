@@ -1,10 +1,8 @@
 //! What the page asks about a link without a run: rules of the literature, other tools' words, the
 //! next runs of a search, and quantiles.
 
-use std::collections::BTreeSet;
-
 use serde_json::{Map, Value, json};
-use tailroom_engine::model_input::{LinkInput, ModelInput, SourceInput};
+use tailroom_engine::model_input::{LinkInput, ModelInput};
 use tailroom_engine::quantity::limit::{LimitUnit, QueueLimit};
 use tailroom_rules::bottleneck::Bottleneck;
 use tailroom_rules::reading::Bottlenecks;
@@ -15,8 +13,8 @@ use wasm_bindgen::prelude::*;
 
 use crate::failure::Failure;
 
-/// The links of a network with their capacity and bandwidth-delay product, the bytes of a step of
-/// each unit of a limit, and whether all packets that wait there have one size.
+/// The links of a network with their capacity and bandwidth-delay product, and the bytes of a step of
+/// each unit of a limit.
 pub(crate) fn links(input: &ModelInput) -> Value {
     let read = Bottlenecks::of(input);
     let links: Vec<Value> = read
@@ -28,7 +26,6 @@ pub(crate) fn links(input: &ModelInput) -> Value {
             table["capacity_pps"] = link.capacity_pps().into();
             table["bdp_packets"] = link.bdp_packets().into();
             table["step_bytes"] = steps(spec);
-            table["has_equal_packets"] = has_equal_packets(input, &link.name).into();
             table
         })
         .collect();
@@ -42,26 +39,6 @@ fn steps(spec: &LinkInput) -> Value {
         |unit: LimitUnit| unit.bytes_per_step(spec.rate_bps, spec.bdp_bytes, spec.packet_bytes);
     let steps = LimitUnit::ALL.into_iter();
     steps.map(|unit| (unit.name().to_owned(), json!(bytes(unit)))).collect::<Map<_, _>>().into()
-}
-
-/// Whether all packets have one size: ACKs are smaller than data, and so is the last packet of a
-/// flow that ends.
-fn has_equal_packets(input: &ModelInput, link: &String) -> bool {
-    let mut sizes = BTreeSet::new();
-    for group in &input.groups {
-        let is_equal = match group.source {
-            SourceInput::Bulk { bytes } => bytes.is_none(),
-            SourceInput::Stream { fixed_size, .. } => fixed_size,
-            _ => false,
-        };
-        if group.reverse_path.contains(link) || (group.path.contains(link) && !is_equal) {
-            return false;
-        }
-        if group.path.contains(link) {
-            sizes.insert(group.packet_bytes);
-        }
-    }
-    sizes.len() < 2
 }
 
 /// The limit of a queue as a number of steps of the unit in which it is written, as JSON: `unit` and

@@ -225,8 +225,8 @@ export interface Bottleneck {
   amounts_packets: Record<string, number>;
   /** Bytes of a step of each unit in which a limit may be written. */
   step_bytes: Record<Unit, number>;
-  /** Whether all packets that wait have one size. */
-  has_equal_packets: boolean;
+  /** Whether packets of several sizes may wait. */
+  packets_differ: boolean;
   /** Permanent flows, by group. */
   classes: { group: string }[];
   /** Groups whose flows arrive and depart; whether as a Poisson process, and what they offer. */

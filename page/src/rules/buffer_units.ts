@@ -78,7 +78,7 @@ export function limitTexts(link: Bottleneck, steps: number): string[] {
   const others = OTHERS.filter(
     (one) => one !== unit && (one !== "bdp" || link.bdp_packets > 0),
   ).map((one) => limitText(one, converted(link, steps, unit, one)));
-  const each = link.has_equal_packets ? "" : `${plain(link.packet_bytes, 4)} B`;
+  const each = link.packets_differ ? `${plain(link.packet_bytes, 4)} B` : "";
   if (unit === "packets") {
     const [first = "", ...rest] = others;
     return [limitText(unit, steps), (each && `if each has ${each}: `) + first, ...rest];

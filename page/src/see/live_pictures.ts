@@ -64,7 +64,7 @@ export interface Limit {
 /** The limit of a link in a scenario's text. */
 export function limitOf(link: Bottleneck, place: Place, text: string): Limit {
   const { unit, steps } = link.buffer;
-  const isCounted = unit === "packets" || link.has_equal_packets;
+  const isCounted = unit === "packets" || !link.packets_differ;
   const count = Math.floor(converted(link, steps, unit, "packets") * (1 + 1e-12));
   const memory = bytes(converted(link, steps, unit, "B"));
   const words = isLimitedByPool(text, place)

@@ -69,6 +69,14 @@ function mayBeLarger(point: Point, { metric, atLeast, bound }: Target): boolean 
   return interval.mean + arm > bound;
 }
 
+/** Whether some values of a metric are only lower bounds, since flows had not ended when their run did. */
+export function hasLowerBounds(point: Point, metric: Metric): boolean {
+  return [...point.values()].some((run) => {
+    const most = run[`${metric}${AT_MOST}`];
+    return most !== undefined && most !== run[metric];
+  });
+}
+
 /** Whether the whole 95 % interval meets the bound, misses it, or only a part of it does. */
 export function verdictOf(point: Point, target: Target): Verdict {
   const interval = intervalOf(point, target.metric);
@@ -132,7 +140,18 @@ export function answerOf(
 ): SizeAnswer {
   if (!search?.interval) return smallest(points, targets);
   const { answer, interval } = search;
-  return { limit: answer, verdict: "meets", tooSmall: Math.floor(interval.low), interval };
+  const tooSmall = Math.floor(interval.low);
+  return { limit: answer, verdict: "meets", tooSmall, interval: inWholeSteps(interval, answer) };
+}
+
+/** The interval of the smallest whole value that suffices, as `tailroom size` prints it: a mean that crosses
+ * its bound between two steps makes the upper one the smallest. */
+function inWholeSteps({ estimate, low, high }: Crossing, answer: number | null): Crossing {
+  return {
+    estimate: Math.ceil(estimate),
+    low: Math.ceil(low),
+    high: Math.max(Math.ceil(high), answer ?? 0),
+  };
 }
 
 /** The smallest of the buffers that were tried which meets every target, by its own runs. */

@@ -2,7 +2,7 @@
 
 import { here } from "../engine/here";
 import { within, type BufferRange } from "../rules/buffer_units";
-import type { Target } from "./answer";
+import { hasLowerBounds, type Target } from "./answer";
 import { type Point, pointAt } from "./point";
 
 /** Half-width of the interval that ends a search, relative to the answer. */
@@ -42,6 +42,10 @@ export function searchStep(
   targets: Target[],
 ): SearchStep {
   const { smallest, largest, digits } = range;
+  const bounded = targets.find(({ metric }) =>
+    [...points.values()].some((point) => hasLowerBounds(point, metric)),
+  );
+  if (bounded) return refusal(`some values are only lower bounds (${bounded.text})`);
   const limits = bracket(points, scan, range, targets);
   if (!limits) return refusal("no tried buffer begins to meet the targets");
   const runs = [...points].map(([limit, point]) => [limit, valuesOf(point, targets)] as const);

@@ -204,6 +204,7 @@ def near(  # noqa: PLR0913 - one argument an option
             console,
             "Distance: x 2 means that the rate, the mean RTT or the number of flows differs by a "
             "factor of 2. The spread of the RTTs counts half.",
+            is_one_line=False,
         )
         if shares:
             print(shares)

@@ -65,6 +65,9 @@ def show(
             console.print()
         print_block(console, owner, names, columns)
     console.print()
+    for same in compared.identical:
+        text = "the same in every metric: what they differ in never acts in these runs"
+        say(console, escape(f"{' and '.join(same)}: {text}"))
     for warning, concerned in compared.warnings_by_choice:
         which = [choice.words for choice in compared.choices if choice.name in concerned]
         place = "" if len(which) == len(compared.choices) else f" ({escape(grouped(which))})"

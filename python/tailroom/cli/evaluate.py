@@ -15,6 +15,7 @@ from tailroom.cli.progress import runs_bar
 from tailroom.cli.signature import options_of
 from tailroom.cli.terminal_text import escape
 from tailroom.reports.presentation import write
+from tailroom.simulation.lower_bounds import MARK
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.output import output_directory
 from tailroom.studies.report_card.evaluation import Evaluation, Finding, evaluate
@@ -106,7 +107,10 @@ def show(card: Evaluation, console: Console) -> None:
 
 
 def _cell(value: Interval | None) -> str:
-    return f"{value.mean:.4g}\n{value.plus_minus(two_digits, chr(10))}" if value else "-"
+    if value is None:
+        return "-"
+    mark = MARK if value.is_lower_bound else ""
+    return f"{mark}{value.mean:.4g}\n{value.plus_minus(two_digits, chr(10))}"
 
 
 def _possible(finding: Finding) -> str:

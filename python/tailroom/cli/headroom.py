@@ -20,7 +20,7 @@ from tailroom.cli.headroom_report import (
 )
 from tailroom.cli.options import Json
 from tailroom.cli.signature import options_of
-from tailroom.pfc_headroom.formats import FORMATS, remarks
+from tailroom.pfc_headroom.formats import FORMATS, remarks, too_large
 
 if TYPE_CHECKING:
     from tailroom.pfc_headroom.check import HeadroomCheck
@@ -60,8 +60,8 @@ def headroom_command(  # noqa: PLR0913 - each is one option
         bool,
         typer.Option(
             "--explain",
-            help="With --check: show the terms of each row that is wrong, or that differs from its "
-            "formula by more than a cell, and what public tables of the chip have there.",
+            help="With --check: show the terms of each row that --strict calls wrong, and what "
+            "public tables of the chip have there.",
         ),
     ] = False,
     strict: Annotated[
@@ -85,9 +85,8 @@ def headroom_command(  # noqa: PLR0913 - each is one option
         typer.Option(
             "--format",
             metavar="NAME",
-            help="Print configuration instead: sonic (a row of pg_profile_lookup.ini, a "
-            "BUFFER_PROFILE, and with --ports and a shared headroom a BUFFER_POOL) or openconfig "
-            "(each queue has its headroom to itself).",
+            help="Print configuration instead: sonic (pg_profile_lookup.ini, BUFFER_PROFILE; with "
+            "--ports and a shared headroom BUFFER_POOL) or openconfig (no shared headroom).",
             callback=_check_format,
         ),
     ] = None,
@@ -95,8 +94,8 @@ def headroom_command(  # noqa: PLR0913 - each is one option
         bool,
         typer.Option(
             "--simulate",
-            help="Simulate the worst case: how much of the headroom is occupied, and what is "
-            "dropped if it is a frame smaller, or if a frame crosses the threshold.",
+            help="Simulate the worst case: how much of the headroom is occupied, and what a "
+            "headroom that is a frame smaller drops.",
         ),
     ] = False,
     json: Json = False,
@@ -157,6 +156,11 @@ def _print(
         parts = {} if simulated is None else {"simulated": simulated.as_dict()}
         print(json_text.dumps({**answer.as_dict(), **parts}, indent=2))
     elif format_name:
+        if reason := too_large(answer, format_name):
+            raise failures.InputError(
+                f"--format {format_name}: {reason}; no configuration is written: leave out some of "
+                "--ports or --priorities, or share the headroom (--shared, --oversubscription)"
+            )
         print(FORMATS[format_name](answer), end="")
         # SONiC's have a place for comments; a file of OpenConfig is JSON alone.
         for remark in remarks(answer, format_name) if format_name == "openconfig" else ():

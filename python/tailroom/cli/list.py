@@ -85,8 +85,11 @@ def print_on_a_line(line: Text, console: Console) -> None:
 
 
 def _title(doc: str) -> str:
-    """The first sentence of a description, without what follows a colon."""
-    return re.split(r"(?<!\bal)[.:;](?=\s|$)", " ".join(doc.split()), maxsplit=1)[0]
+    """The first sentence of a description, without what follows a colon outside brackets."""
+    text = " ".join(doc.split())
+    ends = re.finditer(r"(?<!\bal)[.:;](?=\s|$)", text)
+    heads = (text[: end.start()] for end in ends)
+    return next((head for head in heads if head.count("(") == head.count(")")), text)
 
 
 def _title_of(path: Path) -> str:

@@ -38,7 +38,7 @@ ScenarioFiles = Annotated[
     typer.Argument(
         metavar="FILE",
         help="Scenario file (TOML), name of a shipped scenario (`tailroom list scenarios`), or - "
-        "for standard input; the results of several files are compared.",
+        "for standard input.",
         readable=False,
         autocompletion=completion.scenario_names,
     ),
@@ -70,7 +70,7 @@ ClusterAddress = Annotated[
     typer.Option(
         "--cluster",
         metavar="ADDRESS",
-        help="Perform the runs on the Dask cluster whose scheduler has this address, e.g. "
+        help="Perform the runs on the Dask cluster with this scheduler, as in "
         "tcp://192.0.2.1:8786.",
     ),
 ]
@@ -247,7 +247,7 @@ FORMS = {
     "congestion": Form(metavar="CONTROL", autocompletion=completion.control_names),
     "executor": Form(
         metavar="ADDRESS",
-        help="Perform the runs on the Dask cluster whose scheduler has this address, e.g. "
+        help="Perform the runs on the Dask cluster with this scheduler, as in "
         "tcp://192.0.2.1:8786.",
     ),
     "fec": Form(metavar="TIME"),

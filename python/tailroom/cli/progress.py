@@ -1,8 +1,9 @@
-"""Progress bars for runs and sweeps that take over a second."""
+"""Progress of runs and sweeps that take over a second."""
 
 from __future__ import annotations
 
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -54,11 +55,11 @@ def progress_bar() -> Iterator[Callable[[tailroom.Progress], None] | None]:
 
 
 @contextmanager
-def runs_bar() -> Iterator[Callable[[RunProgress], None] | None]:
-    """Yields the progress callback of a study of many runs, or `None` without a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
+def runs_bar() -> Iterator[Callable[[RunProgress], None]]:
+    """Yields the progress callback of a study of many runs.
+
+    The bar appears on terminals only; a log has the number of runs after a second.
+    """
     bar = Progress(
         TextColumn("{task.completed:,} of {task.total:,} runs"),
         BarColumn(),
@@ -67,20 +68,41 @@ def runs_bar() -> Iterator[Callable[[RunProgress], None] | None]:
         TextColumn("left"),
         console=Console(stderr=True),
         transient=True,
+        disable=not sys.stderr.isatty(),
     )
-    task = bar.add_task("runs", total=1, rate="")
+    task = bar.add_task("runs", total=0, rate="")
     begun = time.monotonic()
 
     def report(state: RunProgress) -> None:
         spent_s = time.monotonic() - begun
-        if spent_s > SHOW_AFTER_S:
-            bar.start()
         rate = f"{(state.done - state.found) / spent_s:.1f} per second"
         bar.update(task, completed=state.done, total=max(1, state.total), rate=rate)
 
-    try:
+    with _shown_soon(bar, ""):
         yield report
+
+
+@contextmanager
+def _shown_soon(bar: Progress, about: str) -> Iterator[None]:
+    """Shows a bar after a second, whether a run has ended or not; without a terminal, the plan."""
+
+    def show() -> None:
+        if sys.stderr.isatty():
+            bar.start()
+            return
+        [task] = bar.tasks
+        ended = f"{task.completed:,.0f} of {about}{task.total:,.0f} runs have ended"
+        words = ended if task.total else "no run has begun"
+        bar.console.print(f"after {max(SHOW_AFTER_S, 0):.0f} s: {words}", highlight=False)
+
+    timer = threading.Timer(SHOW_AFTER_S, show)
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
     finally:
+        timer.cancel()
+        timer.join()
         bar.stop()
 
 
@@ -111,14 +133,12 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
         transient=True,
         disable=not sys.stderr.isatty(),
     )
-    task = bar.add_task("", total=1)
+    task = bar.add_task("", total=0)
     begun = time.monotonic()
     printed: set[str] = set()
 
     def report(state: SizeProgress) -> None:
         spent_s = time.monotonic() - begun
-        if spent_s > SHOW_AFTER_S:
-            bar.start()
         bracket, stage = _bracket(state), _STAGES.get(state.stage, "")
         if isfinite(min(state.high, state.seeming)) and spent_s > FIRST_ANSWER_AFTER_S:
             # A stage is named once for each answer.
@@ -129,10 +149,8 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
         shown = stage or bracket
         bar.update(task, completed=state.done, total=state.total, description=shown)
 
-    try:
+    with _shown_soon(bar, "about "):
         yield report
-    finally:
-        bar.stop()
 
 
 _STAGES = {

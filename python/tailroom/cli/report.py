@@ -1,5 +1,6 @@
 """A result as printed tables."""
 
+import re
 import tomllib
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 VISIBLE_DUPLICATES = 1e-3
 """Fraction of a link's capacity from which on duplicates are printed."""
+_OF_HOST = re.compile(r"-h\d+-\w+$")
+"""Ends the name of a link from a host to its switch."""
 MOST_ROWS, MOST_ROWS_EXPLAINED = 10, 100
 """Maximum number of links, ports of a pool, flows and groups that are printed one by one; the
 second with `--explain`."""
@@ -99,7 +102,7 @@ def _show_groups(all_groups: Named, console: Console, most: int, *, explain: boo
         concerned = {name: group for name, group in all_groups.items() if is_shown(group)}
         if not concerned:
             continue
-        groups = _first(concerned, most, lambda group: group["loss_fraction"] or 0.0)
+        groups = _first(concerned, most, lambda _, group: group["loss_fraction"] or 0.0)
         part = _part(groups, concerned, "loss; --json has all")
         if columns is SIZES:
             part = f"{_handshakes(groups)}{part}"
@@ -166,11 +169,11 @@ def _is_known(cell: str | Parts) -> bool:
     )
 
 
-def _first(rows: Named, most: int, interest: Callable[[Any], Any]) -> Named:
+def _first(rows: Named, most: int, interest: Callable[[str, Any], Any]) -> Named:
     """The rows of most interest, in their order; all if there are few."""
     if len(rows) <= most:
         return rows
-    kept = set(sorted(rows, key=lambda name: interest(rows[name]), reverse=True)[:most])
+    kept = set(sorted(rows, key=lambda name: interest(name, rows[name]), reverse=True)[:most])
     return {name: values for name, values in rows.items() if name in kept}
 
 
@@ -181,8 +184,10 @@ def _part(shown_rows: Named, all_rows: Named, order: str) -> str:
     return f": {len(shown_rows)} of {len(all_rows):,}, by {order}"
 
 
-def _by_loss_and_delay(link: Mapping[str, Any]) -> tuple[float, float]:
-    return link["loss_fraction"] or 0.0, link["queue_delay_s_p99"] or 0.0
+def _by_loss_and_delay(name: str, link: Mapping[str, Any]) -> tuple[float, bool, float]:
+    """Loss, then delay, at links of hosts last: their queue is their own."""
+    is_port = not _OF_HOST.search(name)
+    return link["loss_fraction"] or 0.0, is_port, link["queue_delay_s_p99"] or 0.0
 
 
 def _may_pause(link: Mapping[str, Any]) -> bool:
@@ -238,7 +243,7 @@ def _pool(name: str, pool: Mapping[str, Any], result: Result, most: int) -> Tabl
         for link, part in pool["links"].items()
         if part["memory_bytes_mean"] or part["threshold_fraction"]
     }
-    ports = _first(holding, most, lambda part: part["memory_bytes_mean"] or 0.0)
+    ports = _first(holding, most, lambda _, part: part["memory_bytes_mean"] or 0.0)
     table = table_of(
         f"Shared memory of {escape(name)}, {written_numbers.size(pool['size_bytes'])}"
         f"{_part(ports, pool['links'], 'memory')}",
@@ -352,7 +357,7 @@ def limit(link: Mapping[str, Any], written: str | None) -> Parts:
 
 
 def _every_unit(link: Mapping[str, Any]) -> Parts:
-    return Parts(*_amounts(link), between=" = ")
+    return Parts(*_amounts(link), between=", ")
 
 
 def _amounts(link: Mapping[str, Any]) -> list[str]:

@@ -53,8 +53,7 @@ def results(  # noqa: PLR0913 - one argument an option
         typer.Option(
             metavar="QUERY",
             help='Query in SQL. Table "runs" has every run; a table named after a sweep\'s id '
-            "has the runs of that sweep. A terminal shows part of a long answer; --out writes the "
-            "whole answer.",
+            "has its runs. A terminal shows part of a long answer, --out writes all of it.",
         ),
     ] = None,
     out: Annotated[
@@ -65,8 +64,7 @@ def results(  # noqa: PLR0913 - one argument an option
         bool,
         typer.Option(
             "--json",
-            help="Print as JSON the sweeps, with the numbers of runs kept and planned, or with "
-            "--sweep the points with the means of every metric.",
+            help="Print the sweeps, or the points of --sweep, as JSON.",
         ),
     ] = False,
     texts: Annotated[
@@ -79,8 +77,8 @@ def results(  # noqa: PLR0913 - one argument an option
 ) -> None:
     """Show the sweeps of a store, the points of a sweep, or the answer to an SQL query.
 
-    --out writes a table into a file: the runs of --sweep (of all sweeps if left out) with their
-    settings and every metric, the means of --metric, or the answer to --sql.
+    --out writes all runs, or those of --sweep, with settings and every metric, the means of
+    --metric, or the answer to --sql.
     """
     with failures.reported(), ExitStack() as opened:
         _check_options(sql, metric, out, json=json, texts=texts)

@@ -36,8 +36,8 @@ def run(  # noqa: PLR0913 - each is one option
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Write scenario, summary, series and pictures into a new directory; for several "
-            "choices, the table (CSV and JSON), the scenarios and one picture.",
+            help="Write scenario, summary, series and pictures into a new directory; of choices, "
+            "the table (CSV and JSON) and one picture.",
         ),
     ] = None,
     pcap: Annotated[
@@ -100,16 +100,15 @@ def run(  # noqa: PLR0913 - each is one option
         bool,
         typer.Option(
             "--explain",
-            help="Print more: up to 100 links, groups and flows, limits in every unit, state of "
-            "disciplines, shares, and speed; of several choices, every metric.",
+            help="Print more: up to 100 links, groups and flows, states, shares, speed; of "
+            "choices, every metric.",
         ),
     ] = False,
     **options: Any,
 ) -> None:
     """Simulate a scenario and print the results.
 
-    Several choices are compared: `tailroom run FILE --vary links.down.queue=codel,pie` and
-    `tailroom run A.toml B.toml` print a row per choice.
+    Values of --vary and several files are choices, which are compared row by row.
     """
     chosen = (start, end, only_flows or (), every, direction, ip)
     wanted = Wanted(pcap, packets, qlog, at or (), *chosen)

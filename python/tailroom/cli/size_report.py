@@ -137,8 +137,7 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool, explain: bool)
 
 def _headline(answer: Size, so_far: bool) -> str:
     """The answer in a line."""
-    if answer.everything:
-        sentence = answer.all_meet_sentence
+    if sentence := answer.kept_sentence:
         return sentence[:1].upper() + sentence[1:]
     what = "queue limit" if answer.varied.is_limit else answer.varied.key
     accepted = "accepted " if answer.is_smallest_accepted else ""
@@ -171,7 +170,7 @@ def _amounts(answer: Size) -> str:
 
 
 def _undecided(answer: Size) -> list[str]:
-    """The range in which the smallest sufficient value may lie."""
+    """What else meets the targets, and the range in which the smallest such value may lie."""
     text = answer.varied.text
     if answer.varied.is_alpha:
         as_good = ", ".join(map(text, answer.as_good))
@@ -180,6 +179,14 @@ def _undecided(answer: Size) -> list[str]:
             f"the best one has {answer.best_by}"
             + (f"; the runs do not tell it from {as_good}" if as_good else ""),
         ]
+    rate = answer.largest_rate
+    largest = [f"largest tested rate that meets every target: {text(rate)}"] if rate else []
+    return [*largest, *_interval(answer)]
+
+
+def _interval(answer: Size) -> list[str]:
+    """The interval of the smallest value, or why there is none."""
+    text = answer.varied.text
     if answer.everything:
         return []
     if one := answer.interval:

@@ -1,5 +1,7 @@
 """`tailroom sweep`: run a scenario at many points and store the runs."""
 
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,18 +18,18 @@ from tailroom.simulation.metrics import full_names
 from tailroom.studies.sweep_study.study import SweepResult, sweep
 
 
-def _show_known(result: SweepResult) -> str:
+def _show_known(metrics: Sequence[str], result: SweepResult) -> str:
     """Shows the points of an interrupted sweep that have runs."""
     done = sum(result.run_counts)
     if done:
-        show(result, Console(highlight=False), only_finished=True)
+        show(result, Console(highlight=False), metrics=metrics, only_finished=True)
     return (
         f"{done:,} of {result.planned_runs:,} runs are kept; "
         f"to continue, give the same command again: {failures.this_command()}"
     )
 
 
-@options_of("sweep", without=("congestion",), on_interrupt=_show_known)
+@options_of("sweep", without=("congestion",))
 def sweep_command(
     scenario: ScenarioFile,
     *,
@@ -59,6 +61,6 @@ def sweep_command(
     """
     if metric:
         full_names(Scenario.of(scenario, options.get("set")), metric)
-    with runs_bar() as progress:
+    with failures.reported(partial(_show_known, metric or ())), runs_bar() as progress:
         result = sweep(scenario, store=store, progress=progress, **options)
     show(result, Console(highlight=False), metrics=metric or ())

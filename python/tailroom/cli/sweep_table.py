@@ -114,7 +114,8 @@ def _show_names(metrics: Sequence[str], console: Console) -> None:
         else f"links.NAME.{owner_of(metric)[1]}"
         for metric in metrics
     )
-    say(console, f"\nNames for --metric and, in double quotes, SQL: {escape(', '.join(names))}")
+    words = f"\nNames for --metric and, in double quotes, SQL: {escape(', '.join(names))}"
+    say(console, words, is_one_line=False)
 
 
 def _settings(result: SweepResult, places: Sequence[int]) -> list[Column]:

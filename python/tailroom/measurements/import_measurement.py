@@ -5,8 +5,16 @@ from os import PathLike, fspath
 
 from tailroom import _engine
 from tailroom.errors import MeasurementError
-from tailroom.measurements.file_text import read_text
+from tailroom.given_files import FileReader
 from tailroom.measurements.samples import Measurement
+
+READER = FileReader(
+    error=MeasurementError,
+    wanted="a file of flent, iperf3 -J, ss -tin or Waveform's test",
+    most_bytes=64_000_000,
+    shorter="measure for a shorter time, or with longer intervals",
+)
+"""A test of a minute takes 4 MB at most."""
 
 
 def import_measurement(path: str | PathLike[str]) -> Measurement:
@@ -24,6 +32,7 @@ def import_measurement(path: str | PathLike[str]) -> Measurement:
             names the key or line.
     """
     try:
-        return Measurement.of(json.loads(_engine.read_measurement(read_text(path))))
+        text = READER.text(path, may_be_packed=True)
+        return Measurement.of(json.loads(_engine.read_measurement(text)))
     except MeasurementError as error:
         raise MeasurementError(f"{fspath(path)}: {error}") from None

@@ -4,6 +4,8 @@ import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
 from itertools import chain, combinations
 from math import ceil
 from os import PathLike
@@ -215,11 +217,16 @@ def _reproduced(profile: Profile, rows: Sequence[HeadroomRow]) -> int:
 
 
 def _terms(profile: Profile, row: HeadroomRow) -> tuple[Term, ...]:
-    speed = speed_of(row.speed_mbps)
+    return _terms_at(profile, row.speed_mbps, row.cable_m)
+
+
+@lru_cache(maxsize=4096)  # rows of several tables have the same speeds and cables
+def _terms_at(profile: Profile, speed_mbps: int, cable_m: Fraction) -> tuple[Term, ...]:
+    speed = speed_of(speed_mbps)
     if speed is None:
         return ()
     try:
-        return terms_of(link_question(profile, speed, row.cable_m))
+        return terms_of(link_question(profile, speed, cable_m))
     except ArgumentError:  # no source states the response at this speed
         return ()
 

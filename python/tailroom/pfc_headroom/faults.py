@@ -58,9 +58,18 @@ def faults_of(rows: Sequence[HeadroomRow], asic: Profile | None) -> Iterator[Fau
         asic: The chip of the device; without, cells are not checked.
     """
     foreign = None if asic is None else _foreign_cell(rows, asic)
+    by_speed = _largest_below((row.speed_mbps, row.cable_m, row) for row in rows)
+    by_cable = _largest_below((row.cable_m, row.speed_mbps, row) for row in rows)
+    firsts: dict[tuple[int, Fraction, str], HeadroomRow] = {}
     for row in rows:
-        yield from _against_neighbours(row, rows)
-        yield from _against_same_link(row, rows)
+        shorter = by_speed[row.speed_mbps, row.cable_m]
+        if shorter and shorter.xoff_bytes > row.xoff_bytes:
+            yield Fault(row, "less_at_longer_cable", _has(shorter.cable, shorter))
+        slower = by_cable[row.cable_m, row.speed_mbps]
+        if slower and slower.xoff_bytes > row.xoff_bytes:
+            yield Fault(row, "less_at_higher_speed", _has(f"{slower.speed_mbps:,} Mbit/s", slower))
+        first = firsts.setdefault((row.speed_mbps, row.cable_m, row.variant), row)
+        yield from _against_same_link(row, first)
         yield from _against_itself(row)
         yield from _against_standard(row)
         found = None if asic is None else _against_cells(row, asic, foreign)
@@ -68,36 +77,41 @@ def faults_of(rows: Sequence[HeadroomRow], asic: Profile | None) -> Iterator[Fau
             yield found
 
 
-def _against_neighbours(row: HeadroomRow, rows: Iterable[HeadroomRow]) -> Iterator[Fault]:
-    shorter = [
-        other
-        for other in rows
-        if other.speed_mbps == row.speed_mbps and other.cable_m < row.cable_m
-    ]
-    slower = [
-        other
-        for other in rows
-        if other.cable_m == row.cable_m and other.speed_mbps < row.speed_mbps
-    ]
-    for others, kind in ((shorter, "less_at_longer_cable"), (slower, "less_at_higher_speed")):
-        nearest = sorted(others, key=lambda other: (other.cable_m, other.speed_mbps), reverse=True)
-        largest = max(nearest, key=lambda other: other.xoff_bytes, default=row)
-        if largest.xoff_bytes > row.xoff_bytes:
-            at = (
-                largest.cable
-                if kind == "less_at_longer_cable"
-                else f"{largest.speed_mbps:,} Mbit/s"
-            )
-            text = f"{at} has {largest.xoff_bytes:,} B (line {largest.line})"
-            yield Fault(row, kind, text)
+def _has(where: str, row: HeadroomRow) -> str:
+    return f"{where} has {row.xoff_bytes:,} B (line {row.line})"
 
 
-def _against_same_link(row: HeadroomRow, rows: Iterable[HeadroomRow]) -> Iterator[Fault]:
+Group = int | Fraction
+
+
+def _largest_below(
+    rows: Iterable[tuple[Group, Group, HeadroomRow]],
+) -> dict[tuple[Group, Group], HeadroomRow | None]:
+    """For each value within a group, the row of a lesser value that has the largest xoff.
+
+    Of several the nearest counts, and at one value the first. It takes a pass over the sorted rows:
+    a table may have thousands.
+
+    Args:
+        rows: Group, value and row.
+    """
+    groups: dict[Group, dict[Group, HeadroomRow]] = {}
+    for group, value, row in rows:
+        at = groups.setdefault(group, {})
+        if value not in at or row.xoff_bytes > at[value].xoff_bytes:
+            at[value] = row
+    below: dict[tuple[Group, Group], HeadroomRow | None] = {}
+    for group, at in groups.items():
+        largest: HeadroomRow | None = None
+        for value in sorted(at):
+            below[group, value] = largest
+            if largest is None or at[value].xoff_bytes >= largest.xoff_bytes:
+                largest = at[value]
+    return below
+
+
+def _against_same_link(row: HeadroomRow, first: HeadroomRow) -> Iterator[Fault]:
     """Compares a row with the first of the same speed and cable."""
-    link = (row.speed_mbps, row.cable_m, row.variant)
-    first = next(
-        other for other in rows if (other.speed_mbps, other.cable_m, other.variant) == link
-    )
     amounts = (first.size_bytes, first.xon_bytes, first.xoff_bytes)
     if amounts != (row.size_bytes, row.xon_bytes, row.xoff_bytes):
         named = zip(("size", "xon", "xoff"), amounts, strict=True)

@@ -94,6 +94,30 @@ def _with_headroom(headroom: Headroom) -> int:
     return headroom.size_bytes + (headroom.xoff_bytes if headroom.is_shared else 0)
 
 
+def too_large(headroom: Headroom, name: str) -> str:
+    """Returns why the memory of the switch cannot hold a configuration; empty if it can.
+
+    Without the number of ports or the memory, nothing is known. No switch has a pool whose `xoff`
+    is larger than the pool.
+
+    Args:
+        headroom: The result.
+        name: Name of the format.
+    """
+    ports, memory = headroom.ports, headroom.buffer_bytes
+    if ports is None or memory is None:
+        return ""
+    each = _with_headroom(headroom)
+    own = ports * headroom.priorities * each
+    needed = own if name == "openconfig" else headroom.all_bytes or 0
+    if needed < memory:
+        return ""
+    return (
+        f"{ports:,} ports x {headroom.priorities} priorities set apart {needed:,} B, which does "
+        f"not fit into {memory:,} B"
+    )
+
+
 def remarks(headroom: Headroom, name: str) -> list[str]:
     """Returns what a reader of the configuration must know, a sentence each.
 

@@ -5,10 +5,11 @@ import re
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from os import PathLike
-from pathlib import Path
+from typing import Any
 
 from tailroom.errors import HeadroomTableError
 from tailroom.field_docs import with_field_docs
+from tailroom.given_files import FileReader, quoted
 from tailroom.pfc_headroom.lengths import length_words
 
 COLUMNS = "speed cable size xon xoff threshold [xon_offset]"
@@ -22,8 +23,8 @@ LARGEST_DYNAMIC = 8
 _WHOLE = re.compile(r"-?\d+")
 _CABLE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)m")
 MOST_COLUMNS = 7
-LONGEST_SHOWN = 60
-"""Characters of a line that a message repeats."""
+MOST_BYTES = 16_000_000
+"""Length of a file that is read; the configuration of a large switch has 1 MB."""
 
 
 @with_field_docs
@@ -80,27 +81,22 @@ def read_table(file: str | PathLike[str]) -> ReadTable:
             file and line, and what was expected.
     """
     name = str(file)
-    try:
-        text = Path(file).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise HeadroomTableError(f"{name}: {error.strerror or error}; check the path") from None
-    except UnicodeDecodeError:
-        raise HeadroomTableError(
-            f"{name}: is not text; give a pg_profile_lookup.ini, or JSON with a BUFFER_PROFILE"
-        ) from None
-    if not text.strip():
-        raise HeadroomTableError(
-            f"{name}: is empty; expected rows of {COLUMNS}, or JSON with a BUFFER_PROFILE"
-        )
+    reader = FileReader(
+        error=lambda message: HeadroomTableError(f"{name}: {message}"),
+        wanted=f"rows of {COLUMNS}, or JSON with a BUFFER_PROFILE",
+        most_bytes=MOST_BYTES,
+        shorter="give the rows of fewer platforms at a time",
+    )
+    text = reader.text(file)
     if text.lstrip().startswith(("{", "[")):
-        return _profiles(name, text)
+        return _profiles(name, text, reader.json(text))
     lines = (line.partition("#")[0].split() for line in text.splitlines())
     rows = (_lookup_row(name, number, cells) for number, cells in enumerate(lines, 1) if cells)
     return ReadTable(tuple(rows))
 
 
 def _lookup_row(file: str, line: int, cells: list[str]) -> HeadroomRow:
-    place, shown = f"{file}:{line}", " ".join(cells)[:LONGEST_SHOWN]
+    place, shown = f"{file}:{line}", quoted(" ".join(cells))
     if not MOST_COLUMNS - 1 <= len(cells) <= MOST_COLUMNS:
         raise HeadroomTableError(
             f"{place}: `{shown}` has {len(cells)} columns; expected {COLUMNS}, or a file of JSON "
@@ -123,7 +119,8 @@ def _row(file: str, line: int, given: dict[str, str], profile: str = "") -> Head
     metres = _CABLE.fullmatch(given["cable"])
     if not metres:
         raise HeadroomTableError(
-            f"{place}: cable is `{given['cable']}`; expected a number of metres such as 300m"
+            f"{place}: cable is `{quoted(given['cable'])}`; expected a number of metres "
+            "such as 300m"
         )
     amounts = {name: _whole(place, name, given[name]) for name in ("speed", "size", "xon", "xoff")}
     return HeadroomRow(
@@ -141,21 +138,16 @@ def _whole(place: str, column: str, cell: str, *, is_signed: bool = False) -> in
     if not _WHOLE.fullmatch(cell) or len(cell) > 18 or (cell.startswith("-") and not is_signed):
         unit = "Mbit/s" if column == "speed" else "bytes"
         wanted = "a whole number" if is_signed else f"a whole number of {unit}"
-        raise HeadroomTableError(f"{place}: {column} is `{cell[:20]}`; expected {wanted}")
+        raise HeadroomTableError(f"{place}: {column} is `{quoted(cell)}`; expected {wanted}")
     return int(cell)
 
 
-def _profiles(file: str, text: str) -> ReadTable:
+def _profiles(file: str, text: str, content: Any) -> ReadTable:
     """Reads the profiles of a BUFFER_PROFILE whose names have a speed and a cable.
 
     Raises:
-        HeadroomTableError: The text is not JSON, has no BUFFER_PROFILE, or a profile is damaged.
+        HeadroomTableError: The text has no BUFFER_PROFILE, or a profile is damaged.
     """
-    try:
-        content = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        line = getattr(error, "lineno", 1)
-        raise HeadroomTableError(f"{file}:{line}: is not JSON: {error}; expected JSON") from None
     profiles = content.get("BUFFER_PROFILE") if isinstance(content, dict) else None
     if not isinstance(profiles, dict):
         raise HeadroomTableError(

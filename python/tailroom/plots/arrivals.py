@@ -7,6 +7,7 @@ import pyarrow.compute as pc
 from matplotlib.figure import Figure
 
 from tailroom.errors import ArgumentError
+from tailroom.plots import style
 from tailroom.plots.plain_text_figure import PlainTextFigure
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def draw(result: "Result") -> Figure:
     heights = [INCHES["arrivals"], INCHES["queue"]] * len(links)
     figure = PlainTextFigure(figsize=(INCHES["width"], sum(heights) + 0.4), layout="constrained")
     panels = figure.subplots(len(heights), sharex=True, height_ratios=heights, squeeze=False)[:, 0]
-    figure.suptitle(result.summary["title"])
+    figure.suptitle(style.run_title(result.summary))
     for link, packets, queue in zip(links, panels[::2], panels[1::2], strict=True):
         draw_link(packets, queue, table.filter(pc.field("link") == link), result.summary)
         packets.set_title(link, loc="left", fontsize="small")

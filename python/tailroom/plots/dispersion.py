@@ -35,7 +35,7 @@ def draw(result: "Result") -> Figure:
         )
     figure = PlainTextFigure(figsize=(9, 3.6), layout="constrained")
     panel = figure.subplots()
-    figure.suptitle(result.summary["title"])
+    figure.suptitle(style.run_title(result.summary))
     links = style.evenly_spread(table.column("link").unique().to_pylist())
     for link, line in zip(links, style.line_styles(), strict=False):
         of_link = table.filter(pc.field("link") == link)

@@ -42,7 +42,7 @@ def draw(result: "Result") -> Figure:
     pools = style.evenly_spread(list(result.pools), MOST_POOLS)
     figure = PlainTextFigure(figsize=(9, 0.6 + 3 * len(pools)), layout="constrained")
     panels = figure.subplots(len(pools), squeeze=False, sharex=True)[:, 0]
-    figure.suptitle(result.summary["title"])
+    figure.suptitle(style.run_title(result.summary))
     for panel, pool in zip(panels, pools, strict=True):
         _draw_pool(panel, table, result.pools[pool])
         panel.set_ylabel(f"memory of {pool}\n(MB)")

@@ -111,8 +111,8 @@ def _answer(size: "Size") -> str:
     answer = size.answer
     if answer is None:
         return size.price or f"no tested {size.varied.noun} meets every target"
-    if size.everything:
-        return size.all_meet_sentence
+    if size.kept_sentence:
+        return size.kept_sentence
     value, verb = size.varied.text(answer), "meets"
     if size.varied.counts_packets:
         verb = "meet" if answer > 1 else "meets"

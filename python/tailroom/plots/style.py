@@ -1,7 +1,7 @@
 """Style shared by the figures: lines that differ without colour, axes, labels, legends."""
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import cycle, pairwise, product
 from math import dist, isfinite, log10
 from typing import TYPE_CHECKING, Any
@@ -147,6 +147,17 @@ def title(figure: "Figure", text: str, legend: float = 0.0) -> None:
     width = int(CHARACTERS_PER_INCH[legend > 0] * (figure.get_figwidth() - legend))
     place: dict[str, Any] = {"x": 0.01, "ha": "left"} if legend else {}
     figure.suptitle(textwrap.fill(text, width), fontsize="medium", **place)
+
+
+def run_title(summary: Mapping[str, Any], shown: str = "") -> str:
+    """Returns the title of a figure of one run, which says that it is one.
+
+    Args:
+        summary: The summary of the run.
+        shown: What the figure shows of it.
+    """
+    runs = f"{runs_words([1])}, seed {summary['seed']}"
+    return "\n".join(filter(None, (summary["title"], shown, runs)))
 
 
 def runs_words(counts: Iterable[int]) -> str:

@@ -37,7 +37,7 @@ def draw(result: "Result") -> Figure:
     """
     figure = PlainTextFigure(figsize=(9, 3.6), layout="constrained")
     panel = figure.subplots()
-    figure.suptitle(result.summary["title"])
+    figure.suptitle(style.run_title(result.summary))
     links = list(result.links)
     ends, idle = _idle(result, links)
     if len(links) <= MOST_LINKS:

@@ -36,7 +36,7 @@ def draw(result: "Result") -> Figure:
     panels = figure.subplots(len(heights), squeeze=False, sharex=True, height_ratios=heights)[:, 0]
     part = f"{len(links)} of {len(result.links)} links, by loss and queueing delay"
     shown = part if len(links) < len(result.links) else ""
-    figure.suptitle("\n".join(filter(None, (result.summary["title"], shown))))
+    figure.suptitle(style.run_title(result.summary, shown))
     if flows:
         _draw_windows(panels[0], result, flows)
     for panel, link in zip(panels[bool(flows) :], links, strict=True):

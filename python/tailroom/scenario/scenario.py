@@ -238,11 +238,12 @@ class Scenario:
             overrides=(*self.overrides, *texts.items()), bare=self.bare - texts.keys() | bare
         )
 
-    def full_key(self, key: str) -> str:
+    def full_key(self, key: str, within: str = "") -> str:
         """Returns the dotted key that ends with a key, such as `limit`; the key if none does.
 
         Args:
             key: The end of a key, or a whole one.
+            within: Of several such keys, the one that begins with this key counts.
 
         Raises:
             ScenarioError: Several keys end with it.
@@ -250,6 +251,8 @@ class Scenario:
         if key.partition(".")[0] in types.Scenario.__annotations__:
             return key
         known = [full for full in _dotted(self.resolved) if full.endswith(f".{key}")]
+        if len(known) > 1 and within:
+            known = [full for full in known if full.startswith(f"{within}.")] or known
         if len(known) > 1:
             raise ScenarioError(
                 f"{self.place}: {key} is short for several keys: {few(key, known)}; "

@@ -682,7 +682,7 @@ class PublishedDistribution(TypedDict):
 PublishedRateDistribution: TypeAlias = PublishedDistribution
 
 
-class EmpiricalDistribution(TypedDict):
+class EmpiricalDistribution(TypedDict, Generic[Quantity]):
     """The distribution function of a file, straight lines between its points."""
 
     kind: Literal["empirical"]
@@ -693,10 +693,13 @@ class EmpiricalDistribution(TypedDict):
     last probability is 100 instead of 1, all are percentages, as in the `size percent` tables
     of data-centre traffic generators (HPCC). The same value twice, or a first probability above
     0, makes a step: a value with a probability of its own. Empty lines and lines that begin
-    with # are skipped."""
+    with # are skipped. Lists of ns-2 (value, count, probability) and Homa (the mean first,
+    which tells whether values between the listed ones occur) are read, too."""
+    unit: NotRequired[Quantity]
+    """What a value without a unit counts: `1460 B` for a list in packets."""
 
 
-EmpiricalRateDistribution: TypeAlias = EmpiricalDistribution
+EmpiricalRateDistribution: TypeAlias = EmpiricalDistribution[Rate]
 
 RateDistribution: TypeAlias = (
     UniformRateDistribution
@@ -748,7 +751,7 @@ MixDurationDistribution: TypeAlias = MixDistribution[Duration]
 
 PublishedDurationDistribution: TypeAlias = PublishedDistribution
 
-EmpiricalDurationDistribution: TypeAlias = EmpiricalDistribution
+EmpiricalDurationDistribution: TypeAlias = EmpiricalDistribution[Duration]
 
 DurationDistribution: TypeAlias = (
     UniformDurationDistribution
@@ -1284,7 +1287,7 @@ MixSizeDistribution: TypeAlias = MixDistribution[Size]
 
 PublishedSizeDistribution: TypeAlias = PublishedDistribution
 
-EmpiricalSizeDistribution: TypeAlias = EmpiricalDistribution
+EmpiricalSizeDistribution: TypeAlias = EmpiricalDistribution[Size]
 
 SizeDistribution: TypeAlias = (
     UniformSizeDistribution
@@ -1389,7 +1392,7 @@ MixPositiveDurationDistribution: TypeAlias = MixDistribution[PositiveDuration]
 
 PublishedPositiveDurationDistribution: TypeAlias = PublishedDistribution
 
-EmpiricalPositiveDurationDistribution: TypeAlias = EmpiricalDistribution
+EmpiricalPositiveDurationDistribution: TypeAlias = EmpiricalDistribution[PositiveDuration]
 
 PositiveDurationDistribution: TypeAlias = (
     UniformPositiveDurationDistribution
@@ -2304,7 +2307,11 @@ RttSamples: TypeAlias = Literal["timestamps", "karn"]
 
 
 class StandardSlowStart(TypedDict):
-    """One packet per acknowledged packet (RFC 5681)."""
+    """One packet per acknowledged packet (RFC 5681).
+
+    Without selective ACKs an ACK counts for at most two packets (RFC 3465 sec. 2.3), with them
+    for all that it newly reports, as in Linux.
+    """
 
     kind: Literal["standard"]
 
@@ -2317,22 +2324,41 @@ class LimitedSlowStart(TypedDict):
     """Window above which growth is limited, in packets (RFC 3742: 100). Default: 100."""
 
 
+class HystartSlowStart(TypedDict):
+    """HyStart as in CUBIC of Linux (`net/ipv4/tcp_cubic.c`): from 16 packets on, end slow start
+    at once when a round trip's ACKs come at most 2 ms apart for more than half of the smallest
+    RTT, or when its first nine RTT samples all exceed the smallest RTT by more than an eighth,
+    at least 4 and at most 16 ms.
+
+    Needs a control without a start of its own.
+    """
+
+    kind: Literal["hystart"]
+
+
 class HystartPlusPlusSlowStart(TypedDict):
-    """HyStart++: end slow start when the RTT grows (RFC 9406)."""
+    """HyStart++ (RFC 9406): when the RTT grows, slow start goes on at a quarter of its growth
+    for five round trips, and then ends.
+
+    An ACK counts for at most eight packets, unless the flow is paced (sec. 4.3, L).
+    """
 
     kind: Literal["hystart_plus_plus"]
 
 
-SlowStart: TypeAlias = StandardSlowStart | LimitedSlowStart | HystartPlusPlusSlowStart
+SlowStart: TypeAlias = (
+    StandardSlowStart | LimitedSlowStart | HystartSlowStart | HystartPlusPlusSlowStart
+)
 """Growth of the window below ssthresh."""
 
 Automatic: TypeAlias = Literal["auto"]
 """The name of the rule of Linux."""
 
 SendBurst: TypeAlias = int | Automatic
-"""Number of packets that must fit into the window before the sender sends. Under a rate-
-based control, which has its own rule, a host that sends bursts paces each packet that it
-sends again by itself (Linux `tcp_xmit_retransmit_queue`)."""
+"""Number of packets that must fit into the window before the sender sends, and that leave
+together if it is paced. Under a rate-based control, which has its own rule, a host that
+sends bursts paces each packet that it sends again by itself (Linux
+`tcp_xmit_retransmit_queue`)."""
 
 Ecn: TypeAlias = Literal["off", "classic", "accurate", "l4s"]
 """Explicit congestion notification: the ECN field of the flow's packets, and how the
@@ -2378,7 +2404,9 @@ Defaults = TypedDict(
         "timestamp_tick": NotRequired[PositiveDuration],
         "rack_timer_margin": NotRequired[PositiveDuration],
         "max_window": NotRequired[int],
-        "slow_start": NotRequired[SlowStart | Literal["standard", "limited", "hystart_plus_plus"]],
+        "slow_start": NotRequired[
+            SlowStart | Literal["standard", "limited", "hystart", "hystart_plus_plus"]
+        ],
         "slow_start_after_idle": NotRequired[bool],
         "window_validation": NotRequired[bool],
         "pacing": NotRequired[bool],
@@ -2432,7 +2460,9 @@ Flows = TypedDict(
         "timestamp_tick": NotRequired[PositiveDuration],
         "rack_timer_margin": NotRequired[PositiveDuration],
         "max_window": NotRequired[int],
-        "slow_start": NotRequired[SlowStart | Literal["standard", "limited", "hystart_plus_plus"]],
+        "slow_start": NotRequired[
+            SlowStart | Literal["standard", "limited", "hystart", "hystart_plus_plus"]
+        ],
         "slow_start_after_idle": NotRequired[bool],
         "window_validation": NotRequired[bool],
         "pacing": NotRequired[bool],

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tailroom.errors import FlowListError
+from tailroom.given_files import quoted
 from tailroom.staging import remove, staging_place
 
 PARQUET = ".parquet"
@@ -97,13 +98,15 @@ def csv_of_parquet(path: str | os.PathLike[str], most_bytes: int) -> str | None:
         The CSV; `None` if it would be larger.
 
     Raises:
-        FlowListError: The file cannot be read, or a column has values that are not numbers.
+        FlowListError: The file cannot be read, or a column does not hold numbers.
     """
     text = io.StringIO()
     try:
         with pq.ParquetFile(path) as file:
             names = [name for name in COLUMNS if name in file.schema_arrow.names]
-            if file.metadata.num_rows * FEWEST_BYTES_A_ROW > most_bytes:
+            for name in names:
+                _check_numbers(name, file.schema_arrow.field(name).type)
+            if _least_bytes(file.metadata) > most_bytes:
                 return None
             text.write(",".join(names) + "\n")
             for batch in file.iter_batches(ROWS_AT_ONCE, columns=names):
@@ -111,7 +114,33 @@ def csv_of_parquet(path: str | os.PathLike[str], most_bytes: int) -> str | None:
                 write_rows(flows, text)
                 if text.tell() > most_bytes:
                     return None
-    except (OSError, pa.ArrowException) as error:
-        reason = error.strerror if isinstance(error, OSError) else None
-        raise FlowListError(f"it is not a list of flows in Parquet: {reason or error}") from None
+    except OSError as error:
+        reason = error.strerror or "it is damaged"
+        raise FlowListError(f"it is not a list of flows in Parquet: {reason}") from None
+    except pa.ArrowException:  # its text may quote the content of the file
+        raise FlowListError(
+            "it is not a list of flows in Parquet: it is damaged, or a value is out of range"
+        ) from None
     return text.getvalue()
+
+
+def _check_numbers(name: str, kind: pa.DataType) -> None:
+    """Refuses what a few bytes of the file could make large: lists, texts, tables.
+
+    Raises:
+        FlowListError: The column does not hold numbers.
+    """
+    if not (pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind)):
+        raise FlowListError(
+            f"its column `{name}` holds {quoted(kind)}; write whole or floating-point numbers"
+        )
+
+
+def _least_bytes(metadata: pq.FileMetaData) -> int:
+    """The least that a file takes once it is read: its pages without compression, or as CSV."""
+    pages = (
+        metadata.row_group(at).column(column).total_uncompressed_size
+        for at in range(metadata.num_row_groups)
+        for column in range(metadata.num_columns)
+    )
+    return max(int(sum(pages)), int(metadata.num_rows) * FEWEST_BYTES_A_ROW)

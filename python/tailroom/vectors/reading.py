@@ -1,6 +1,5 @@
 """Reads vectors and results from JSON, whoever wrote them."""
 
-import json
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tailroom.errors import VectorFileError
+from tailroom.given_files import FileReader
 from tailroom.vectors.judge import Results
 from tailroom.vectors.scripts import Occurrence
 from tailroom.vectors.vector import FORMAT, Band, Expectation
@@ -129,23 +129,13 @@ def read_results(path: str | PathLike[str]) -> dict[str, Results]:
 
 
 def _read(file: Path) -> _Node:
-    try:
-        with file.open("rb") as opened:
-            content = opened.read(MOST_BYTES + 1)
-        text = content.decode("utf-8-sig") if len(content) <= MOST_BYTES else ""
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or "is not text in UTF-8"
-        raise VectorFileError(f"{file}: cannot be read: {reason}; give a JSON file") from None
-    if len(content) > MOST_BYTES:
-        raise VectorFileError(
-            f"{file}: is longer than {MOST_BYTES // 10**6} MB; leave out samples that repeat a "
-            "value, or give fewer vectors at a time"
-        )
-    try:
-        return _Node(json.loads(text), str(file))
-    except (ValueError, RecursionError) as error:
-        reason = error if isinstance(error, json.JSONDecodeError) else "too deep or too long"
-        raise VectorFileError(f"{file}: is not JSON: {reason}; correct it") from None
+    reader = FileReader(
+        error=lambda message: VectorFileError(f"{file}: {message}"),
+        wanted="a JSON file",
+        most_bytes=MOST_BYTES,
+        shorter="leave out samples that repeat a value, or give fewer vectors at a time",
+    )
+    return _Node(reader.json(reader.text(file)), str(file))
 
 
 def _vector(node: _Node) -> WrittenVector:

@@ -175,4 +175,60 @@ class HeadroomScript:
     """Speed in Mbit/s, and length of the cable."""
 
 
-Script = SenderScript | QueueScript | MemoryScript | HeadroomScript
+@dataclass(frozen=True, kw_only=True)
+class Write:
+    """The application hands over data."""
+
+    at_s: float
+    packets: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class AckArrival:
+    """An ACK reaches the sender. Packets are numbered from 1 in the order of the data."""
+
+    at_s: float
+    up_to: int = 0
+    """All packets up to this one have arrived; 0 for none."""
+    sacked: tuple[tuple[int, int], ...] = ()
+    """Further packets that have arrived: the first and the last of each block."""
+    duplicate: int | None = None
+    """A packet that the ACK reports as arrived twice (D-SACK)."""
+    ece: bool = False
+    """The ACK has the flag ECE."""
+    echo_s: float | None = None
+    """The packet whose timestamp is echoed left at this time; without it, the echoed packet is the
+    first one that the ACK acknowledges, as it left last."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class AckScript:
+    """A sender without a network: when the application writes, and which ACKs come.
+
+    The host is Linux as its sysctls are by default, apart from what is said here. Time starts when
+    the first packet of the handshake leaves.
+    """
+
+    KIND: ClassVar[str] = "ack_script"
+
+    control: str
+    """`reno` or `cubic`, as in Linux."""
+    handshake_rtt_s: float
+    """When the handshake ends; it is the first RTT sample."""
+    packet_bytes: int = 1000
+    """Data in a packet."""
+    has_sack: bool = True
+    has_timestamps: bool = False
+    has_ecn: bool = False
+    is_paced: bool = False
+    """The host's queue discipline is fq, so that TCP paces."""
+    slow_start_after_idle: bool = True
+    """`tcp_slow_start_after_idle`."""
+    hystart: bool = True
+    """`hystart` of the module tcp_cubic."""
+    writes: tuple[Write, ...]
+    acks: tuple[AckArrival, ...]
+    duration_s: float
+
+
+Script = AckScript | SenderScript | QueueScript | MemoryScript | HeadroomScript

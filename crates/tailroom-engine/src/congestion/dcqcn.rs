@@ -8,7 +8,7 @@
 //! which happens about as often.
 
 use super::ControlParameters;
-use super::rate_based::{BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent};
+use super::rate_based::{BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent, TimeEvent};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::quantity::{BitRate, PositiveDuration, Size};
@@ -186,6 +186,10 @@ impl Dcqcn {
         }
     }
 
+    fn sent_bytes(&self, delivered: u64, in_flight: u64) -> u64 {
+        (delivered + self.lost + in_flight) * self.packet_bytes
+    }
+
     /// Eq. 1: a notification reduces the rate.
     fn on_notification(&mut self, now: Time, sent_bytes: u64) {
         self.target = self.rate;
@@ -290,7 +294,7 @@ impl RateBasedControl for Dcqcn {
     fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
         self.began.get_or_insert(event.now);
         self.lost += event.newly_lost;
-        let sent_bytes = (event.delivered + self.lost + event.in_flight) * self.packet_bytes;
+        let sent_bytes = self.sent_bytes(event.delivered, event.in_flight);
         self.catch_up(event.now, sent_bytes);
         self.run_timers(event.now);
         self.count_bytes(sent_bytes);
@@ -299,6 +303,21 @@ impl RateBasedControl for Dcqcn {
             self.on_mark(event.now, sent_bytes);
         }
         ControlOutput::paced(self.rate, self.line_rate, event.srtt)
+    }
+
+    fn paces_what_waits(&self) -> bool {
+        true
+    }
+
+    fn next_change(&self) -> Time {
+        let notification = if self.is_due { self.quiet_until } else { Time::NEVER };
+        self.increase_due.min(notification)
+    }
+
+    fn on_time(&mut self, event: &TimeEvent) -> Option<ControlOutput> {
+        self.catch_up(event.now, self.sent_bytes(event.delivered, event.in_flight));
+        self.run_timers(event.now);
+        Some(ControlOutput::paced(self.rate, self.line_rate, event.srtt))
     }
 }
 

@@ -32,10 +32,6 @@ impl Default for FastParams {
 }
 
 impl ControlParameters for FastParams {
-    fn is_loss_based(&self) -> bool {
-        false
-    }
-
     fn steady_state(&self) -> SteadyState {
         SteadyState::MaySettle
     }

@@ -22,10 +22,6 @@ impl Default for FixedWindowParams {
 }
 
 impl ControlParameters for FixedWindowParams {
-    fn is_loss_based(&self) -> bool {
-        false
-    }
-
     fn steady_state(&self) -> SteadyState {
         SteadyState::NoReductions
     }

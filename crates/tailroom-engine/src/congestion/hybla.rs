@@ -29,12 +29,7 @@ impl Default for HyblaParams {
     }
 }
 
-impl ControlParameters for HyblaParams {
-    /// False, because Hybla has its own slow start.
-    fn is_loss_based(&self) -> bool {
-        false
-    }
-}
+impl ControlParameters for HyblaParams {}
 
 /// The state of Hybla for one flow.
 #[derive(Clone, Debug)]

@@ -39,10 +39,6 @@ impl Default for LedbatParams {
 }
 
 impl ControlParameters for LedbatParams {
-    fn is_loss_based(&self) -> bool {
-        false
-    }
-
     fn steady_state(&self) -> SteadyState {
         SteadyState::MaySettle
     }

@@ -30,7 +30,7 @@ use crate::units::Time;
 use custom::{CustomParams, CustomRateBasedControl, CustomWindowLaw};
 use rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
-    UndoEvent,
+    TimeEvent, UndoEvent,
 };
 
 /// Largest window, in packets. An event carries 29 bits of a sequence number, which distinguish
@@ -236,13 +236,6 @@ pub trait ControlParameters: Ranges {
     fn drain_interval(&self) -> Option<Time> {
         None
     }
-
-    /// Whether losses set the window of a window law and the sender's own slow start precedes
-    /// them, so that a host may end slow start by HyStart++. A law that follows delays or marks
-    /// returns false.
-    fn is_loss_based(&self) -> bool {
-        !self.needs_marks()
-    }
 }
 
 /// A running congestion control of either kind.
@@ -406,6 +399,18 @@ macro_rules! registry {
                 dispatch!(self, $($rate_based)+ Custom, control => control.on_restart(event))
             }
 
+            fn paces_what_waits(&self) -> bool {
+                dispatch!(self, $($rate_based)+ Custom, control => control.paces_what_waits())
+            }
+
+            fn next_change(&self) -> Time {
+                dispatch!(self, $($rate_based)+ Custom, control => control.next_change())
+            }
+
+            fn on_time(&mut self, event: &TimeEvent) -> Option<ControlOutput> {
+                dispatch!(self, $($rate_based)+ Custom, control => control.on_time(event))
+            }
+
             fn failure(&mut self) -> Option<String> {
                 dispatch!(self, $($rate_based)+ Custom, control => control.failure())
             }
@@ -453,9 +458,16 @@ impl CongestionConfig {
         }
     }
 
-    /// Whether losses set the window and the sender's own slow start precedes them.
-    pub fn is_loss_based(&self) -> bool {
-        !self.is_rate_based() && self.parameters().is_loss_based()
+    /// Whether the control decides alone how a flow starts, so that the host's slow start has no part
+    /// in it. Of a control of your own only a rate-based one is known to.
+    pub fn has_own_start(&self) -> bool {
+        if let CongestionConfig::Custom(params) = self {
+            return params.is_rate_based();
+        }
+        match Congestion::new(self) {
+            Congestion::WindowLaw(law) => law.has_own_slow_start(),
+            Congestion::RateBased(_) => true,
+        }
     }
 }
 

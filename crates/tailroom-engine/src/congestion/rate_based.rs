@@ -38,6 +38,23 @@ pub trait RateBasedControl {
         None
     }
 
+    /// Whether a rate that changes acts on the packet that waits, as in NICs, which time each packet. A
+    /// host stamps the departure of a packet when the one before leaves (Linux
+    /// `tcp_update_skb_after_send`), so that a rate acts from the packet after on.
+    fn paces_what_waits(&self) -> bool {
+        false
+    }
+
+    /// When the control changes the rate next unless an ACK comes before.
+    fn next_change(&self) -> Time {
+        Time::NEVER
+    }
+
+    /// Returns how to send at a [`next_change`](RateBasedControl::next_change) while a packet waits.
+    fn on_time(&mut self, _event: &TimeEvent) -> Option<ControlOutput> {
+        None
+    }
+
     /// Why the run cannot go on. The sender asks only a control that is not in the registry, after
     /// each call.
     fn failure(&mut self) -> Option<String> {
@@ -67,6 +84,19 @@ pub struct BeginEvent {
     pub has_sack: bool,
     /// The RTT of the handshake; zero if there was none.
     pub srtt: Time,
+}
+
+/// A time at which a control changes the rate without an ACK.
+#[derive(Clone, Copy, Debug)]
+pub struct TimeEvent {
+    /// The time.
+    pub now: Time,
+    /// Smoothed RTT; [`Time::ZERO`] before the first sample.
+    pub srtt: Time,
+    /// Packets in the network.
+    pub in_flight: u64,
+    /// Packets acknowledged since the connection began.
+    pub delivered: u64,
 }
 
 /// How the sender sends from now on.

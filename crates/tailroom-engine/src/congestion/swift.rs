@@ -172,6 +172,10 @@ impl RateBasedControl for Swift {
         self.output()
     }
 
+    fn paces_what_waits(&self) -> bool {
+        true
+    }
+
     fn on_congestion(&mut self, event: &CongestionEvent) {
         match event.kind {
             CongestionKind::Mark => return,

@@ -218,6 +218,10 @@ impl RateBasedControl for Timely {
         }
         ControlOutput::paced(self.rate, self.line_rate, event.srtt)
     }
+
+    fn paces_what_waits(&self) -> bool {
+        true
+    }
 }
 
 #[cfg(test)]

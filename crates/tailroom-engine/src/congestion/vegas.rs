@@ -35,10 +35,6 @@ impl Default for VegasParams {
 }
 
 impl ControlParameters for VegasParams {
-    fn is_loss_based(&self) -> bool {
-        false
-    }
-
     fn validate(&self) -> Result<(), BadParameter> {
         let allowed = format!("at most beta, {}", self.beta);
         check("alpha", self.alpha, self.alpha <= self.beta, &allowed)

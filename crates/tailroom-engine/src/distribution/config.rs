@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::published::PublishedSizes;
-use super::{CdfPoint, Distribution, Empirical};
+use super::{Distribution, Empirical, list_file};
 use crate::derives::{Deserialize, JsonSchema, Serialize};
 use crate::parameters::BadParameter;
 use crate::quantity::{Kind, Quantity, SizeKind};
@@ -95,9 +95,13 @@ pub enum DistributionConfig<T> {
         /// last probability is 100 instead of 1, all are percentages, as in the `size percent`
         /// tables of data-centre traffic generators (HPCC). The same value twice, or a first probability above 0, makes a step: a
         /// value with a probability of its own. Empty lines and lines that begin with # are
-        /// skipped.
+        /// skipped. Lists of ns-2 (value, count, probability) and Homa (the mean first, which tells
+        /// whether values between the listed ones occur) are read, too.
         #[schemars(length(min = 1))]
         file: String,
+        /// What a value without a unit counts: `1460 B` for a list in packets.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        unit: Option<T>,
     },
 }
 
@@ -180,14 +184,19 @@ impl<K: Kind> DistributionConfig<Quantity<K>> {
                 let remedy = "use another kind, such as \"exponential\"";
                 return Err(BadParameter::new(format!("{key}.kind"), problem, remedy));
             }
-            DistributionConfig::Empirical { file } => {
+            DistributionConfig::Empirical { file, unit } => {
                 let text = texts.get(file).map_or("", String::as_str);
-                let points = read_cdf::<K>(text).map_err(|reason| {
+                let unit = unit.map(Quantity::base_units);
+                if unit == Some(0) {
+                    let remedy = "write what 1 in the file counts, such as \"1460 B\" or \"1 ms\"";
+                    return Err(BadParameter::new(format!("{key}.unit"), "it is 0", remedy));
+                }
+                let read = list_file::read::<K>(text, unit).map_err(|reason| {
                     let remedy = "write a value and the probability of this or a smaller one a \
                                   line, as in `1500 B, 0.75`, ascending to 1, or to 100 in per cent";
                     BadParameter::new(format!("{key}.file"), format!("\"{file}\" {reason}"), remedy)
                 })?;
-                Distribution::Empirical(Empirical::new(points))
+                Distribution::Empirical(read)
             }
         })
     }
@@ -219,63 +228,4 @@ fn mix<K: Kind>(
     }
     let values: Vec<f64> = values.iter().map(|value| value.base_units() as f64).collect();
     Ok(Distribution::Empirical(Empirical::mix(&values, weights)))
-}
-
-/// Reads the points of a distribution function; says what is wrong with the file, by line.
-fn read_cdf<K: Kind>(text: &str) -> Result<Vec<CdfPoint>, String> {
-    let mut points: Vec<CdfPoint> = Vec::new();
-    let lines = (1..).zip(text.lines().map(str::trim));
-    for (number, line) in lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#')) {
-        let point = read_point::<K>(line).map_err(|reason| format!("line {number}: {reason}"))?;
-        if let Some(before) = points.last() {
-            if point.value < before.value {
-                return Err(format!("line {number}: the value is below that of the line before"));
-            }
-            if point.probability < before.probability {
-                let (now, before) = (point.probability, before.probability);
-                return Err(format!("line {number}: the probability falls from {before} to {now}"));
-            }
-        }
-        if point.value == 0.0 && point.probability > 0.0 && !K::ALLOWS_ZERO {
-            return Err(format!("line {number}: the value 0 must not have a probability"));
-        }
-        points.push(point);
-    }
-    let scale = match points.last().map(|last| last.probability) {
-        None => return Err("holds no point".into()),
-        Some(1.0) => 1.0,
-        Some(100.0) => 100.0,
-        Some(last) => return Err(format!("ends at probability {last}, not at 1 or 100 %")),
-    };
-    Ok(points.into_iter().map(|p| CdfPoint { probability: p.probability / scale, ..p }).collect())
-}
-
-/// A line of the file; its probability may be a percentage.
-fn read_point<K: Kind>(line: &str) -> Result<CdfPoint, String> {
-    let fields = if line.contains(',') {
-        line.split_once(',').filter(|(_, probability)| !probability.contains(','))
-    } else {
-        line.rsplit_once(char::is_whitespace)
-    };
-    // The file may be any file of this machine, so the messages do not quote it.
-    let (value, probability) = fields.ok_or_else(|| {
-        let is_mean = line.parse::<f64>().is_ok();
-        let more = if is_mean { " (some lists begin with the mean: leave it out)" } else { "" };
-        format!("it is not a value, a comma and a probability{more}")
-    })?;
-    let value = Quantity::<K>::read_in_table(value.trim()).map_err(|_| {
-        let has_three = value.split_whitespace().filter(|word| word.parse::<f64>().is_ok()).count();
-        let more = if has_three == 2 {
-            "; of the three columns of ns-2's lists, leave out the second, and write a unit if the \
-             first is not in bytes, seconds or bit/s (sizes there are often in packets)"
-        } else {
-            ""
-        };
-        format!("the value before the probability is not a quantity of this kind{more}")
-    })?;
-    let probability =
-        probability.trim().parse().ok().filter(|probability| (0.0..=100.0).contains(probability));
-    let probability =
-        probability.ok_or("the probability is not between 0 and 1, nor 0 and 100 %")?;
-    Ok(CdfPoint { value: value.base_units() as f64, probability })
 }

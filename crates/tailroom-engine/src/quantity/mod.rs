@@ -130,6 +130,16 @@ impl Dimension {
         self.units
     }
 
+    /// Base units of one, where a number has no unit in a table: a byte, a second or a bit/s.
+    pub(crate) fn bare_base_units(&self) -> u64 {
+        self.units.iter().find(|(name, _)| *name == self.bare).map_or(1, |(_, size)| *size)
+    }
+
+    /// The largest quantity, in base units.
+    pub(crate) const fn maximum(&self) -> u64 {
+        self.maximum
+    }
+
     /// Converts `number` of `unit` to base units; `text` is for messages.
     pub(crate) fn convert(
         &self,

@@ -19,6 +19,7 @@ use crate::results::DynamicFlowRecords;
 use crate::tcp::Connection;
 use crate::tcp::endpoint_log::RecordedEnds;
 use crate::tcp::sender::Sender;
+use crate::tcp::sender::handshake::Handshake;
 use crate::units::Time;
 
 /// The dynamic flows of a run, and the flows that its links bottleneck.
@@ -315,7 +316,13 @@ impl Simulation {
             reductions_kept: 0,
             ..self.link_checkpoints.checkpoints
         };
-        let endpoints = Endpoints::of_request(network, group, &plan, checkpoints);
+        let mut endpoints = Endpoints::of_request(network, group, &plan, checkpoints);
+        if let Endpoints::Tcp(connection) = &mut endpoints
+            && group.tcp.as_ref().is_some_and(|tcp| tcp.handshake == Handshake::DONE)
+        {
+            let path = group.path_of(plan.route);
+            connection.sender.know_queues(waits(network, &self.links, &path, plan.start));
+        }
         if let Some(clocks) = &mut pending.timestamps {
             clocks.begin(number);
             if let Some(log) = &mut pending.endpoint_log {
@@ -338,6 +345,12 @@ impl Simulation {
         let is_due = (number as usize + 1).is_multiple_of(FLOWS_BETWEEN_MEMORY_CHECKS);
         if is_due || self.pending.agenda.is_overfull() { self.check_memory(time) } else { Ok(()) }
     }
+}
+
+/// How long packets wait on a path at `now`, in all; not where each flow has a queue of its own.
+fn waits(network: &Network, links: &[Link], path: &[usize], now: Time) -> Time {
+    let shared = path.iter().filter(|&&link| !network.links[link].queue.is_per_flow());
+    shared.fold(Time::ZERO, |sum, &link| sum.saturating_add(links[link].wait(now)))
 }
 
 /// What is recorded at the ends of a flow of a group that begins at `flow_start`; `None` if nothing is.

@@ -44,7 +44,7 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("bbrv3", &["bbr3"]),
     ("hstcp", &["highspeed"]),
     ("newreno", &["reno"]),
-    ("hystart", &["hystart_plus_plus"]),
+    ("hystart++", &["hystart_plus_plus"]),
     ("fifo", &["drop_tail"]),
     ("pfifo", &["drop_tail"]),
     ("bfifo", &["drop_tail"]),

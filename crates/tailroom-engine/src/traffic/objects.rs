@@ -131,6 +131,17 @@ impl Objects {
         objects
     }
 
+    /// No object ever arrives.
+    pub fn none() -> Self {
+        let spec = ObjectsSpec {
+            size: Distribution::Fixed(0.0),
+            per_second: 0.0,
+            rate_bps: 0.0,
+            times: Some(Vec::new()),
+        };
+        Self::new(&spec, 1, Time::ZERO, None, 0)
+    }
+
     /// When the next object arrives; [`Time::NEVER`] if none does.
     pub fn next_arrival(&self) -> Time {
         self.next

@@ -73,7 +73,8 @@ fn the_acks_of_packets_behind_a_gap_are_sent_as_one() {
 }
 
 /// Requests of 60 kB, 60 per second: 101 packets per round trip of 40 ms, with peaks of some hundred.
-/// Before, a paced window grew to 12,373 packets in 600 s (RFC 9438 sec. 5.8 forbids it).
+/// Before, a paced window grew to 12,373 packets in 600 s (RFC 9438 sec. 5.8 forbids it). A window that
+/// such a peak has filled may double in the round trip, and Hybla's slow start triples it.
 #[test]
 fn a_window_that_the_application_does_not_use_stays_small_under_every_law() {
     for (name, config) in controls::all() {
@@ -103,7 +104,7 @@ source = {{ kind = "objects", arrivals_per_second = 60, size = "60 kB" }}
             );
             let summary = run(&text, 1).summary;
             let window = summary.flows[0].cwnd_packets_mean.expect("it has a window");
-            assert!(window < 900.0, "{name}, paced {pacing}: {window}");
+            assert!(window < 1_500.0, "{name}, paced {pacing}: {window}");
         }
     }
 }

@@ -78,6 +78,7 @@ mod token_buckets;
 mod trajectories;
 mod two_way;
 mod undo;
+mod window_rules;
 mod wrong_distribution;
 mod wrong_fabric;
 mod wrong_flow_source;

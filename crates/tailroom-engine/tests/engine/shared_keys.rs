@@ -67,8 +67,7 @@ rack_timer_margin = \"2 ms\"
 window_validation = true
 send_burst = \"auto\"
 undo = true
-frto = true
-slow_start = { kind = \"hystart_plus_plus\" }";
+frto = true";
 
 #[test]
 fn a_group_takes_from_defaults_the_keys_that_it_does_not_set() {
@@ -93,7 +92,9 @@ fn a_group_takes_from_defaults_the_keys_that_it_does_not_set() {
 fn a_group_without_a_host_has_the_linux_keys_that_the_guide_lists() {
     let short = written_out(&shared("", "congestion = \"cubic\"", "congestion = \"reno\""));
     let by_hand = |control: &str| format!("{LINUX_KEYS}\ncongestion = \"{control}\"");
-    let by_hand = written_out(&shared(PLAIN, &by_hand("cubic"), &by_hand("reno")));
+    // As the guide says, CUBIC's alone.
+    let cubic = format!("{}\nslow_start = \"hystart\"", by_hand("cubic"));
+    let by_hand = written_out(&shared(PLAIN, &cubic, &by_hand("reno")));
     assert_eq!(without_hosts(&short), without_hosts(&by_hand));
     let named = "host = \"linux\"\ncongestion = \"reno\"";
     assert_eq!(short, written_out(&shared(named, "congestion = \"cubic\"", "")));
@@ -185,9 +186,11 @@ fn a_profile_sets_only_the_keys_that_apply_to_the_group() {
     let stream = group("source = { kind = \"cbr\", rate = \"1 Mbit/s\" }");
     assert!(!stream.contains_key("delayed_ack"), "{stream}");
     let kind = |group: &toml::Table| group["slow_start"]["kind"].as_str().unwrap().to_owned();
+    // HyStart is part of Linux's tcp_cubic.c alone.
     for loss_based in ["reno", "cubic", "bic", "highspeed", "westwood"] {
         let found = group(&format!("congestion = \"{loss_based}\""));
-        assert_eq!(kind(&found), "hystart_plus_plus", "{loss_based}");
+        let slow_start = if loss_based == "cubic" { "hystart" } else { "standard" };
+        assert_eq!(kind(&found), slow_start, "{loss_based}");
         assert_eq!(found["send_burst"].as_str(), Some("auto"), "{loss_based}");
         assert_eq!(found["window_validation"].as_bool(), Some(true), "{loss_based}");
     }
@@ -397,4 +400,30 @@ fn overrides_may_set_parameters_of_a_kind_that_is_given_by_name() {
     // A name replaces the whole table, including its limit.
     let replaced = parse(BASE, &[("links.bottleneck.queue", "codel")]).unwrap().to_toml();
     assert!(replaced.contains("limit = \"1000 packets\""), "{replaced}");
+}
+
+#[test]
+fn hystart_is_refused_under_a_control_with_a_start_of_its_own() {
+    for (control, is_refused) in [
+        ("cubic", false),
+        ("reno", false),
+        ("bbr1", true),
+        ("bbr3", true),
+        ("vegas", true),
+        ("fast", true),
+        ("hybla", true),
+        ("swift", true),
+    ] {
+        let group = format!("congestion = \"{control}\"\nslow_start = \"hystart\"");
+        let result = parse(&shared("", &group, "congestion = \"reno\""), &[])
+            .map_err(|error| error.to_string())
+            .and_then(|scenario| scenario.resolve().map_err(|error| error.to_string()));
+        match result {
+            Ok(_) => assert!(!is_refused, "{control}"),
+            Err(message) => {
+                let names = message.contains("slow_start") && message.contains(control);
+                assert!(is_refused && names && message.contains("drop slow_start"), "{message}");
+            }
+        }
+    }
 }

@@ -77,6 +77,13 @@ fn every_kind_of_distribution_resolves_to_its_mean_and_bounds() {
         ("{ kind = \"empirical\", file = \"periods.csv\" }", 1.5, 1.0, 3.0),
         // 0.5 s * 50 % + 2 s * 50 %
         ("{ kind = \"empirical\", file = \"percent.txt\" }", 1.25, 0.0, 3.0),
+        // 2.5 s * 50 % + 52 s * 50 %; the second column of ns-2's lists counts nothing.
+        ("{ kind = \"empirical\", file = \"ns2.tcl\" }", 27.25, 1.0, 100.0),
+        ("{ kind = \"empirical\", file = \"ns2.tcl\", unit = \"20 ms\" }", 0.545, 0.02, 2.0),
+        // 1 s * 25 % + 2 s * 25 % + 3 s * 50 %, or 1 s * 25 % + 1.5 s * 25 % + 2.5 s * 50 %.
+        ("{ kind = \"empirical\", file = \"mean-of-values.txt\" }", 2.25, 1.0, 3.0),
+        ("{ kind = \"empirical\", file = \"mean-of-lines.txt\" }", 1.875, 1.0, 3.0),
+        ("{ kind = \"empirical\", file = \"mean-of-lines.txt\", unit = \"2 s\" }", 3.75, 2.0, 6.0),
     ];
     for (text, mean, minimum, maximum) in cases {
         let periods = on_periods(text);
@@ -139,12 +146,16 @@ fn parameters_without_a_finite_positive_mean_are_refused() {
 }
 
 #[test]
-fn a_pareto_distribution_from_zero_is_refused_where_zero_is_a_duration() {
-    let delay = "jitter = { every = \"1 ms\", extra_delay = { kind = \"bounded_pareto\", \
-                 shape = 2, min = \"0 s\", max = \"1 ms\" } }";
-    let text = on("\"1 s\"").replace("[flows.stream]", &format!("{delay}\n[flows.stream]"));
-    let place = "line 7, links.bottleneck.jitter.extra_delay.min";
-    assert_refused(&refusal(&text), place, &["more than 0"]);
+fn zero_is_refused_where_it_is_a_duration_but_makes_no_distribution() {
+    for (distribution, key, remedy) in [
+        (r#"kind = "bounded_pareto", shape = 2, min = "0 s", max = "1 ms""#, "min", "more than 0"),
+        (r#"kind = "empirical", file = "ns2.tcl", unit = "0 s""#, "unit", "1 ms"),
+    ] {
+        let delay = format!("jitter = {{ every = \"1 ms\", extra_delay = {{ {distribution} }} }}");
+        let text = on("\"1 s\"").replace("[flows.stream]", &format!("{delay}\n[flows.stream]"));
+        let place = format!("line 7, links.bottleneck.jitter.extra_delay.{key}");
+        assert_refused(&refusal(&text), &place, &[remedy]);
+    }
 }
 
 #[test]
@@ -228,6 +239,7 @@ fn files_without_a_valid_distribution_function_are_refused_with_their_line() {
         ("short-percent.txt", "ends at probability 99.9,"),
         ("commas.csv", "line 2: "),
         ("zero.csv", "line 1: "),
+        ("mean-of-others.txt", "line 1: 3.75 is not the mean of the list, which is 1.875 with"),
     ] {
         let text = on(&format!("{{ kind = \"empirical\", file = \"{file}\" }}"));
         let found = refusal(&text);

@@ -61,7 +61,8 @@ impl Device {
 /// Rate and delay of a port, which its lines presuppose.
 fn presupposed(port: &Taking) -> String {
     let rate = port.text("rate").unwrap_or_default();
-    format!("ports of {rate} and lines of {}", port.text("delay").unwrap_or_default())
+    let delay = port.text("delay").unwrap_or_default();
+    format!("ports of {rate} whose cables have a delay of {delay}")
 }
 
 /// The upper thresholds that lie above the limit of their queue, or above all its memory.

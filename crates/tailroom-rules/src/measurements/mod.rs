@@ -18,6 +18,9 @@ use serde_json::error::Category;
 const SUPPORTED: &str =
     "data of flent, JSON of `iperf3 -J`, a log of `ss -tin`, or the CSV of Waveform's test";
 
+/// Most values in a file of JSON: one of a digit takes 100 bytes once it is read.
+const MOST_VALUES: usize = 2_000_000;
+
 /// Reads the text of a measurement, whose tool its content tells.
 ///
 /// # Errors
@@ -31,6 +34,11 @@ pub fn read(text: &str) -> Result<Measurement, String> {
             return socket_statistics::read(text);
         }
         return Err(format!("is no measurement that tailroom knows; give {SUPPORTED}"));
+    }
+    if text.bytes().filter(|&byte| byte == b',').count() > MOST_VALUES {
+        return Err("has more than 2,000,000 values; measure for a shorter time, or with longer \
+                    intervals"
+            .to_owned());
     }
     let document: Value = serde_json::from_str(text).map_err(|error| problem(&error))?;
     let Some(document) = document.as_object() else {

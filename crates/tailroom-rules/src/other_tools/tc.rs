@@ -20,6 +20,10 @@ const MAX_BURST_US: u64 = 150_000;
 /// Probability up to which Linux's pie marks, which is not an option (tc-pie(8), "ALGORITHM").
 const PIE_MARK_UP_TO: f64 = 0.1;
 
+/// tbf refuses to start without `limit` or `latency` (tc-tbf(8)).
+const OWN_LIMIT: &str =
+    "the limit of tbf has no effect, as the discipline below takes its queue's place";
+
 const TOOL: &str = "tc";
 const REPLACE: &str = "tc qdisc replace dev DEV";
 
@@ -30,11 +34,12 @@ pub(super) fn write(link: &Bottleneck) -> Equivalent {
         Ok(discipline) => discipline,
         Err(reason) => return Equivalent::none(TOOL, &reason),
     };
-    let mut lines = policer(&port);
+    let (mut lines, mut notes) = (policer(&port), Vec::new());
     match shaper(&port) {
         Some(tbf) => {
             lines.push(format!("{REPLACE} root handle 1: {tbf}"));
             lines.push(format!("{REPLACE} parent 1:1 handle 10: {discipline}"));
+            notes.push(OWN_LIMIT.to_owned());
         }
         None => lines.push(format!("{REPLACE} root {discipline}")),
     }
@@ -44,7 +49,7 @@ pub(super) fn write(link: &Bottleneck) -> Equivalent {
         tool: TOOL.to_owned(),
         purpose: format!("on the router's own port of {rate}, whose line has a delay of {delay}"),
         text: lines.join("\n"),
-        notes: Vec::new(),
+        notes,
         left_out: port.left_out(TOOL),
     }
 }

@@ -144,6 +144,22 @@ class Choices(AnyResult):
         """
         return with_names((choice.name, choice.warnings) for choice in self.choices)
 
+    @property
+    def identical(self) -> list[tuple[str, ...]]:
+        """Names of choices whose runs are the same in every metric: their difference never acts.
+
+        A discipline that never drops or marks before its limit is the same as `drop_tail`.
+        """
+        groups: list[list[Choice]] = []
+        for choice in self.choices:
+            same = (one for one in groups if _are_same(one[0].metrics, choice.metrics))
+            group = next(same, None)
+            if group is None:
+                groups.append([choice])
+            else:
+                group.append(choice)
+        return [tuple(one.name for one in group) for group in groups if len(group) > 1]
+
     def as_dict(self, *, every_metric: bool = True) -> dict[str, Any]:
         """Choices as `tailroom run --json` prints them; a half-width of one seed is null.
 
@@ -155,9 +171,16 @@ class Choices(AnyResult):
             "seeds": list(self.seeds),
             "metrics": list(self.metrics),
             "notes": list(self.notes),
+            "identical": [list(names) for names in self.identical],
             "choices": [_choice(choice, shown) for choice in self.choices],
             "warnings": [{**one, "choices": list(names)} for one, names in self.warnings_by_choice],
         }
+
+
+def _are_same(metrics: Mapping[str, Interval], others: Mapping[str, Interval]) -> bool:
+    """Whether the metrics that both have are equal; a discipline may have some of its own."""
+    both = [name for name in metrics if name in others]
+    return bool(both) and all(metrics[name] == others[name] for name in both)
 
 
 def _choice(choice: Choice, shown: tuple[str, ...] | None) -> dict[str, Any]:

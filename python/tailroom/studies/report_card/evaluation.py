@@ -4,7 +4,8 @@ import hashlib
 import itertools
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from math import isfinite
 from os import PathLike
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,8 @@ from tailroom.scenario.control_arguments import control_words
 from tailroom.scenario.custom_controls import Control
 from tailroom.scenario.named_values import nearest
 from tailroom.simulation.any_result import AnyResult, Tables
+from tailroom.simulation.lower_bounds import Values, values_of
+from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.run_warnings import warn
 from tailroom.statistics.intervals import Interval, mean_interval
 from tailroom.statistics.outcome import Outcome
@@ -370,8 +373,20 @@ def _finding(card: Card, criterion: Criterion, parts: Sequence[_Part]) -> Findin
 def _value(criterion: Criterion, point: Point) -> Interval | None:
     """The criterion's quantity over the runs that define it; `None` if no run does."""
     runs = [point.rows[key] for key in point.keys]
-    values = [value for value in map(criterion.measure, runs) if value is not None]
-    return mean_interval(values, lowest=0.0, highest=criterion.highest) if values else None
+    runs = [run for run in runs if criterion.measure(run) is not None]
+    if not runs:
+        return None
+    values = [criterion.measure(run) or 0.0 for run in runs]
+    interval = mean_interval(values, lowest=0.0, highest=criterion.highest)
+    bounded = values_of(criterion.metric, runs) if criterion.metric else []
+    if not isinstance(bounded, Values):
+        return interval
+    most = None
+    if all(map(isfinite, bounded.at_most)):
+        scale = metric_of(criterion.metric).unit.scale
+        at_most = [scale * value for value in bounded.at_most]
+        most = mean_interval(at_most, lowest=0.0, highest=criterion.highest)
+    return replace(interval, is_lower_bound=True, most=most)
 
 
 def _worst(

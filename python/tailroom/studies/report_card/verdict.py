@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 from enum import StrEnum
-from math import hypot, inf
+from itertools import product
+from math import hypot, inf, isfinite
 
 from tailroom.field_docs import with_field_docs
 from tailroom.statistics.bound import Bound
@@ -72,9 +73,9 @@ def judge(criterion: Criterion, value: Interval | None, reference: Interval | No
     """Compares a value with the worse of the references.
 
     A threshold is conclusive if the 95 % confidence interval of the distance to it lies on one
-    side. For a threshold that depends on the reference, the distance is value - factor * reference;
-    its half-width is the root of the sum of squares of both half-widths, as the runs are
-    independent.
+    side, and stays there if what is only a lower bound is as large as it may be. For a threshold
+    that depends on the reference, the distance is value - factor * reference; its half-width is the
+    root of the sum of squares of both half-widths, as the runs are independent.
 
     Args:
         criterion: The criterion with its thresholds.
@@ -85,6 +86,22 @@ def judge(criterion: Criterion, value: Interval | None, reference: Interval | No
     if value is None or reference is None:
         is_fine = Outcome(reference is None)
         return Grading(is_fine, is_fine)
+    gradings = [
+        _judge(criterion, one, other) for one, other in product(_ends(value), _ends(reference))
+    ]
+    passes, is_met = ({getattr(one, name) for one in gradings} for name in ("passes", "is_met"))
+    return Grading(*(one.pop() if len(one) == 1 else Outcome.OPEN for one in (passes, is_met)))
+
+
+def _ends(interval: Interval) -> list[Interval]:
+    """An interval, and that of what its values are at most, if they are only lower bounds."""
+    if not interval.is_lower_bound:
+        return [interval]
+    return [interval, interval.most or Interval(inf, 0.0, interval.count)]
+
+
+def _judge(criterion: Criterion, value: Interval, reference: Interval) -> Grading:
+    """Compares two values that are no lower bounds."""
     sign = 1 if criterion.better == "higher" else -1
     harmless = Interval(sign * (criterion.harmless - value.mean), value.half_width, value.count)
     caution = _excess(criterion, criterion.caution, value, reference)
@@ -131,7 +148,7 @@ def _excess(criterion: Criterion, bound: float, value: Interval, reference: Inte
         mean = sign * (bound * reference.mean - value.mean)
         width = hypot(value.half_width, bound * reference.half_width)
     # Rounding errors count as 0.
-    if abs(mean) <= 1e-12 * max(abs(value.mean), abs(reference.mean)):
+    if isfinite(mean) and abs(mean) <= 1e-12 * max(abs(value.mean), abs(reference.mean)):
         mean = 0.0
     return Interval(mean, width, min(value.count, reference.count))
 

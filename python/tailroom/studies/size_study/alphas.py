@@ -77,3 +77,20 @@ def best_of(tried: Sequence[Tried], targets: Sequence[Target]) -> int | None:
     """
     met = meeting(tried, targets)
     return max(met, key=lambda one: one.margin(targets[0])).limit if met else None
+
+
+def as_good_as(tried: Sequence[Tried], best: int | None, targets: Sequence[Target]) -> list[int]:
+    """Returns the other values that meet these targets and that the runs do not tell from the best.
+
+    Their intervals of the first target's metric overlap.
+
+    Args:
+        tried: Tested values.
+        best: The best one, in steps; without one, there are no others.
+        targets: The targets.
+    """
+    if best is None:
+        return []
+    met = {one.limit: one.interval(targets[0].metric) for one in meeting(tried, targets)}
+    top = met.pop(best)
+    return [limit for limit, one in met.items() if one.low <= top.high and top.low <= one.high]

@@ -1,5 +1,7 @@
 """A limit in other units: what is the same buffer, and what only is for packets of one size."""
 
+from math import floor, isclose
+
 from tailroom.models import Bottleneck
 from tailroom.studies.size_study.varied_key import Varied
 
@@ -56,6 +58,9 @@ def amounts_words(varied: Varied, link: Bottleneck, steps: int) -> tuple[str, st
             (other if name in about else same).append(words)
     if other:
         other.append(f"if all packets had {link.packet_bytes:,.0f} B")
+    elif same and not varied.counts_packets and same[0].startswith("room for "):
+        # Less than a whole packet is left: no other amount is the same buffer.
+        return " = ".join(same[1:]), same[0]
     return " = ".join(same), " ".join([", ".join(other[:-1]), *other[-1:]])
 
 
@@ -64,7 +69,10 @@ def _words(name: str, value: float | None) -> str:
     if value is None:
         return ""
     if name == "packets":
-        return f"{value:,.0f} packet{'' if round(value) == 1 else 's'}"
+        # A packet waits whole; a limit of whole packets may be a rounding error below them.
+        whole = floor(value * (1 + 1e-12))
+        count = f"{whole:,} packet{'' if whole == 1 else 's'}"
+        return count if isclose(whole, value, rel_tol=1e-9) else f"room for {count}"
     if name == "bytes":
         return f"{value:,.0f} B"
     return f"{1e3 * value:.4g} ms" if name == "s" else f"{value:.4g} bdp"

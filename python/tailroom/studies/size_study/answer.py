@@ -1,6 +1,6 @@
 """The answer to: how much buffer does this link need?"""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -20,10 +20,11 @@ from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import SmallestLimit
-from tailroom.studies.size_study.alphas import meeting
+from tailroom.studies.size_study.alphas import as_good_as, best_of, meeting
 from tailroom.studies.size_study.amounts import amounts, amounts_words, approximate
 from tailroom.studies.size_study.answer_warnings import answer_warnings, heavy_loss, percent
 from tailroom.studies.size_study.completion_bounds import not_shown
+from tailroom.studies.size_study.costs import FAIRNESS, around, shown_metrics
 from tailroom.studies.size_study.decision import EverythingMeets
 from tailroom.studies.size_study.doors import Door
 from tailroom.studies.size_study.known import Evidence, Tried, shown_interval
@@ -39,8 +40,6 @@ if TYPE_CHECKING:
     from tailroom.simulation.result_types import RunWarning
     from tailroom.storage.store import Store
 
-SHOWN_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
-"""Metrics of the link that an answer shows for any targets."""
 _NAMES_OF_LIMITS = {
     "interval": "limit_interval",
     "too_small": "too_small_packets",
@@ -48,8 +47,6 @@ _NAMES_OF_LIMITS = {
 }
 _OF_PORTS = ("links.", "pools.", "ingress_pools.", "switches.", "fabrics.")
 """Keys that shape ports."""
-FAIRNESS = "flows.jain_index"
-"""Metric that an answer shows if there are several flows."""
 
 
 @with_field_docs
@@ -82,7 +79,8 @@ class Size(AnyResult):
     steps: packets, bytes, ns, kbit/s, or millionths; `varied.text` writes them."""
     answer: int | None
     """The value to set, in steps: the smallest that meets every target with 95 % confidence; of the
-    alphas of a pool, the best one (`best_by`). Where every value down to the end of the tested
+    alphas of a pool, the best one (`best_by`), or the scenario's own if the runs do not tell it
+    from the best one. Where every value down to the end of the tested
     range meets them (`everything`), the scenario's own value, or the largest of `everything` if
     that is smaller. `None` if no tested value meets every target, the loss that `size` adds as a
     bound included."""
@@ -150,16 +148,23 @@ class Size(AnyResult):
     @property
     def as_good(self) -> list[int]:
         """The other alphas whose interval of the first metric overlaps with the best one's."""
-        chosen, first = self.chosen, self.targets[0].metric
-        if not chosen:
-            return []
-        best = chosen.interval(first)
-        near = (one for one in self.tried if one.limit in self.alphas and one is not chosen)
-        return [
-            one.limit
-            for one in near
-            if (other := one.interval(first)).low <= best.high and best.low <= other.high
-        ]
+        return as_good_as(self.tried, self.best_alpha, self.targets)
+
+    @property
+    def best_alpha(self) -> int | None:
+        """The best alpha by the means of the runs, in steps; `None` if another key is varied."""
+        return best_of(self.tried, self.targets) if self.varied.is_alpha else None
+
+    @property
+    def largest_rate(self) -> int | None:
+        """The largest tested rate that meets every target, in steps; `None` of another key.
+
+        The smallest sufficient value of a rate is the least speed; what a shaper or a policer may
+        pass at most is its other end.
+        """
+        if self.varied.quantity != "rate":
+            return None
+        return max((one.limit for one in meeting(self.tried, self.targets)), default=None)
 
     @property
     def best_by(self) -> str:
@@ -240,6 +245,7 @@ class Size(AnyResult):
             "value": self.value,
             "is_smallest": self.smallest is not None and not self.varied.is_alpha,
             "all_meet": self._all_meet(),
+            "largest": self.varied.setting(self.largest_rate) if self.largest_rate else None,
             "limit": None
             if answer is None
             else {**self.amounts(answer), "approximate": approximate(self.varied, self.link)},
@@ -295,6 +301,7 @@ class Size(AnyResult):
         write = self.varied.setting
         return {
             "meeting": [write(steps) for steps in self.alphas],
+            "best": None if self.best_alpha is None else write(self.best_alpha),
             "best_by": self.best_by,
             "as_good": [write(steps) for steps in self.as_good],
         }
@@ -442,19 +449,29 @@ class Size(AnyResult):
         return ""
 
     @property
-    def all_meet_sentence(self) -> str:
-        """That all values meet the targets down to the end of the tested range; else empty."""
-        every, value = self.everything, self.scenario_value
-        if not every or value is None:
+    def kept_sentence(self) -> str:
+        """Why the answer is the scenario's own value, or the one next to it; else empty."""
+        value, text = self.scenario_value, self.varied.text
+        if value is None:
             return ""
-        text = self.varied.text
+        if (best := self.best_alpha) is not None and best != self.answer:
+            return (
+                f"leave the scenario's value, {text(value)}: the runs do not tell it from the best "
+                f"one, {text(best)}"
+            )
+        every = self.everything
+        if not every:
+            return ""
         low, high = text(every.low), text(every.high)
         reach = f"from {low} to {high}, no tested value is known to miss a target"
         where = f"all tested values, {low} to {high}, meet every target" if every.is_all else reach
+        least = "none is known to be the smallest"
+        if self.smallest_accepted.refusal:
+            least = f"{low} is the smallest that is accepted"
         keep = f"leave the scenario's value, {text(value)}, which meets them all"
         if self.answer != value:
             keep = f"{text(self.answer or 0)} does, which the scenario's {text(value)} may not"
-        return f"{where}, and none is known to be the smallest; {keep}"
+        return f"{where}, and {least}; {keep}"
 
     @property
     def sentence(self) -> str:
@@ -468,25 +485,25 @@ class Size(AnyResult):
             targets = " and ".join(str(one) for one in self.targets if not one.is_default)
             what = f"buffer of link {link.name}" if varied.is_limit else varied.key
             return f"no {what} that was tried meets {targets}; {tried}"
-        if self.everything:
-            return f"{varied.key}: {self.all_meet_sentence}; {tried}"
+        if self.kept_sentence:
+            return f"{varied.key}: {self.kept_sentence}; {tried}"
         known = f"{varied.too_small(self.too_small)}; " if self.too_small else ""
         if self.interval:
             known = f"95 % interval {self.interval_text}; "
-        price = f"{self.price}; " if self.price else ""
+        cost = f"{self.price}; " if self.price else ""
         if varied.is_alpha:
             every = ", ".join(map(varied.text, self.alphas))
             return (
                 f"{varied.key} = {varied.text(answer)} is the best of {every}, which meet "
-                f"{targets}: {self.best_by}; {price}{tried}"
+                f"{targets}: {self.best_by}; {cost}{tried}"
             )
         if not varied.is_limit:
-            return f"{varied.key} = {varied.text(answer)} meets {targets}; {price}{known}{tried}"
+            return f"{varied.key} = {varied.text(answer)} meets {targets}; {cost}{known}{tried}"
         same, about = amounts_words(varied, link, answer)
         other = "; ".join(filter(None, [same.replace(" = ", ", "), about]))
         return (
             f"link {link.name} needs {varied.text(answer)} ({other}) for {targets}; "
-            f"{price}{known}{tried}"
+            f"{cost}{known}{tried}"
         )
 
     @property
@@ -531,15 +548,9 @@ class Size(AnyResult):
             ends = {end for one in self.feasible for end in (one.low, one.high)}
             wanted = {*ends, self.without_loss_target}
             return [one for one in self.tried if one.limit in wanted] or [*self.tried[:1]]
-        smaller = [tried for tried in self.tried if tried.limit < answer]
-        larger = [tried for tried in self.tried if tried.limit > answer]
-        half, twice = _nearest(smaller, answer, 0.5), _nearest(larger, answer, 2)
         own = {self.without_loss_target, self.scenario_value}
         own |= {self.everything.low} if self.everything else set()
-        half = None if self.everything else half
-        around = [half, self.chosen, twice, *(one for one in self.tried if one.limit in own)]
-        around.sort(key=lambda tried: tried.limit if tried else 0)
-        return list({tried.limit: tried for tried in around if tried}.values())
+        return around(self.tried, answer, own, with_half=not self.everything)
 
     @property
     def shown_metrics(self) -> list[str]:
@@ -576,25 +587,3 @@ class Size(AnyResult):
 def _as_dict(lines: Mapping[Any, Equivalent]) -> dict[str, Any] | None:
     """Configurations as JSON has them, by tool or device; null without any."""
     return {str(key): asdict(line) for key, line in lines.items()} or None
-
-
-def shown_metrics(
-    link: Bottleneck, pools: Pools | None, rows: Sequence[Mapping[str, Any]]
-) -> list[str]:
-    """Returns the full names of the metrics that an answer shows for any targets.
-
-    Args:
-        link: The link.
-        pools: The pools that the varied key belongs to, if it does.
-        rows: Metrics of the runs by name.
-    """
-    if pools:
-        return pools.shown_metrics(rows)
-    return [f"links.{link.name}.{metric}" for metric in SHOWN_METRICS]
-
-
-def _nearest(tried: Sequence[Tried], answer: int, factor: float) -> Tried | None:
-    """The buffer nearest to `factor` times the answer on a logarithmic scale."""
-    wanted = factor * answer
-    ratios = {buffer.limit: max(buffer.limit / wanted, wanted / buffer.limit) for buffer in tried}
-    return min(tried, key=lambda buffer: ratios[buffer.limit], default=None)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from tailroom.field_docs import with_field_docs
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.accepted_limits import SmallestLimit
-from tailroom.studies.size_study.alphas import best_of
+from tailroom.studies.size_study.alphas import as_good_as, best_of
 from tailroom.studies.size_study.known import Tried, largest_missing, smallest_sufficient
 from tailroom.studies.size_study.question import Question
 from tailroom.studies.size_study.targets import Target
@@ -37,14 +37,15 @@ class Decision:
     """What the tested values say: the answer, or why there is none."""
 
     answer: int | None
-    """The value to set, in steps; `None` if no tested value meets all targets."""
+    """The value to set, in steps; `None` if no tested value meets all targets. The scenario's own
+    alpha, if the runs do not tell it from the best one."""
     targets: tuple[Target, ...]
     """The targets, the added bound on the loss included if any value meets the others."""
     everything: EverythingMeets | None
     """The values that meet all targets, if they reach to the end of the tested range, so that none
     is known to be the smallest."""
     without_loss_target: int | None
-    """The smallest value for the caller's targets alone; of alphas, the best one."""
+    """The answer to the caller's targets alone."""
     too_small: int
     """The largest value below the answer that misses a target; 0 if there is none."""
 
@@ -57,8 +58,9 @@ def everything_meets(
 ) -> EverythingMeets | None:
     """Returns the values that meet all targets from the end of the tested range upwards.
 
-    `None` if the smallest tested value does not meet them, or is the smallest there is: a limit or
-    a count of 1, and the smallest value that the engine accepts.
+    `None` if the smallest tested value does not meet them, or is the smallest there is: a limit, or
+    a count of 1. Of another key, small is not cheap: the smallest value that the engine accepts is
+    no reason to leave the scenario's own.
 
     Args:
         tried: The tested values, in ascending order.
@@ -67,7 +69,7 @@ def everything_meets(
         smallest: The value at which the search ends.
     """
     least = tried[0].limit if tried else 0
-    is_real_end = varied.is_limit or varied.is_alpha or smallest.refusal or varied.is_one(least)
+    is_real_end = varied.is_limit or varied.is_alpha or varied.is_one(least)
     if is_real_end or least != smallest.packets:
         return None
     verdicts = [one.verdict_on(targets) for one in tried]
@@ -90,17 +92,29 @@ def decide(question: Question, tried: Sequence[Tried], smallest: SmallestLimit) 
         tried: The tested values, in ascending order.
         smallest: The value at which the search ends.
     """
-    is_alpha = question.varied.is_alpha
-    pick = best_of if is_alpha else smallest_sufficient
-    without = pick(tried, question.targets)
+    without, _ = _answer(question, tried, question.targets, smallest)
     # Without an answer to the caller's targets, the bound on the loss was not asked for.
     added = [question.loss] if question.loss and without is not None else []
     targets = (*question.targets, *added)
-    answer = pick(tried, targets)
-    everything = everything_meets(tried, targets, question.varied, smallest)
-    if everything:
-        value = question.value or everything.high
-        answer = min(everything.met, key=lambda one: (abs(one - value), one))
+    answer, everything = _answer(question, tried, targets, smallest)
     decided = targets if answer is not None else question.targets
-    too_small = 0 if is_alpha else largest_missing(tried, decided)
+    too_small = 0 if question.varied.is_alpha else largest_missing(tried, decided)
     return Decision(answer, targets, everything, without, too_small)
+
+
+def _answer(
+    question: Question,
+    tried: Sequence[Tried],
+    targets: Sequence[Target],
+    smallest: SmallestLimit,
+) -> tuple[int | None, EverythingMeets | None]:
+    """The answer for some targets, and the values that meet them from the end of the range."""
+    if question.varied.is_alpha:
+        best = best_of(tried, targets)
+        own = question.value
+        return (own if own in as_good_as(tried, best, targets) else best), None
+    everything = everything_meets(tried, targets, question.varied, smallest)
+    if everything is None:
+        return smallest_sufficient(tried, targets), None
+    value = question.value or everything.high
+    return min(everything.met, key=lambda one: (abs(one - value), one)), everything

@@ -20,6 +20,10 @@ from tailroom.studies.size_study.varied_key import Varied
 
 _REACHED = ("drops_overflow_packets", "drops_pool_packets", "drops_threshold_packets")
 """Drops at the limit of a link, or of the pool that it shares."""
+_ACTS = ("drops_early_packets", "drops_head_packets", "marks_packets")
+"""What a discipline does before its limit is reached."""
+_SCHEDULERS = ("dual_pi2", "fair", "fq_codel", "fq_pie")
+"""Disciplines that also choose which packet leaves next."""
 
 
 @with_field_docs
@@ -28,7 +32,7 @@ class Door:
     """What decides where the varied value does not, and how to go on."""
 
     kind: str
-    """`limit_not_reached`, `other_queue`, `other_link` or `too_little_traffic`."""
+    """`limit_not_reached`, `never_acts`, `other_queue`, `other_link` or `too_little_traffic`."""
     place: str
     """The keys of the scenario that it concerns."""
     text: str
@@ -53,7 +57,12 @@ class Door:
 
 
 def known_doors(
-    source: Scenario, link: Bottleneck, varied: Varied, tried: Sequence[Tried], *, is_met: bool
+    source: Scenario,
+    link: Bottleneck,
+    varied: Varied,
+    tried: Sequence[Tried],
+    *,
+    answer: int | None,
 ) -> Iterator[Door]:
     """Yields the doors that the runs show, without further runs.
 
@@ -62,12 +71,14 @@ def known_doors(
         link: The link whose buffer is sought.
         varied: What was varied.
         tried: The tested values in ascending order, each with runs.
-        is_met: Whether a tested value meets the targets.
+        answer: The answer, in steps; `None` if no tested value meets the targets.
     """
     place = queue_place(source, link.name)
     if tried and place and varied.key == f"{place[0]}.limit":
+        is_met = answer is not None
         yield from _limit_not_reached(source, link, varied, tried, is_met=is_met)
-    if not is_met:
+        yield from _never_acts(place, link, varied, [one for one in tried if one.limit == answer])
+    if answer is None:
         yield from _too_little_traffic(link, tried)
 
 
@@ -89,8 +100,8 @@ def _limit_not_reached(
     ]
     longest = max(lengths)
     text = (
-        f"{queue}: the limit is never reached from {varied.text(free[0].limit)} on "
-        f"(the longest queue had {longest:,.0f} packets), so that a larger one changes nothing"
+        f"{queue}: with a limit of {varied.text(free[0].limit)} or more, no packet finds the queue "
+        f"full (the longest one had {longest:,.0f} packets), so that a larger one changes nothing"
     )
     values = {"packets": longest}
     if not keys:
@@ -105,6 +116,27 @@ def _limit_not_reached(
             key,
             values,
         )
+
+
+def _never_acts(
+    place: tuple[str, str], link: Bottleneck, varied: Varied, chosen: Sequence[Tried]
+) -> Iterator[Door]:
+    """A discipline that neither drops nor marks before its limit at the answer.
+
+    Those that also choose the next packet act without dropping.
+    """
+    queue, discipline = place
+    if not link.binding or discipline in _SCHEDULERS:
+        return
+    for one in chosen:
+        names = [f"links.{link.name}.{name}" for name in _ACTS]
+        if any(row.get(name) for row in one.point.finished for name in names):
+            continue
+        text = (
+            f"{queue}: with a limit of {varied.text(one.limit)}, {discipline} never drops or marks "
+            "a packet before the queue is full: the same as drop_tail"
+        )
+        yield Door("never_acts", queue, text)
 
 
 def binding_keys(source: Scenario, link: Bottleneck) -> list[str]:

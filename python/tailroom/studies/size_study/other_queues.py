@@ -106,9 +106,17 @@ def _on_the_way(link: Bottleneck, missed: Sequence[Target], known: Sequence[str]
 
 def _is_varied(name: str, link: Bottleneck, varied: Varied) -> bool:
     """Whether a link has the queue that was varied: all ports of a switch share its key."""
-    kind, table, *rest = varied.key.split(".")
-    if kind == "links":
-        return name == link.name
+    return name == link.name if varied.key.startswith("links.") else shares_key(name, varied.key)
+
+
+def shares_key(name: str, key: str) -> bool:
+    """Returns whether a link is one of the ports that a key of a switch describes.
+
+    Args:
+        name: Name of the link.
+        key: A dotted key in full; one of `nic_queue` describes the ports of the hosts.
+    """
+    _, table, *rest = key.split(".")
     is_for_hosts = rest[:1] == ["nic_queue"]
     return name.startswith(f"{table}-") and _is_of_host(name, table) is is_for_hosts
 

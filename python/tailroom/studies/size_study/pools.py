@@ -120,5 +120,23 @@ def place_of_pool(source: Scenario, key: str) -> list[str] | None:
     return None
 
 
+def key_at_switch(source: Scenario, key: str) -> str | None:
+    """Returns the key that a key of a switch's pool has at the switch, else `None`.
+
+    Results name the pool `tor-switch`, and the scenario has it as `switches.tor.pool`.
+
+    Args:
+        source: The scenario.
+        key: A dotted key in full, such as `pools.tor-switch.policy.alpha`.
+    """
+    kind, _, rest = key.partition(".")
+    name, _, end = rest.partition(".")
+    for tables in ("switches", "fabrics"):
+        for table in source.resolved.get(tables, {}):
+            if kind == "pools" and re.fullmatch(re.escape(table) + _OF_SWITCH, name):
+                return f"{tables}.{table}.pool.{end}"
+    return None
+
+
 def _sum(rows: Sequence[Mapping[str, Any]], metric: str) -> float:
     return sum(row.get(metric) or 0.0 for row in rows)

@@ -14,6 +14,7 @@ from tailroom.scenario.dumbbell import HOST, dumbbell
 from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.subscribers import read_active
 from tailroom.simulation.metrics import expected_names, find_metric, short_name
+from tailroom.studies.size_study.other_queues import queue_place, shares_key
 from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.targets import (
     Target,
@@ -206,13 +207,13 @@ def read_question(
         target.metric if known is None else find_metric(target.metric, known) for target in parsed
     ]
     check_targets([replace(target, metric=name) for target, name in zip(parsed, full, strict=True)])
-    key = source.full_key(vary) if vary else ""
+    key = _full_key(source, vary, link) if vary else ""
     if link is None and key.startswith("links."):
         link = key.split(".")[1]
     pools = Pools.of(source, key, known) if key else None
     member = pools and (link or models.busiest_of(source, pools.members))
     sought, reason = (
-        (member, pools.reason) if pools and member else _sought_link(source, full, link)
+        (member, pools.reason) if pools and member else _sought_link(source, full, link, key)
     )
     bottleneck = models.read_bottleneck(source, sought)
     if key in {"", f"links.{bottleneck.name}.queue.limit"}:
@@ -223,6 +224,17 @@ def read_question(
     lost = pools.loss_metric if pools else f"links.{bottleneck.name}.loss_fraction"
     loss = None if any(map(limits_loss, parsed)) else _loss_target(lost, known, most_loss)
     return Question(source, tuple(parsed), loss, bottleneck, reason, varied, value, pools)
+
+
+def _full_key(source: Scenario, vary: str, link: str | None) -> str:
+    """The key that is varied, in full: of several with the same end, that of the link.
+
+    Raises:
+        ScenarioError: Several keys end with it.
+    """
+    queue, _ = (queue_place(source, link) if link else None) or ("", "")
+    is_own = queue.startswith("links.")
+    return source.full_key(vary, queue.removesuffix(".queue") if is_own else queue)
 
 
 def _check_own_limit(source: Scenario, link: str) -> None:
@@ -290,9 +302,11 @@ def _named_in_full(
 
 
 def _sought_link(
-    source: Scenario, metrics: Sequence[str], link: str | None
+    source: Scenario, metrics: Sequence[str], link: str | None, key: str
 ) -> tuple[str | None, str]:
     """The link whose buffer is sought, and the reason if the choice is not obvious.
+
+    A key of a switch is about its ports, one of `nic_queue` about those of its hosts.
 
     Raises:
         TargetError: The targets name several links.
@@ -308,7 +322,8 @@ def _sought_link(
         )
     if named:
         return next(iter(named)), ""
-    busiest = models.read_bottleneck(source).name
+    ports = [name for name in crossed if key and shares_key(name, key)]
+    busiest = models.busiest_of(source, ports) or models.read_bottleneck(source).name
     others = ", ".join(name for name in crossed if name != busiest)
     return busiest, (
         "the targets name no link, and this is the slowest link that carries flows; choose "

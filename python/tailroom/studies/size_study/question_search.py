@@ -1,7 +1,7 @@
 """The search for the answer to a question of `size`, and its runs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import inf
+from math import inf, sqrt
 
 from tailroom import arguments
 from tailroom.arguments import LARGEST_SEED
@@ -15,7 +15,8 @@ from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import largest_accepted, smallest_accepted
 from tailroom.studies.size_study.alphas import ALPHAS, AlphaSearch
-from tailroom.studies.size_study.answer import Size, shown_metrics
+from tailroom.studies.size_study.answer import Size
+from tailroom.studies.size_study.costs import shown_metrics
 from tailroom.studies.size_study.decision import Decision, decide
 from tailroom.studies.size_study.doors import (
     Door,
@@ -50,6 +51,8 @@ LARGEST_MULTIPLE = 64
 """Largest tested multiple of the value of another key; the smallest is the same part of it."""
 MOST_SHIFTS = 8
 """Maximum number of runs with shifted RTTs in the phase check of the answer."""
+RATE_GAP = 0.05
+"""Largest gap above the largest rate that is known to meet the targets, relative to it."""
 GAP = 1 / 3
 """Largest gap below an answer that is found without regression, relative to `precision`."""
 NARROW_GRID_POINTS = 3
@@ -156,6 +159,10 @@ class QuestionSearch:
             self.all_targets, self.question.targets, self.look, self.confirm
         )
         search.run()
+        # The scenario's own alpha is kept where the runs do not tell it from the best one.
+        kept, best = self.chosen, search.answer
+        if kept and kept.limit != best:
+            self.confirm(kept)
         self.known.settle()
 
     def find_smallest(self, known: tuple[int, int] | None, predictions: Predictions) -> None:
@@ -168,7 +175,7 @@ class QuestionSearch:
         wide = (*self.bracket(predictions), GRID_POINTS)
         steps_of = self.question.varied.steps_of
         narrow = (*map(steps_of, known), NARROW_GRID_POINTS) if known else wide
-        if not self.find_by_regression(*narrow):
+        if not self.find_by_regression(*narrow) and not self.all_meet:
             # Several targets may be met far from where one of them begins to be.
             is_near = known is not None and len(self.question.targets) == 1
             self.find(*(narrow if is_near else wide))
@@ -176,6 +183,8 @@ class QuestionSearch:
                 self.find(*wide)
         self.limit_loss()
         self.try_scenario_value()
+        if self.question.varied.quantity == "rate":
+            self.raise_rate()
         self.known.settle()
 
     def find_by_regression(self, low: int, high: int, grid_points: int) -> bool:
@@ -204,6 +213,8 @@ class QuestionSearch:
                 regression.run(low, high, grid_points)
             except Refused as reason:
                 self.refusals[targets] = str(reason)
+                if self.all_meet:
+                    break
             else:
                 return True
         self.search = self._search_for(self.question.targets)
@@ -236,18 +247,44 @@ class QuestionSearch:
             self.search = before
 
     def try_scenario_value(self) -> None:
-        """Tests the scenario's own value of another key as an answer, if all values meet.
+        """Tests the scenario's own value of another key, if all values meet or none does.
 
         No value at the end of the range is then the smallest.
         """
-        value = self.question.value
-        if value is None or not self.decision.everything:
+        value, decision = self.question.value, self.decision
+        if value is None or not (decision.everything or decision.answer is None):
             return
         self.search = self._search_for(self.all_targets)
         (tried,) = self.look([value])
         if tried.verdict is Outcome.YES:
             self.search.stage = "confirm"
             self.confirm(tried)
+
+    @property
+    def all_meet(self) -> bool:
+        """Whether all tested values meet every target, from the end of the tested range upwards.
+
+        No search finds a smallest one then.
+        """
+        everything = self.decision.everything
+        return everything is not None and everything.is_all
+
+    def raise_rate(self) -> None:
+        """Closes in on the largest rate that meets, where all smaller ones do.
+
+        Of a shaper or a policer that is what people set: a lower rate gives speed away.
+        """
+        self.search = self._search_for(self.all_targets)
+        while (every := self.decision.everything) and not every.is_all:
+            known = self.known.tried
+            above = min(limit for limit in known if limit > every.high)
+            if above - every.high <= max(1, RATE_GAP * every.high):
+                self.search.stage = "confirm"
+                self.confirm(known[every.high])
+                if self.decision.everything == every:
+                    return
+            else:
+                self.look([round(sqrt(above * every.high))])
 
     @property
     def tried(self) -> list[Tried]:
@@ -387,10 +424,10 @@ class QuestionSearch:
     def find_doors(self) -> tuple[Door, ...]:
         """What decides where the varied value does not; another queue is tried in one run."""
         question, tried = self.question, self.tried
-        is_met = self.decision.answer is not None
+        answer = self.decision.answer
         asked = (question.source, question.link, question.varied, tried)
-        doors = list(known_doors(*asked, is_met=is_met))
-        if is_met or not tried:
+        doors = list(known_doors(*asked, answer=answer))
+        if answer is not None or not tried:
             return tuple(doors)
         one = nearest_miss(tried)
         missed = missed_targets(one)

@@ -12,7 +12,7 @@ from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metric_units import Quantity
-from tailroom.studies.size_study.pools import place_of_pool
+from tailroom.studies.size_study.pools import key_at_switch, place_of_pool
 from tailroom.written_numbers import RATES
 
 Counted = Quantity | Literal["bdp"]
@@ -59,7 +59,8 @@ class Varied:
     is_limit: bool = True
     """Whether it is the limit of the queue of the link in question."""
     is_alpha: bool = False
-    """Whether it is the alpha of a pool, a power of two in switches; its step is 1/128."""
+    """Whether it is the alpha of memory that ports or ingresses share, a power of two in switches;
+    its step is 1/128."""
     steps_per_packet: float = 1.0
     """Steps of a limit that are a packet of the mean size: 1 if the limit is in packets."""
 
@@ -92,10 +93,10 @@ class Varied:
         """
         value = _value(source, key)
         if value is None:
-            raise ScenarioError(
-                f"{named('vary')}: the scenario has no {key}; give it a value to begin with, "
-                f"as with {usage('set', f'{key}=...')}"
-            )
+            at_switch = key_at_switch(source, key)
+            begin = f"give it a value to begin with, as with {usage('set', f'{key}=...')}"
+            remedy = f"use {usage('vary', at_switch)}" if at_switch else begin
+            raise ScenarioError(f"{named('vary')}: the scenario has no {key}; {remedy}")
         quantity, number = _read(value)
         if quantity is None or number <= 0:
             raise ScenarioError(
@@ -103,7 +104,7 @@ class Varied:
                 "packets, bytes, seconds, bit/s or bdp, or without a unit"
             )
         is_whole = isinstance(value, int)
-        is_alpha = quantity == "number" and is_alpha_of_pool(source, key)
+        is_alpha = quantity == "number" and is_alpha_of_memory(source, key)
         varied = cls(key, quantity, is_whole and not is_alpha, is_limit=False, is_alpha=is_alpha)
         return varied, max(1, round(number / varied._step))
 
@@ -257,14 +258,16 @@ SOME_LIMIT = Varied("")
 """The limit of a queue in packets, whatever its link."""
 
 
-def is_alpha_of_pool(source: Scenario, key: str) -> bool:
-    """Returns whether a key is the alpha of a pool, of its ports, or of a link in it.
+def is_alpha_of_memory(source: Scenario, key: str) -> bool:
+    """Returns whether a key is the alpha of a pool, of its ports, of a link in it, or of ingresses.
 
     Args:
         source: The scenario.
         key: A dotted key in full.
     """
-    return key.rpartition(".")[2] in _ALPHAS and place_of_pool(source, key) is not None
+    is_ingress = key.rpartition(".")[0].endswith(".ingress")
+    is_of_memory = is_ingress or place_of_pool(source, key) is not None
+    return key.rpartition(".")[2] in _ALPHAS and is_of_memory
 
 
 def _value(source: Scenario, key: str) -> object:

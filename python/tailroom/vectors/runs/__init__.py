@@ -3,8 +3,8 @@
 from pathlib import Path
 
 from tailroom.vectors.judge import Results
-from tailroom.vectors.runs import headroom, memory, queue, sender
-from tailroom.vectors.scripts import HeadroomScript, MemoryScript, QueueScript
+from tailroom.vectors.runs import ack_script, headroom, memory, queue, sender
+from tailroom.vectors.scripts import AckScript, HeadroomScript, MemoryScript, QueueScript
 from tailroom.vectors.vector import Vector
 
 
@@ -22,6 +22,8 @@ def results_of(vector: Vector, seed: int = 1, *, qlog: Path | None = None) -> Re
     script = vector.script
     if isinstance(script, HeadroomScript):
         return headroom.results(script)
+    if isinstance(script, AckScript):
+        return ack_script.results(script)
     events = {expectation.event for expectation in vector.expect}
     if isinstance(script, QueueScript):
         return queue.results(script, seed, has_drops="drop" in events)

@@ -10,12 +10,17 @@ use crate::system;
 /// The counters that are kept, by their names in `/proc/net/snmp` and `/proc/net/netstat`.
 pub const COUNTERS: &[&str] = &[
     "OutSegs",
+    "PAWSEstab",
     "RetransSegs",
     "TCPAckCompressed",
     "TCPDSACKRecv",
     "TCPDSACKUndo",
     "TCPFastRetrans",
     "TCPFullUndo",
+    "TCPHystartDelayCwnd",
+    "TCPHystartDelayDetect",
+    "TCPHystartTrainCwnd",
+    "TCPHystartTrainDetect",
     "TCPLossProbeRecovery",
     "TCPLossProbes",
     "TCPLossUndo",

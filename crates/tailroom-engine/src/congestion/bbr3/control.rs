@@ -74,13 +74,17 @@ impl Model {
         self.quantization_budget(self.bdp_multiple(bandwidth, gain))
     }
 
+    /// Begins an interval of `UpdateACKAggregation`: its start and what was delivered since then.
+    pub(super) fn begin_ack_aggregation(&mut self, now: Time) {
+        (self.extra_acked_start, self.extra_acked_delivered) = (now, 0.0);
+    }
+
     /// `UpdateACKAggregation`
     pub(super) fn update_ack_aggregation(&mut self, event: &RateSampleEvent) {
         let interval = event.now.since(self.extra_acked_start);
         let mut expected_delivered = self.bw * interval.seconds();
         if self.extra_acked_delivered <= expected_delivered {
-            self.extra_acked_delivered = 0.0;
-            self.extra_acked_start = event.now;
+            self.begin_ack_aggregation(event.now);
             expected_delivered = 0.0;
         }
         self.extra_acked_delivered += float(event.newly_delivered);

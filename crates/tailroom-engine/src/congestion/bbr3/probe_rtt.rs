@@ -76,10 +76,13 @@ impl Model {
         }
     }
 
-    /// `HandleRestartFromIdle`
+    /// `HandleRestartFromIdle`. Its pseudo-code keeps what was delivered before the new start of the
+    /// interval, which the text excludes ("the volume of data marked as delivered since
+    /// `BBR.extra_acked_interval_start`"): all of it would count as excess. Linux resets both
+    /// (`bbr_cwnd_event`). See docs/validation/bbr-restart-from-idle.md.
     pub(super) fn handle_restart_from_idle(&mut self, now: Time) {
         self.is_idle_restart = true;
-        self.extra_acked_start = now;
+        self.begin_ack_aggregation(now);
         if self.state.is_probe_bandwidth() {
             self.set_pacing_rate(1.0);
         } else if self.state == State::ProbeRtt {

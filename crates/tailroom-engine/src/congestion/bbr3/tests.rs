@@ -308,6 +308,22 @@ fn skipping_probe_rtt_due_to_application_limited_sending() {
     assert_eq!(control.model.state, State::ProbeRtt);
 }
 
+/// A restart every 100 ms, with 20 packets on each: the excess is never more than these, however many
+/// were delivered before. The draft's pseudo-code has 10,000 after 500 restarts.
+#[test]
+fn what_was_delivered_before_a_pause_is_no_aggregation_after_it() {
+    let (mut control, mut path) = scripted(State::Cruise);
+    for _ in 0..500 {
+        path.event.now += ms(80.0);
+        let restart = RestartEvent { now: path.event.now, cwnd_packets: 1e6 };
+        control.on_restart(&restart).expect("it says how to send");
+        (path.event.newly_delivered, path.event.cwnd_packets) = (20, 1e6);
+        path.ack(&mut control, 1_000.0, ms(20.0));
+        let extra = control.model.extra_acked.get();
+        assert!(extra <= 20.0, "{extra}");
+    }
+}
+
 /// ACKs arrive every 20 ms, 167 packets at a time.
 #[test]
 fn achieving_expected_startup_bandwidth_on_a_link_with_aggregation() {

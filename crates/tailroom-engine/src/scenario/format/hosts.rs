@@ -60,8 +60,8 @@ enum Applies {
     /// Like `Undo`, if the written keys leave recovery to selective acknowledgements that a timeout
     /// does not discard.
     Frto,
-    /// Groups whose control is loss-based.
-    LossBased,
+    /// Groups under CUBIC.
+    Cubic,
     /// Groups whose control times or counts single packets.
     SinglePackets,
     /// No group: the switch or fabric at whose hosts groups send.
@@ -100,7 +100,7 @@ impl Applies {
                 "every congestion control; not with `recovery = \"newreno\"`, `undo = false` or \
                  `forget_sack_at_timeout = true` in the group"
             }
-            Applies::LossBased => "loss-based controls",
+            Applies::Cubic => "`cubic`",
             Applies::SinglePackets => {
                 "controls of single packets: `dcqcn`, `timely`, `swift`, `packet_pair`"
             }
@@ -138,7 +138,7 @@ impl Applies {
                 let has_undo = given.get("undo") != Some(&Value::Boolean(false));
                 has_undo && !is_newreno && !has("forget_sack_at_timeout")
             }
-            Applies::LossBased => is(CongestionConfig::is_loss_based),
+            Applies::Cubic => is(|control| matches!(control, CongestionConfig::Cubic(_))),
             Applies::SinglePackets => is(|control| control.parameters().needs_single_packets()),
             Applies::Interface => false,
         }
@@ -170,7 +170,8 @@ const LINUX: &[Setting] = &[
         "prr",
         "true",
         Applies::Recovery,
-        "tcp_cwnd_reduction() in net/ipv4/tcp_input.c, since Linux 3.2; RFC 9937",
+        "tcp_cwnd_reduction() in net/ipv4/tcp_input.c, since Linux 3.2, after marks (tcp_enter_cwr()) \
+         since 3.7; RFC 9937",
     ),
     setting(
         "count_lost_in_pipe",
@@ -255,10 +256,10 @@ const LINUX: &[Setting] = &[
     ),
     setting(
         "slow_start",
-        "{ kind = \"hystart_plus_plus\" }",
-        Applies::LossBased,
-        "RFC 9406. Linux runs its predecessor HyStart, by default in CUBIC only (parameter \
-         hystart = 1 in net/ipv4/tcp_cubic.c)",
+        "{ kind = \"hystart\" }",
+        Applies::Cubic,
+        "hystart_update() in net/ipv4/tcp_cubic.c, parameters hystart = 1, hystart_detect = 3 (delays \
+         and ACK trains); no other control of Linux has it",
     ),
     setting(
         "slow_start_after_idle",
@@ -271,13 +272,14 @@ const LINUX: &[Setting] = &[
         "window_validation",
         "true",
         Applies::Window,
-        "tcp_cwnd_application_limited() in net/ipv4/tcp_output.c; RFC 2861",
+        "tcp_cwnd_validate(), tcp_cwnd_restart() in net/ipv4/tcp_output.c, tcp_init_cwnd_reduction() in \
+         net/ipv4/tcp_input.c; RFC 2861",
     ),
     setting(
         "send_burst",
         "\"auto\"",
         Applies::Always,
-        "tcp_tso_autosize() in net/ipv4/tcp_output.c; sysctls net.ipv4.tcp_min_tso_segs = 2, \
+        "tcp_tso_autosize(), tcp_tso_should_defer() in net/ipv4/tcp_output.c; sysctls net.ipv4.tcp_min_tso_segs = 2, \
          tcp_tso_win_divisor = 3, tcp_tso_rtt_log = 9",
     ),
     setting(

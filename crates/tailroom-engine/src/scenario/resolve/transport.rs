@@ -9,6 +9,7 @@ use crate::scenario::text::error::{Fault, Path, bad_parameter, few};
 use crate::tcp::TcpSpec;
 use crate::tcp::sender::recovery::Recovery;
 use crate::tcp::sender::rtt::RttSamples;
+use crate::tcp::sender::slow_start::SlowStartSpec;
 use crate::traffic::{KINDS, SourceClass};
 
 /// The transport of a group; `None` for an unresponsive source.
@@ -67,6 +68,7 @@ fn check(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
         let remedy = "set `ecn = \"accurate\"` (or \"l4s\"), and let the queue mark";
         return Err(Fault::new(&at.key("ecn"), problem, remedy));
     }
+    check_slow_start(at, tcp)?;
     check_recovery(at, tcp)?;
     check_undo(at, tcp)?;
     check_times_and_acks(tcp).map_err(|bad| bad_parameter(at, bad))?;
@@ -81,6 +83,18 @@ fn check(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
         check_counted_pipe(at, tcp)?;
     }
     Ok(())
+}
+
+/// Refuses HyStart under a control that does not start by the host's slow start.
+fn check_slow_start(at: &Path, tcp: &TcpSpec) -> Result<(), Fault> {
+    if tcp.slow_start != SlowStartSpec::Hystart || !tcp.congestion.has_own_start() {
+        return Ok(());
+    }
+    let name = tcp.congestion.name();
+    let problem =
+        format!("HyStart ends the slow start of the host, and {name} has a start of its own");
+    let remedy = "drop slow_start, or write it only in the groups of other controls";
+    Err(Fault::new(&at.key("slow_start"), problem, remedy))
 }
 
 /// Refuses keys that belong to another kind of loss recovery.

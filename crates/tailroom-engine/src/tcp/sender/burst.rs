@@ -1,5 +1,7 @@
 //! How many packets a host with segmentation offload sends at once.
 
+use super::Sender;
+use super::rtt::SmoothedRtt;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::units::{Time, float};
 
@@ -12,18 +14,29 @@ const MIN_PACKETS: u64 = 2;
 /// The allowance for near hosts halves with each 512 us of RTT (Linux `tcp_tso_rtt_log`, 9 bits).
 const HALVING_PICOSECONDS: u64 = 512_000_000;
 
-/// Number of packets that must fit into the window before the sender sends. Under a rate-based control,
-/// which has its own rule, a host that sends bursts paces each packet that it sends again by itself
-/// (Linux `tcp_xmit_retransmit_queue`).
+/// The first packets of a connection leave as the window allows although it is paced (Linux
+/// `tcp_update_skb_after_send`, from the tenth on).
+const UNPACED_PACKETS: u64 = 10;
+/// A host waits for a larger burst only if the next ACK is due within this time (Linux
+/// `tcp_tso_should_defer`, since 6.18).
+const PATIENCE: Time = Time::from_milliseconds(1);
+
+/// Number of packets that must fit into the window before the sender sends, and that leave together if
+/// it is paced. Under a rate-based control, which has its own rule, a host that sends bursts paces each
+/// packet that it sends again by itself (Linux `tcp_xmit_retransmit_queue`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(untagged)]
 #[schemars(rename = "SendBurstConfig")]
 pub enum SendBurst {
-    /// This many packets, at most a third of the window.
+    /// This many packets, at most a third of the window, however long the sender has to wait for them.
     Packets(#[schemars(range(min = 1, max = 65_536))] u32),
     /// As many as Linux sends at once: 1 ms at the sending rate, at least 2 packets and at most 64 KB,
-    /// and more if the RTT is below about 3 ms (`tcp_tso_autosize`). For a rate-based control only the
-    /// part for short RTTs is added to its own rule.
+    /// and more if the RTT is below about 3 ms (`tcp_tso_autosize`). The sender waits for so many only if
+    /// it has sent something in the last millisecond and the next ACK is due within a millisecond and
+    /// half an RTT, and neither for the last packet of the data at hand nor if all that are left fit into
+    /// the window (`tcp_tso_should_defer`). Only with `recovery = "rack"` it knows when an ACK is due, and
+    /// otherwise takes it to be due. For a rate-based control only the part for short RTTs is added to
+    /// its own rule.
     Named(Automatic),
 }
 
@@ -45,6 +58,108 @@ impl SendBurst {
 impl Default for SendBurst {
     fn default() -> Self {
         SendBurst::SINGLE
+    }
+}
+
+/// How much data the application has for the sender.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum DataLeft {
+    /// This many packets, after which it closes the connection.
+    Exactly(u64),
+    /// This many packets now, and perhaps more later.
+    UpTo(u64),
+}
+
+/// What a decision to wait for a larger burst depends on.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Deferral {
+    /// The next packet to send.
+    pub(super) next: u64,
+    /// Packets that fit into the window.
+    pub(super) window: f64,
+    /// When the last packet left.
+    pub(super) last_sent: Time,
+    pub(super) srtt: Time,
+}
+
+impl Deferral {
+    /// Whether waiting costs little. `first_sent` is the time at which the first packet in flight left;
+    /// `None` if it is not known.
+    pub(super) fn is_due(self, now: Time, left: DataLeft, first_sent: Option<Time>) -> bool {
+        let is_end = match left {
+            DataLeft::Exactly(packets) => packets == 1 || float(packets) <= self.window,
+            DataLeft::UpTo(packets) => packets == 1,
+        };
+        if is_end || now.since(self.last_sent) > PATIENCE {
+            return false;
+        }
+        let half = Time::from_picoseconds(self.srtt.picoseconds() / 2);
+        first_sent.is_none_or(|sent| (sent + self.srtt).since(now) <= half.min(PATIENCE))
+    }
+}
+
+impl Sender {
+    /// Number of packets that must fit into the window before a host with segmentation offload
+    /// sends: its burst, but at most a third of the window (Linux `tcp_tso_win_divisor`), and one
+    /// packet if no packet is in flight.
+    pub(super) fn burst(&self, in_flight: u64) -> u64 {
+        if in_flight == 0 || self.is_rate_based() {
+            return 1;
+        }
+        self.burst_of(self.cwnd, self.rtt.smoothed())
+    }
+
+    /// The burst that a host with segmentation offload waits for while packets are in flight.
+    pub(super) fn burst_of(&self, cwnd: f64, rtt: &SmoothedRtt) -> u64 {
+        self.host_burst(cwnd, rtt).min(cwnd as u64 / 3).max(1)
+    }
+
+    /// The burst of the host, whatever the window allows.
+    fn host_burst(&self, cwnd: f64, rtt: &SmoothedRtt) -> u64 {
+        match self.options.send_burst {
+            SendBurst::Packets(packets) => u64::from(packets),
+            SendBurst::Named(Automatic::Auto) => {
+                let rate = self.pacer.host_rate(cwnd, self.ssthresh, rtt.srtt());
+                automatic_packets(rate, self.payload_bytes(), rtt.least())
+            }
+        }
+    }
+
+    /// What a decision to wait for a larger burst depends on, with so many packets in flight.
+    pub(super) fn deferral(&self, in_flight: u64) -> Deferral {
+        Deferral {
+            next: self.next,
+            window: self.cwnd - float(in_flight),
+            last_sent: self.last_sent.max(self.pacer.next_departure()),
+            srtt: self.rtt.srtt(),
+        }
+    }
+
+    /// Whether a host waits for a larger burst, if the window has room for some packets of it.
+    #[inline]
+    pub(super) fn may_defer(&self, now: Time, deferral: Deferral) -> bool {
+        let first_sent = self.rack.as_ref().and_then(|rack| rack.first_sent());
+        let left = if self.objects.is_some() {
+            DataLeft::UpTo(self.send_queue.packets - deferral.next)
+        } else {
+            DataLeft::Exactly(self.send_queue.packets - deferral.next)
+        };
+        self.options.send_burst != SendBurst::AUTO || deferral.is_due(now, left, first_sent)
+    }
+
+    /// Paces a packet of a window law whose scenario asks for it. New packets leave in the bursts of the
+    /// host, and each retransmission by itself (Linux `tcp_xmit_retransmit_queue`).
+    #[inline]
+    pub(super) fn pace(&mut self, now: Time, is_retransmission: bool) {
+        if !self.pacer.is_on() {
+            return;
+        }
+        let is_paced = self.next >= UNPACED_PACKETS;
+        let window = self.cwnd.max(float(self.next - self.una));
+        let rate = self.pacer.host_rate(window, self.ssthresh, self.rtt.srtt());
+        let gap = if is_paced { Time::from_seconds(1.0 / rate) } else { Time::ZERO };
+        let burst = self.host_burst(self.cwnd, self.rtt.smoothed()).min(self.cwnd as u64 / 2);
+        self.pacer.on_sent(now, gap, if is_retransmission { 1 } else { burst });
     }
 }
 
@@ -94,6 +209,36 @@ mod tests {
             automatic_packets(0.0, 1448, rtt)
         };
         assert_eq!([100, 600, 1_100, 3_100].map(at), [45, 22, 11, 2]);
+    }
+
+    /// Linux `tcp_tso_should_defer`. The first packet in flight left at 0 and is acknowledged at 10 ms.
+    #[test]
+    fn a_host_waits_only_for_an_ack_that_is_due_at_once() {
+        let at =
+            |microseconds: u64| Time::from_picoseconds(microseconds * PICOSECONDS_PER_MICROSECOND);
+        let deferral = |last_sent: u64, srtt: u64| Deferral {
+            next: 100,
+            window: 2.0,
+            last_sent: at(last_sent),
+            srtt: at(srtt),
+        };
+        let more = DataLeft::UpTo(3);
+        let is_due = |now: u64, last_sent: u64, left: DataLeft| {
+            deferral(last_sent, 10_000).is_due(at(now), left, Some(Time::ZERO))
+        };
+        // The ACK is due in more than a millisecond, in a millisecond, and overdue.
+        assert_eq!([8_900, 9_000, 12_000].map(|now| is_due(now, now, more)), [false, true, true]);
+        // The last packet left more than a millisecond ago.
+        assert_eq!([8_000, 7_999].map(|sent| is_due(9_000, sent, more)), [true, false]);
+        // At an RTT of 1 ms, half of it counts.
+        let near = |now: u64| deferral(now, 1_000).is_due(at(now), more, Some(Time::ZERO));
+        assert_eq!([499, 500].map(near), [false, true]);
+        // A single packet, or the end of the data if the window has room for it.
+        let left =
+            [DataLeft::UpTo(1), DataLeft::UpTo(2), DataLeft::Exactly(2), DataLeft::Exactly(3)];
+        assert_eq!(left.map(|left| is_due(9_500, 9_500, left)), [false, true, false, true]);
+        // Without times of packets the ACK is taken to be due.
+        assert!(deferral(0, 10_000).is_due(at(900), more, None));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! a burst fits into the window: both ask the sender, which is away from the fast path's memory, once
 //! an ACK.
 
-use super::burst::SendBurst;
+use super::burst::{Deferral, SendBurst};
 use super::rack::Rack;
 use super::rtt::SmoothedRtt;
 use super::{CongestionControl, Phase, Sender};
@@ -94,7 +94,7 @@ impl Sender {
     /// Whether the sender meets the two conditions of [`Sender::fast_path`] that fail most often.
     #[inline]
     pub(crate) fn may_be_predicted(&self) -> bool {
-        self.phase == Phase::Open && !self.options.is_paced_by_control
+        self.phase == Phase::Open && !self.options.is_paced_by_control && !self.is_reducing()
     }
 
     /// Whether all data are sent and the window has room, so that nothing but the packets in flight
@@ -265,7 +265,7 @@ impl FastSender {
         host.advance_rack(now, cumulative);
         self.on_ack(ack, || &mut *host);
         let mut is_at_end = false;
-        if self.fits_burst(cumulative, host) {
+        if self.fits_burst(now, cumulative, host) {
             let window = self.cwnd as u64;
             is_at_end = cumulative.saturating_add(window) > self.end;
             while !is_at_end && self.has_room(cumulative) {
@@ -282,11 +282,24 @@ impl FastSender {
         is_at_end
     }
 
-    /// Whether the window has room for a burst, if packets below `una` are acknowledged.
+    /// Whether packets leave at `now` if those below `una` are acknowledged: the window has room for a
+    /// burst, or for less and the host does not wait.
     #[inline]
-    fn fits_burst(&self, una: u64, host: &Sender) -> bool {
-        let room = |packets: u64| float(self.next - una + packets) <= self.cwnd;
-        room(1) && room(host.burst_of(self.cwnd, &self.rtt))
+    fn fits_burst(&self, now: Time, una: u64, host: &Sender) -> bool {
+        let in_flight = self.next - una;
+        let room = |packets: u64| float(in_flight + packets) <= self.cwnd;
+        room(1) && (room(host.burst_of(self.cwnd, &self.rtt)) || !self.defers(now, una, host))
+    }
+
+    #[inline(never)]
+    fn defers(&self, now: Time, una: u64, host: &Sender) -> bool {
+        let deferral = Deferral {
+            next: self.next,
+            window: self.cwnd - float(self.next - una),
+            last_sent: self.last_sent,
+            srtt: self.rtt.srtt(),
+        };
+        host.may_defer(now, deferral)
     }
 
     /// Counts an RTT sample, which is below 2^63 ps.
@@ -306,6 +319,7 @@ impl FastSender {
         let sent_before = sender.next;
         sender.show(self, cumulative);
         sender.show_to_control(now, acked, Some(sample));
+        sender.watch_slow_start(now, Some(sample));
         sender.grow_window(now, acked, Some(sample));
         self.cwnd = sender.cwnd;
         self.growth = sender.growth();

@@ -2,6 +2,7 @@
 //! sends when the reordering window has passed or a probe is due.
 
 use super::rack::{Path, ProbeOutcome};
+use super::recovery::RepairRule;
 use super::{CongestionControl, PacketSink, Phase, Sender};
 use crate::congestion::CongestionKind;
 use crate::packet::Ack;
@@ -86,7 +87,7 @@ impl Sender {
             self.reduce(now, CongestionKind::Loss);
             self.forget_undo();
             if !self.is_rate_based() {
-                self.cwnd = self.ssthresh;
+                (self.cwnd, self.repair_rule) = (self.ssthresh, RepairRule::Pipe);
             }
         }
     }

@@ -13,6 +13,8 @@ pub mod counted_pipe;
 pub mod ecn;
 mod fast_path;
 pub mod handshake;
+pub mod hystart;
+pub mod info;
 mod loss_detection;
 pub mod pacer;
 pub mod prr;
@@ -31,6 +33,7 @@ mod suspects;
 mod undo;
 mod window;
 mod window_use;
+mod writes;
 
 use super::TcpSpec;
 #[cfg(test)]
@@ -44,7 +47,7 @@ use crate::quantity::PositiveDuration;
 use crate::traffic::objects::Objects;
 use crate::units::{Rate, Time, float};
 use blocks::{BlockPacer, BlockState, HeldPacket};
-use burst::{Automatic, SendBurst};
+use burst::SendBurst;
 use ecn::EcnState;
 pub(super) use fast_path::{FastSender, PlainAck};
 use handshake::Handshake;
@@ -52,7 +55,7 @@ use pacer::Pacer;
 use rack::Rack;
 use rate_based::RateBasedSender;
 use recovery::{Recovery, RepairRule};
-use rtt::{RttEstimator, RttSamples, SmoothedRtt};
+use rtt::{RttEstimator, RttSamples};
 use scoreboard::Scoreboard;
 use slow_start::SlowStart;
 use undo::Undo;
@@ -179,10 +182,12 @@ struct Options {
     counts_lost_in_pipe: bool,
     restart_at_retransmission: bool,
     forget_sack_at_timeout: bool,
+    /// What selective ACKs have reported is known even after a timeout.
+    keeps_sack: bool,
     /// The window after an idle time, if the sender restarts then (RFC 5681 sec. 4.1).
     restart_window: Option<f64>,
-    /// The initial window, if a window that is not used shrinks (RFC 2861).
-    validated_window: Option<f64>,
+    /// The window of an application that pauses follows Linux.
+    validates_window: bool,
     send_burst: SendBurst,
     timestamp_tick: Option<Time>,
     has_own_slow_start: bool,
@@ -253,12 +258,13 @@ impl Sender {
             ecn: EcnState::new(spec.ecn, spec.congestion.parameters().needs_marks()),
             options: Options {
                 uses_karn: spec.rtt_samples == RttSamples::Karn,
-                uses_prr: spec.prr,
+                uses_prr: spec.prr && spec.recovery.has_sack() && !is_rate_based,
                 counts_lost_in_pipe: spec.count_lost_in_pipe,
                 restart_at_retransmission: spec.restart_rto_at_retransmission,
                 forget_sack_at_timeout: spec.forget_sack_at_timeout,
+                keeps_sack: is_rack || spec.recovery.has_sack() && !spec.forget_sack_at_timeout,
                 restart_window: (spec.slow_start_after_idle && !is_rate_based).then_some(cwnd),
-                validated_window: (spec.window_validation && !is_rate_based).then_some(cwnd),
+                validates_window: spec.window_validation && !is_rate_based,
                 send_burst: spec.send_burst,
                 timestamp_tick: spec.timestamp_tick.map(PositiveDuration::time),
                 has_own_slow_start: law.is_some_and(WindowLaw::has_own_slow_start),
@@ -299,7 +305,7 @@ impl Sender {
         self.send_queue.packets = 0;
         self.objects = Some(Box::new(objects));
         if !self.is_rate_based() {
-            self.window_use = Some(Box::default());
+            self.window_use = Some(Box::new(WindowUse::new(self.send_queue.start)));
         }
     }
 
@@ -408,6 +414,7 @@ impl Sender {
             return;
         }
         let is_plain = self.phase == Phase::Open
+            && !self.is_reducing()
             && acked > 0
             && ack.blocks.is_empty()
             && self.scoreboard.is_clear()
@@ -443,6 +450,7 @@ impl Sender {
                 self.release_held(now, out);
             }
             self.restart_after_idle(now);
+            self.change_rate(now);
             self.send_allowed(now, out);
         }
     }
@@ -520,9 +528,20 @@ impl Sender {
     /// Sends new data while the window has room, outside recovery.
     #[inline]
     fn send_new(&mut self, now: Time, out: &mut impl PacketSink) {
+        let before = self.next;
         self.fill_window(now, out);
+        self.end_sending(now, before);
+    }
+
+    /// Nothing more may leave at `now`; `before` was the next packet before.
+    #[inline]
+    fn end_sending(&mut self, now: Time, before: u64) {
+        self.pacer.end_burst(now);
         if self.window_use.is_some() {
-            self.note_window_use(now);
+            let is_held_back = self.is_window_limited && self.next < self.send_queue.packets;
+            if self.next > before || is_held_back {
+                self.note_window_use(now);
+            }
         }
     }
 
@@ -535,9 +554,14 @@ impl Sender {
         let fits = |in_flight: u64| float(in_flight + 1) <= window;
         self.is_window_limited = true;
         if self.options.send_burst != SendBurst::SINGLE
+            && fits(in_flight)
             && !fits(in_flight + self.burst(in_flight) - 1)
         {
-            return;
+            let has_data = self.has_new_data(now);
+            if !has_data || self.may_defer(now, self.deferral(in_flight)) {
+                self.is_window_limited = has_data && self.has_data_for_window(in_flight);
+                return;
+            }
         }
         while fits(in_flight) {
             if !self.has_new_data(now) {
@@ -545,39 +569,19 @@ impl Sender {
                 return;
             }
             if !self.may_leave(now) {
-                self.is_window_limited = self.has_data_for_window(in_flight);
+                self.is_window_limited =
+                    self.window_use.is_none() && self.has_data_for_window(in_flight);
                 return;
             }
             let packet = self.next;
             self.next += 1;
             in_flight += 1;
+            self.repair_rule.on_sent();
             self.transmit(now, packet, false, out);
         }
         if window < allowed {
             self.release_at = now; // for the rest
         }
-    }
-
-    /// Number of packets that must fit into the window before a host with segmentation offload
-    /// sends: its burst, but at most a third of the window (Linux `tcp_tso_win_divisor`), and one
-    /// packet if no packet is in flight.
-    fn burst(&self, in_flight: u64) -> u64 {
-        if in_flight == 0 || self.is_rate_based() {
-            return 1;
-        }
-        self.burst_of(self.cwnd, self.rtt.smoothed())
-    }
-
-    /// The burst of a window while packets are in flight.
-    fn burst_of(&self, cwnd: f64, rtt: &SmoothedRtt) -> u64 {
-        let burst = match self.options.send_burst {
-            SendBurst::Packets(packets) => u64::from(packets),
-            SendBurst::Named(Automatic::Auto) => {
-                let rate = self.pacer.host_rate(cwnd, self.ssthresh, rtt.srtt());
-                burst::automatic_packets(rate, self.payload_bytes(), rtt.least())
-            }
-        };
-        burst.min(cwnd as u64 / 3).max(1)
     }
 
     /// Bytes of data in a packet.
@@ -610,24 +614,11 @@ impl Sender {
         packets > 0
     }
 
-    /// RFC 5681 sec. 4.1: a sender that has sent nothing for longer than the retransmission timeout
-    /// has no ACK clock, and restarts from the restart window, min(IW, cwnd).
-    fn restart_after_idle(&mut self, now: Time) {
-        let is_idle = self.is_quiet() && now.since(self.last_sent) > self.rtt.rto();
-        if let Some(restart_window) = self.options.restart_window
-            && is_idle
-            && restart_window < self.cwnd
-        {
-            self.probe.on_window(now, self.cwnd);
-            self.cwnd = restart_window;
-        }
-    }
-
     /// Whether pacing allows a packet to leave now; if not, sets the time of the release.
     #[inline]
     fn may_leave(&mut self, now: Time) -> bool {
         if let Some(release) = self.pacer.wait(now) {
-            self.release_at = release;
+            self.release_at = release.min(self.next_rate_change().max(now));
             return false;
         }
         true
@@ -685,7 +676,7 @@ impl Sender {
                 return;
             }
         } else {
-            self.pacer.on_sent(now, self.cwnd, self.cwnd < self.ssthresh, self.rtt.srtt());
+            self.pace(now, is_retransmission);
         }
         self.emit(now, sequence, is_retransmission, out);
         self.note_transmission(now, sequence, is_retransmission);

@@ -2,10 +2,10 @@
 
 use crate::units::Time;
 
-/// Pacing rate in slow start, relative to one window per RTT: the next round trip needs twice the
-/// rate (Linux `tcp_pacing_ss_ratio`, 200 %).
+/// Pacing rate up to half of ssthresh, relative to one window per RTT: the next round trip needs twice
+/// the rate (Linux `tcp_pacing_ss_ratio`, 200 %).
 const SLOW_START_GAIN: f64 = 2.0;
-/// Relative pacing rate above ssthresh, with a margin for growth (Linux `tcp_pacing_ca_ratio`,
+/// Relative pacing rate above, with a margin for growth (Linux `tcp_pacing_ca_ratio`,
 /// 120 %).
 const AVOIDANCE_GAIN: f64 = 1.2;
 
@@ -19,6 +19,9 @@ pub struct Pacer {
     paid_until: Time,
     /// Packets of the current quantum that have been sent.
     in_quantum: u64,
+    /// Packets of the current burst of a window law that have been sent, and what they cost.
+    in_burst: u64,
+    unpaid: Time,
 }
 
 impl Pacer {
@@ -44,20 +47,28 @@ impl Pacer {
         self.next
     }
 
-    /// Records a packet sent at `now`. Before the first RTT sample, when `srtt` is zero, packets
-    /// are not paced: the initial window is sent as a burst.
+    /// Records a packet sent at `now`. `burst` packets leave together; each is paid with `gap`.
     #[inline]
-    pub fn on_sent(&mut self, now: Time, cwnd_packets: f64, is_slow_start: bool, srtt: Time) {
-        if self.is_on {
-            let gain = if is_slow_start { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
-            self.postpone(now, gain * cwnd_packets, srtt);
+    pub fn on_sent(&mut self, now: Time, gap: Time, burst: u64) {
+        self.unpaid = self.unpaid.saturating_add(gap);
+        self.in_burst += 1;
+        if self.in_burst >= burst {
+            self.end_burst(now);
         }
     }
 
-    #[cold]
-    fn postpone(&mut self, now: Time, packets_per_rtt: f64, srtt: Time) {
-        let gap = srtt.picoseconds() as f64 / packets_per_rtt;
-        self.next = self.next.max(now).saturating_add(Time::from_picoseconds(gap as u64));
+    /// Nothing more leaves at `now`: the next burst waits until this one is paid. A burst that left
+    /// later than it might have is charged half at least (Linux `tcp_update_skb_after_send`), so that a
+    /// window that opens late is caught up with.
+    #[inline]
+    pub fn end_burst(&mut self, now: Time) {
+        if self.in_burst > 0 {
+            let unpaid = self.unpaid.picoseconds();
+            let late = now.since(self.next).picoseconds();
+            let charged = Time::from_picoseconds(unpaid - late.min(unpaid / 2));
+            self.next = self.next.max(now).saturating_add(charged);
+            (self.in_burst, self.unpaid) = (0, Time::ZERO);
+        }
     }
 
     /// The rate at which a host would pace the window, in packets/s, whether or not it does (Linux
@@ -74,11 +85,20 @@ impl Pacer {
         self.next = next;
     }
 
-    /// The packet that left last is paid at the rate of the gap `after`, not at that of `before`.
-    pub fn change_gap(&mut self, before: Time, after: Time) {
-        let was_paid = self.next == self.paid_until && self.next > Time::ZERO;
-        if was_paid {
-            self.paid_until = self.paid_until.since(before).saturating_add(after);
+    /// The rate changes at `now`, from a packet per `before` to one per `after`: what was sent ahead of
+    /// the rate is paid at the new one, so that a rate which doubles halves what is left of the wait.
+    /// After a rate without a bound (`before` is zero) that is the packet that left at `last_sent`.
+    pub fn change_gap(&mut self, now: Time, last_sent: Time, before: Time, after: Time) {
+        let is_next = self.next == self.paid_until;
+        if before == Time::ZERO {
+            self.paid_until = last_sent.saturating_add(after);
+        } else {
+            let ahead = u128::from(self.paid_until.since(now).picoseconds());
+            let left = ahead * u128::from(after.picoseconds()) / u128::from(before.picoseconds());
+            let left = Time::from_picoseconds(u64::try_from(left).unwrap_or(u64::MAX));
+            self.paid_until = self.paid_until.min(now).saturating_add(left);
+        }
+        if is_next {
             self.next = self.paid_until;
         }
     }
@@ -101,6 +121,28 @@ impl Pacer {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// 100 ms at 10 packets/s: at 20 packets/s the 60 ms that are left take 30 ms, and at 5 packets/s
+    /// 120 ms.
+    #[test]
+    fn a_rate_that_doubles_in_a_gap_halves_what_is_left_of_it() {
+        let ms = Time::from_milliseconds;
+        for (gap, next) in [(50, 70), (200, 160), (100, 100)] {
+            let mut pacer = Pacer::default();
+            pacer.on_sent_at_rate(ms(0), ms(100), 1);
+            pacer.change_gap(ms(40), ms(0), ms(100), ms(gap));
+            assert_eq!(pacer.wait(ms(40)), Some(ms(next)));
+        }
+    }
+
+    #[test]
+    fn after_an_unlimited_rate_the_packet_that_left_last_is_paid() {
+        let ms = Time::from_milliseconds;
+        let mut pacer = Pacer::default();
+        pacer.on_sent_at_rate(ms(10), Time::ZERO, 1);
+        pacer.change_gap(ms(40), ms(10), Time::ZERO, ms(50));
+        assert_eq!(pacer.wait(ms(40)), Some(ms(60)));
+    }
 
     /// At 1000 packets/s a quantum of three lasts 3 ms.
     #[test]

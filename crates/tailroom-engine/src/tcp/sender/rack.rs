@@ -160,6 +160,11 @@ impl Rack {
         self.timer_margin
     }
 
+    /// When the first packet in flight left last; `None` if no packet is in flight.
+    pub fn first_sent(&self) -> Option<Time> {
+        self.records.front().map(|record| record.sent())
+    }
+
     /// Memory of the records, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         let retransmissions = self.retransmissions.capacity() * size_of::<Transmission>();
@@ -256,10 +261,11 @@ impl Rack {
         record.is_some_and(|record| record.is_retransmitted() && record.is_delivered())
     }
 
-    /// Adapts the reordering window to a duplicate that the receiver has reported (sec. 6.2 step 4). If it
-    /// was sent again behind a gap, others have overtaken it (Linux `tcp_sacktag_one`).
+    /// Adapts the reordering window to a duplicate that the receiver has reported (sec. 6.2 step 4):
+    /// not while no packets have changed their order, nor to that of a probe, which a timer has sent
+    /// (Linux `tcp_dsack_seen`). A packet that was sent again behind a gap and came twice was overtaken
+    /// (`tcp_sacktag_one`).
     pub fn note_duplicate(&mut self, duplicate: Option<u64>, una: u64, next: u64) {
-        let is_reported = duplicate.is_some();
         if duplicate.is_some_and(|duplicate| {
             duplicate + 1 < self.delivered_end && self.is_repaired(duplicate)
         }) {
@@ -268,7 +274,9 @@ impl Rack {
         if self.duplicate_round.is_some_and(|round| una >= round) {
             self.duplicate_round = None;
         }
-        if is_reported && self.duplicate_round.is_none() {
+        let probed = self.probe.filter(|probe| probe.is_retransmission).map(|probe| probe.end - 1);
+        let is_telling = duplicate.is_some() && duplicate != probed && self.is_reordering_seen;
+        if is_telling && self.duplicate_round.is_none() {
             self.duplicate_round = Some(next);
             self.window_quarters = self.window_quarters.saturating_add(1);
             self.recoveries_left = RECOVERIES_WITHOUT_DUPLICATE;
@@ -344,10 +352,10 @@ impl Rack {
             lost = sequence + 1;
             first.pop_first();
         }
-        let last = first.last(is_settled);
+        let newest = first.last(is_settled);
         board.raise_lost_edge(lost);
         self.edge = lost;
-        last.map(|(sent, _)| sent.saturating_add(patience))
+        newest.map(|(sent, _)| sent.saturating_add(patience))
     }
 
     /// Looks at the records from the lost edge on that left before the newest one delivered, unless they

@@ -10,7 +10,8 @@ use super::scoreboard::DUPLICATE_THRESHOLD;
 use super::step_end::StepEnd;
 use super::{CongestionControl, PacketSink, Phase, Sender};
 use crate::congestion::rate_based::{
-    BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent, Repair, RestartEvent, UndoEvent,
+    BeginEvent, ControlOutput, RateBasedControl, RateSampleEvent, Repair, RestartEvent, TimeEvent,
+    UndoEvent,
 };
 use crate::congestion::stepped::SteppedParams;
 use crate::congestion::{AnyRateBasedControl, CongestionEvent, CongestionKind};
@@ -150,13 +151,15 @@ impl Sender {
     /// Takes in an ACK: measures the delivery rate, detects losses, asks the control, and sends.
     #[inline]
     pub(super) fn on_ack_rate_based(&mut self, now: Time, ack: Ack<'_>, out: &mut impl PacketSink) {
-        if ack.cumulative < self.una {
-            return; // overtaken by a later ACK
+        // Overtaken by a later ACK; its SACK blocks may still tell something (Linux `tcp_ack`).
+        let is_overtaken = ack.cumulative < self.una;
+        if is_overtaken && (ack.blocks.is_empty() || !self.is_sack) {
+            return;
         }
         let prior_in_flight = self.scoreboard.pipe(self.next);
         let prior_una = self.una;
         self.note_app_limit(now);
-        let is_marked = self.ecn.note(ack);
+        let is_marked = !is_overtaken && self.ecn.note(ack);
         if self.phase != Phase::Open || !self.scoreboard.is_clear() {
             self.note_echo(ack);
         }
@@ -210,7 +213,7 @@ impl Sender {
         let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else {
             return 0;
         };
-        let acked = ack.cumulative - self.una;
+        let acked = ack.cumulative.saturating_sub(self.una);
         if acked > 0 {
             rate_based.sampler.on_acked(now, ack.cumulative);
             self.advance_rack(now, ack.cumulative);
@@ -321,7 +324,45 @@ impl Sender {
         if output.is_app_limited {
             rate_based.sampler.mark_app_limited(in_flight);
         }
+        self.follow_with_what_waits(now, output);
+    }
+
+    /// Sends as `output` says from now on. The packet that waits for its time does so too, if the
+    /// control times it: then nothing is held back until it is asked for again.
+    fn follow_with_what_waits(&mut self, now: Time, output: ControlOutput) {
+        let before = self.rate_based_sender().map_or(Time::ZERO, RateBasedSender::gap);
         self.follow(now, output);
+        let Some(rate_based) = self.rate_based_sender() else { return };
+        let after = rate_based.gap();
+        if before != after && rate_based.control().paces_what_waits() {
+            self.pacer.change_gap(now, self.last_sent, before, after);
+            self.release_at = Time::NEVER;
+        }
+    }
+
+    /// When the control changes the rate although no ACK comes.
+    #[inline]
+    pub(super) fn next_rate_change(&self) -> Time {
+        self.rate_based_sender().map_or(Time::NEVER, |sender| sender.control().next_change())
+    }
+
+    /// Lets the control change the rate at which a packet waits, if the time for it has come.
+    #[inline]
+    pub(super) fn change_rate(&mut self, now: Time) {
+        if self.next_rate_change() <= now {
+            self.ask_at_time(now);
+        }
+    }
+
+    #[inline(never)]
+    fn ask_at_time(&mut self, now: Time) {
+        let (srtt, in_flight) = (self.rtt.srtt(), self.scoreboard.pipe(self.next));
+        let CongestionControl::RateBased(rate_based) = &mut self.congestion_control else { return };
+        let delivered = rate_based.sampler.delivered();
+        let event = TimeEvent { now, srtt, in_flight, delivered };
+        if let Some(output) = rate_based.control.on_time(&event) {
+            self.follow_with_what_waits(now, output);
+        }
     }
 
     /// Sends as `output` says from now on.

@@ -88,11 +88,13 @@ impl Sender {
         rtt: Option<Time>,
         out: &mut impl PacketSink,
     ) {
-        if ack.cumulative < self.una {
-            return; // reordered: a later ACK has arrived before
+        // A later ACK has arrived before. Its SACK blocks may still tell something (Linux `tcp_ack`).
+        let is_overtaken = ack.cumulative < self.una;
+        if is_overtaken && (ack.blocks.is_empty() || !self.is_sack) {
+            return;
         }
-        let acked = ack.cumulative - self.una;
-        let lost_edge = self.scoreboard.lost_edge();
+        let acked = ack.cumulative.saturating_sub(self.una);
+        let ever_lost = self.scoreboard.ever_lost();
         self.note_echo(ack);
         let awaited = self.awaited_originals();
         let mut delivered = 0;
@@ -112,16 +114,17 @@ impl Sender {
             0
         };
         delivered += sacked;
-        let is_marked = self.ecn.note(ack);
+        let is_marked = !is_overtaken && self.ecn.note(ack);
         if self.may_be_undone(ack) {
             self.judge(now, ack, AckNews { acked, has_sacked: sacked > 0, is_marked, awaited });
         }
         let is_lost_again = is_timed && self.detect_losses(now, ack) > 0;
-        let is_more_lost = self.scoreboard.lost_edge() > lost_edge || is_lost_again;
+        let is_more_lost = self.scoreboard.ever_lost() > ever_lost;
         if acked > 0 {
             self.show_to_control(now, acked, rtt);
         }
         let summary = AckSummary { acked, delivered, rtt, is_more_lost, is_lost_again, is_marked };
+        self.end_reduction(now);
         if is_marked {
             self.react_to_mark(now);
         }
@@ -141,11 +144,41 @@ impl Sender {
     pub(super) fn react_to_mark(&mut self, now: Time) {
         let Some(last_acked) = self.una.checked_sub(1) else { return };
         let is_new = last_acked >= self.recovery_point && !self.ecn.has_reduced_since(last_acked);
-        let is_answered = matches!(&self.congestion_control, CongestionControl::WindowLaw(law) if law.is_in_cwr(now));
-        if self.phase == Phase::Open && is_new && !is_answered {
+        if self.phase == Phase::Open && is_new && !self.is_answered(now) {
+            let cwnd = self.cwnd;
             self.reduce(now, CongestionKind::Mark);
-            self.cwnd = self.cwnd.min(self.ssthresh);
             self.ecn.on_marked_reduction(self.next);
+            if self.options.uses_prr && !self.is_answered(now) {
+                self.repair_rule = RepairRule::Prr(Prr::new(cwnd as u64));
+            } else {
+                self.cwnd = self.cwnd.min(self.ssthresh);
+            }
+        }
+    }
+
+    /// Whether the law answers marks in its own time.
+    fn is_answered(&self, now: Time) -> bool {
+        matches!(&self.congestion_control, CongestionControl::WindowLaw(law) if law.is_in_cwr(now))
+    }
+
+    /// Whether proportional rate reduction decides what is sent, in a recovery or after a mark.
+    pub(super) fn has_prr(&self) -> bool {
+        matches!(self.repair_rule, RepairRule::Prr(_))
+    }
+
+    /// Whether the window is being reduced after a mark (Linux `TCP_CA_CWR`).
+    #[inline]
+    pub(super) fn is_reducing(&self) -> bool {
+        self.phase == Phase::Open && self.has_prr()
+    }
+
+    /// Ends the reduction after a mark once a packet is acknowledged that was sent after it.
+    fn end_reduction(&mut self, now: Time) {
+        let is_over = |packet| !self.ecn.has_reduced_since(packet);
+        if self.is_reducing() && self.una.checked_sub(1).is_some_and(is_over) {
+            self.probe.on_window(now, self.cwnd);
+            self.cwnd = self.ssthresh.min(self.max_window);
+            self.repair_rule = RepairRule::Pipe;
         }
     }
 
@@ -162,10 +195,12 @@ impl Sender {
     // RFC 6675: SACK.
 
     fn react_with_sack(&mut self, now: Time, summary: AckSummary, out: &mut impl PacketSink) {
-        if self.phase != Phase::Open && self.una >= self.recovery_point {
+        let phase = self.phase;
+        if phase != Phase::Open && self.una >= self.recovery_point {
             self.leave_repair(now);
-        } else if summary.acked > 0 && self.phase != Phase::Recovery {
-            self.grow_after(now, summary);
+        }
+        if summary.acked > 0 && phase != Phase::Recovery && !self.has_prr() {
+            self.grow_after(now, phase, summary);
         }
         // Restart the timer before a new recovery begins, so that entering it does not extend the
         // timer twice.
@@ -175,7 +210,10 @@ impl Sender {
         let is_lost = self.must_repair();
         match self.phase {
             Phase::Open if is_lost => self.enter_recovery(now, summary, out),
-            Phase::Open => self.send_new(now, out),
+            Phase::Open => {
+                self.continue_reduction(now, summary);
+                self.send_new(now, out);
+            }
             // As in Linux (`tcp_fastretrans_alert`): the timeout has not repaired everything.
             Phase::Timeout if summary.is_lost_again => self.enter_recovery(now, summary, out),
             Phase::Recovery => self.continue_recovery(now, summary, out),
@@ -199,14 +237,18 @@ impl Sender {
     /// pipe, then fill the pipe up to the new window.
     fn enter_recovery(&mut self, now: Time, summary: AckSummary, out: &mut impl PacketSink) {
         let in_flight = self.next - self.una;
+        let follows_mark = self.is_reducing(); // Linux `tcp_enter_recovery`: the same reduction
         self.reduce_for_loss(now);
         self.begin_recovery();
         self.cwnd = self.ssthresh;
         if self.options.uses_prr {
             // RFC 9937 sec. 5, RecoverFS: packets in flight and not sacked, just before this ACK.
             let recover_flight = in_flight - self.scoreboard.sacked() + summary.delivered;
-            self.repair_rule = RepairRule::Prr(Prr::new(recover_flight));
-            self.continue_recovery(now, summary, out);
+            if !follows_mark {
+                self.repair_rule = RepairRule::Prr(Prr::new(recover_flight));
+            }
+            let delivered = summary.delivered.max(1); // for the fast retransmit
+            self.continue_recovery(now, AckSummary { delivered, ..summary }, out);
             return;
         }
         if self.scoreboard.next_lost() == Some(self.una) {
@@ -248,7 +290,16 @@ impl Sender {
         if let RepairRule::CountedPipe(pipe) = &mut self.repair_rule {
             pipe.on_ack(summary.acked > 0);
         }
-        if let RepairRule::Prr(mut prr) = self.repair_rule {
+        self.continue_reduction(now, summary);
+        self.send_in_recovery(now, out);
+    }
+
+    /// Sets the window by proportional rate reduction, if it decides what is sent. An ACK that reports
+    /// nothing new changes nothing (RFC 9937 sec. 5).
+    fn continue_reduction(&mut self, now: Time, summary: AckSummary) {
+        if let RepairRule::Prr(mut prr) = self.repair_rule
+            && summary.delivered > 0
+        {
             let pipe = self.scoreboard.pipe(self.next);
             let event = PrrEvent {
                 delivered: summary.delivered,
@@ -261,12 +312,17 @@ impl Sender {
             self.probe.on_window(now, self.cwnd);
             self.cwnd = (pipe + allowance).max(1) as f64;
         }
-        self.send_in_recovery(now, out);
     }
 
     /// Sends the packets that `NextSeg` selects (RFC 6675 sec. 4) while the window exceeds the
     /// pipe.
     pub(super) fn send_in_recovery(&mut self, now: Time, out: &mut impl PacketSink) {
+        let before = self.next;
+        self.fill_repair_window(now, out);
+        self.end_sending(now, before);
+    }
+
+    fn fill_repair_window(&mut self, now: Time, out: &mut impl PacketSink) {
         loop {
             if self.repair_window() <= self.pipe() {
                 self.is_window_limited = true;
@@ -368,16 +424,19 @@ impl Sender {
         }
     }
 
-    /// Grows the window on a cumulative ACK outside fast recovery. After a timeout an ACK counts
-    /// as one packet, because it may cover packets that arrived earlier (RFC 3465 sec. 2.3). An
+    /// Grows the window on a cumulative ACK that has come outside fast recovery, in this `phase`, by
+    /// what it newly reports. After a timeout, a sender without knowledge of what has arrived counts an
+    /// ACK as one packet, because it may cover packets that arrived earlier (RFC 3465 sec. 2.3). An
     /// ACK that echoes a mark does not grow the window (RFC 3168 sec. 6.1.2), except after a
     /// timeout: retransmissions carry no CWR, so the echo would continue and prevent the window
     /// from growing during the whole recovery.
-    fn grow_after(&mut self, now: Time, summary: AckSummary) {
-        if summary.is_marked && self.phase == Phase::Open {
-            return;
-        }
-        let acked = if self.phase == Phase::Timeout { 1 } else { summary.acked };
+    fn grow_after(&mut self, now: Time, phase: Phase, summary: AckSummary) {
+        let acked = match phase {
+            Phase::Timeout if !self.options.keeps_sack => 1,
+            _ if summary.is_marked && phase == Phase::Open => return,
+            _ if self.is_sack => summary.delivered,
+            _ => summary.acked,
+        };
         self.grow(now, acked, summary.rtt);
     }
 
@@ -386,14 +445,17 @@ impl Sender {
     fn react_without_sack(&mut self, now: Time, summary: AckSummary, out: &mut impl PacketSink) {
         let is_over = self.phase != Phase::Open && self.una >= self.recovery_point;
         match self.phase {
-            _ if summary.acked > 0 && is_over => {
+            phase if summary.acked > 0 && is_over => {
                 self.leave_repair(now);
+                if phase == Phase::Timeout {
+                    self.grow_after(now, phase, summary);
+                }
                 self.restart_timer(now);
                 self.send_new(now, out);
             }
             Phase::Recovery if summary.acked > 0 => self.on_partial_ack(now, summary, out),
-            _ if summary.acked > 0 => {
-                self.grow_after(now, summary);
+            phase if summary.acked > 0 => {
+                self.grow_after(now, phase, summary);
                 self.restart_timer(now);
                 self.send_allowed(now, out);
             }
@@ -469,7 +531,7 @@ impl Sender {
         }
         self.reduce(now, CongestionKind::Timeout);
         self.rtt.back_off();
-        self.restart_slow_start();
+        self.restart_slow_start(now);
         self.phase = Phase::Timeout;
         self.recovery_point = self.next;
         self.inflation = 0;

@@ -34,6 +34,8 @@ pub struct Scoreboard {
     lost_again: VecDeque<u64>,
     /// Whether someone else decides which packets are lost, by the times of transmissions.
     is_timed: bool,
+    /// Packets ever marked lost; one whose retransmission is lost counts again.
+    ever_lost: u64,
 }
 
 impl Scoreboard {
@@ -72,6 +74,11 @@ impl Scoreboard {
         self.lost_edge
     }
 
+    /// Packets ever marked lost; one whose retransmission is lost counts again.
+    pub fn ever_lost(&self) -> u64 {
+        self.ever_lost
+    }
+
     /// Whether the first packet in flight is lost.
     pub fn is_first_lost(&self) -> bool {
         self.lost_edge > self.una
@@ -80,6 +87,11 @@ impl Scoreboard {
     /// Whether a packet is lost that has not been acknowledged, retransmitted or not.
     pub fn has_lost(&self) -> bool {
         self.lost > 0
+    }
+
+    /// Packets that are lost and not acknowledged, retransmitted or not.
+    pub fn lost(&self) -> u64 {
+        self.lost
     }
 
     /// Packets whose retransmission is in the network.
@@ -286,6 +298,7 @@ impl Scoreboard {
         if edge <= from {
             return;
         }
+        let before = self.lost;
         self.lost += edge - from;
         let mut index = self.ranges.count_before(from + 1);
         while let Some(range) = self.ranges.get(index)
@@ -294,6 +307,7 @@ impl Scoreboard {
             self.lost -= range.count_below(edge) - range.count_below(from);
             index += 1;
         }
+        self.ever_lost += self.lost - before;
         self.lost_edge = edge;
     }
 
@@ -356,6 +370,7 @@ impl Scoreboard {
         let index = self.lost_again.partition_point(|&packet| packet < sequence);
         self.lost_again.insert(index, sequence);
         self.retransmitted -= 1;
+        self.ever_lost += 1;
     }
 
     /// Whether the first packet in flight is lost and its retransmission is in the network.

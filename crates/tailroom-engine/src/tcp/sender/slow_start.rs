@@ -1,6 +1,7 @@
-//! Growth of the window below ssthresh: standard, limited (RFC 3742) and HyStart++ (RFC 9406) slow
-//! start.
+//! Growth of the window below ssthresh: standard, limited (RFC 3742), HyStart (Linux) and HyStart++
+//! (RFC 9406) slow start.
 
+use super::hystart::Hystart;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::units::Time;
 
@@ -10,7 +11,8 @@ use crate::units::Time;
 #[schemars(rename = "SlowStartConfig")]
 #[non_exhaustive]
 pub enum SlowStartSpec {
-    /// One packet per acknowledged packet (RFC 5681).
+    /// One packet per acknowledged packet (RFC 5681). Without selective ACKs an ACK counts for at most
+    /// two packets (RFC 3465 sec. 2.3), with them for all that it newly reports, as in Linux.
     #[default]
     Standard,
     /// At most `max_ssthresh / 2` packets per round trip above `max_ssthresh` (RFC 3742).
@@ -20,7 +22,14 @@ pub enum SlowStartSpec {
         #[schemars(range(min = 2, max = 1_000_000_000))]
         max_ssthresh: u32,
     },
-    /// HyStart++: end slow start when the RTT grows (RFC 9406).
+    /// HyStart as in CUBIC of Linux (`net/ipv4/tcp_cubic.c`): from 16 packets on, end slow start at once
+    /// when a round trip's ACKs come at most 2 ms apart for more than half of the smallest RTT, or
+    /// when its first nine RTT samples all exceed the smallest RTT by more than an eighth, at least 4
+    /// and at most 16 ms. Needs a control without a start of its own.
+    Hystart,
+    /// HyStart++ (RFC 9406): when the RTT grows, slow start goes on at a quarter of its growth for
+    /// five round trips, and then ends. An ACK counts for at most eight packets, unless the flow is
+    /// paced (sec. 4.3, L).
     HystartPlusPlus,
 }
 
@@ -28,14 +37,10 @@ fn hundred() -> u32 {
     100
 }
 
-/// Largest number of packets that one ACK is credited with (RFC 3465 sec. 2.3, L = 2): a delayed
-/// ACK is credited in full, an ACK that covers a repaired hole is not.
-const CREDIT_LIMIT: u64 = 2;
-
 /// The input of slow start for one ACK of new data.
 #[derive(Clone, Copy, Debug)]
 pub struct SlowStartEvent {
-    /// Packets newly acknowledged.
+    /// Packets newly acknowledged; without selective ACKs at most two (RFC 3465 sec. 2.3).
     pub acked_packets: u64,
     /// The RTT sample of this ACK, if any.
     pub rtt: Option<Time>,
@@ -55,8 +60,10 @@ pub enum SlowStart {
         /// Window above which growth is limited, in packets.
         max_ssthresh: f64,
     },
-    /// Ends slow start when the RTT grows. Boxed, because the state is not used after slow start.
-    HystartPlusPlus(Box<Hystart>),
+    /// Ends slow start at once. Boxed, because the state is not used after slow start.
+    Hystart(Box<Hystart>),
+    /// Ends slow start some round trips after the RTT has grown. Boxed like the other.
+    HystartPlusPlus(Box<HystartPlusPlus>),
 }
 
 impl SlowStart {
@@ -67,8 +74,11 @@ impl SlowStart {
             SlowStartSpec::Limited { max_ssthresh } => {
                 SlowStart::Limited { max_ssthresh: f64::from(max_ssthresh) }
             }
+            SlowStartSpec::Hystart => {
+                SlowStart::Hystart(Box::new(Hystart::new(is_paced, Time::ZERO, 0)))
+            }
             SlowStartSpec::HystartPlusPlus => {
-                SlowStart::HystartPlusPlus(Box::new(Hystart::new(is_paced)))
+                SlowStart::HystartPlusPlus(Box::new(HystartPlusPlus::new(is_paced)))
             }
         }
     }
@@ -77,7 +87,7 @@ impl SlowStart {
     /// with this ACK.
     #[inline]
     pub fn on_ack(&mut self, cwnd_packets: f64, event: &SlowStartEvent) -> (f64, bool) {
-        let credit = event.acked_packets.min(CREDIT_LIMIT) as f64;
+        let credit = event.acked_packets as f64;
         match self {
             SlowStart::Standard => (credit, false),
             SlowStart::Limited { max_ssthresh } => {
@@ -87,14 +97,19 @@ impl SlowStart {
                 // RFC 3742 sec. 2: K = int(cwnd / (0.5 max_ssthresh)); cwnd += 1/K per ACK.
                 (credit / libm::floor(cwnd_packets / (0.5 * *max_ssthresh)), false)
             }
+            // Linux `tcp_slow_start` credits all that an ACK covers.
+            SlowStart::Hystart(_) => (event.acked_packets as f64, false),
             SlowStart::HystartPlusPlus(hystart) => hystart.on_ack(event),
         }
     }
 
     /// Begins a new slow start after a timeout, and returns the one that it replaces, if it is of
     /// another kind. HyStart++ applies to the first slow start only (RFC 9406 sec. 4.3), because
-    /// later ones end at ssthresh.
-    pub fn replace_after_timeout(&mut self) -> Option<SlowStart> {
+    /// later ones end at ssthresh; HyStart begins afresh, with the packets below `next` sent.
+    pub fn replace_after_timeout(&mut self, now: Time, next: u64) -> Option<SlowStart> {
+        if let SlowStart::Hystart(hystart) = self {
+            hystart.restart(now, next);
+        }
         let is_first_only = matches!(self, SlowStart::HystartPlusPlus(_));
         is_first_only.then(|| std::mem::replace(self, SlowStart::Standard))
     }
@@ -110,7 +125,7 @@ const UNPACED_CREDIT_LIMIT: u64 = 8; // RFC 9406 sec. 4.3, L
 
 /// State of HyStart++ (RFC 9406 sec. 4.2).
 #[derive(Clone, Debug)]
-pub struct Hystart {
+pub struct HystartPlusPlus {
     credit_limit: u64,
     round_end: u64,
     last_round_min: Time,
@@ -122,9 +137,9 @@ pub struct Hystart {
     conservative_rounds: u32,
 }
 
-impl Hystart {
+impl HystartPlusPlus {
     fn new(is_paced: bool) -> Self {
-        Hystart {
+        HystartPlusPlus {
             credit_limit: if is_paced { u64::MAX } else { UNPACED_CREDIT_LIMIT },
             round_end: 0,
             last_round_min: Time::NEVER,
@@ -232,7 +247,7 @@ mod tests {
 
     #[test]
     fn hystart_returns_to_slow_start_after_a_spurious_increase_of_the_rtt() {
-        let mut hystart = Hystart::new(false);
+        let mut hystart = HystartPlusPlus::new(false);
         hystart.last_round_min = Time::from_milliseconds(100);
         hystart.round_end = 1_000;
         (0..8).for_each(|_| {

@@ -35,7 +35,10 @@ pub struct TcpSpec {
     /// How losses are detected and repaired.
     #[serde(default)]
     pub recovery: Recovery,
-    /// Proportional rate reduction during recovery (RFC 9937); needs `recovery = "rack"` or `"sack"`.
+    /// Proportional rate reduction during recovery (RFC 9937), and after a mark in the round trip that
+    /// follows (Linux `tcp_enter_cwr`), unless the control answers marks in its own time; needs
+    /// `recovery = "rack"` or `"sack"`. Without it, a mark stops the sender until the packets in flight
+    /// fit into the smaller window.
     #[serde(default)]
     pub prr: bool,
     /// Count lost packets in the pipe of a SACK recovery until their retransmissions are
@@ -126,20 +129,32 @@ pub struct TcpSpec {
     pub slow_start: SlowStartSpec,
     /// After an idle time longer than the retransmission timeout, restart from the initial window,
     /// or from the current window if that is smaller, with slow start up to the old `ssthresh`
-    /// (RFC 5681 sec. 4.1; `tcp_slow_start_after_idle` in Linux). It has an effect if the
-    /// application pauses, as with a source of kind `objects`. Rate-based controls have their own
-    /// rules.
+    /// (RFC 5681 sec. 4.1). With `window_validation` the window halves instead for each timeout that has
+    /// passed since the first one, down to the initial window (`tcp_slow_start_after_idle` in Linux). It
+    /// has an effect if the application pauses, as with a source of kind `objects`. Rate-based controls
+    /// have their own rules.
     #[serde(default = "yes")]
     pub slow_start_after_idle: bool,
-    /// A window that the application has not filled for a retransmission timeout moves half of the way
-    /// to what was in flight (RFC 2861; Linux `tcp_cwnd_application_limited`). It has an effect if the
-    /// application pauses. Rate-based controls have their own rules.
+    /// The window of an application that pauses follows the rules of Linux instead of RFC 5681 (source
+    /// of kind `objects`). A loss reduces the window, not the packets in flight, however little of it was
+    /// in use (`tcp_init_cwnd_reduction`). Only with `slow_start_after_idle`: an idle time halves the
+    /// window for each timeout that it lasts (`tcp_cwnd_restart`, after RFC 2861), and a window that has
+    /// neither been filled nor acknowledged for a timeout moves half of the way to what was in flight
+    /// (`tcp_cwnd_application_limited`). With and without it, a window that was full at any time in a
+    /// round trip may grow in it, and below ssthresh also one below twice what was in flight
+    /// (`tcp_is_cwnd_limited`; RFC 7661 sec. 4.2, RFC 9438 sec. 5.8). Rate-based controls have their own
+    /// rules.
     #[serde(default)]
     pub window_validation: bool,
-    /// Spread packets over the round trip instead of sending them as soon as an ACK allows.
+    /// Spread packets over the round trip instead of sending them as soon as an ACK allows, at twice the
+    /// rate of a window per round trip up to half of ssthresh, and at 1.2 times this rate beyond
+    /// (`tcp_update_pacing_rate`). The first ten packets of a connection are not paced, those of a
+    /// `send_burst` leave together, and a burst that leaves late is charged half at least
+    /// (`tcp_update_skb_after_send`).
     #[serde(default)]
     pub pacing: bool,
-    /// Wait until this many packets may be sent at once, as a host with segmentation offload does.
+    /// Wait until this many packets may be sent at once, as a host with segmentation offload does. Paced
+    /// packets leave in such bursts.
     #[serde(default)]
     pub send_burst: SendBurst,
     /// Discard the SACK scoreboard at a timeout (RFC 2018 sec. 5, ns-2) instead of keeping it

@@ -80,7 +80,7 @@ impl Sender {
         let Some(output) = rate_based.hold(params) else { return };
         self.follow(now, output);
         let after = self.rate_based_sender().map_or(before, RateBasedSender::gap);
-        self.pacer.change_gap(before, after);
+        self.pacer.change_gap(now, self.last_sent, before, after);
         if now >= self.send_queue.start && self.phase != Phase::Opening {
             self.release_at = Time::NEVER;
             self.send_allowed(now, out);

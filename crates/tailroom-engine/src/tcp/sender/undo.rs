@@ -110,7 +110,7 @@ impl Evidence {
         }
     }
 
-    /// Whether a packet was late that others have overtaken (`tcp_try_undo_partial`).
+    /// Whether a packet was late that others have overtaken (Linux `tcp_try_undo_partial`).
     fn shows_reordering(self) -> bool {
         self.phase == Phase::Recovery && self.advances && self.is_delayed && !self.is_over
     }
@@ -256,8 +256,8 @@ impl Sender {
     }
 
     /// Begins a slow start after a timeout.
-    pub(super) fn restart_slow_start(&mut self) {
-        let replaced = self.slow_start.replace_after_timeout();
+    pub(super) fn restart_slow_start(&mut self, now: Time) {
+        let replaced = self.slow_start.replace_after_timeout(now, self.next);
         if let (Some(undo), Some(replaced)) = (&mut self.undo, replaced) {
             undo.keep_slow_start(replaced);
         }

@@ -1,6 +1,5 @@
 //! The window of a sender: how ACKs let it grow, and how congestion reduces it.
 
-use super::recovery::RepairRule;
 use super::slow_start::SlowStartEvent;
 use super::{CongestionControl, Phase, Sender};
 use crate::congestion::{AckEvent, CongestionEvent, CongestionKind, WindowLaw};
@@ -8,18 +7,32 @@ use crate::units::{Time, float};
 
 /// Smallest ssthresh, in packets (RFC 5681 sec. 3.1).
 const MIN_SSTHRESH: f64 = 2.0;
+/// Packets that one ACK counts for at most in slow start without selective ACKs (RFC 3465 sec. 2.3, L =
+/// 2): a delayed ACK counts in full, an ACK that covers a repaired hole does not, since the packets
+/// behind the hole have arrived long before. With selective ACKs the sender knows what has just arrived
+/// (Linux `tcp_slow_start`).
+const CREDIT_LIMIT: u64 = 2;
 
 impl Sender {
     /// Grows the window after `acked` newly acknowledged packets. A window that did not limit the
     /// flow says nothing about the path and does not grow (RFC 7661 sec. 4.2: it is not validated).
     #[inline]
     pub(super) fn grow(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
-        let is_used = self.window_use.as_ref().is_none_or(|usage| usage.allows(self.cwnd));
-        if !self.is_window_limited || !is_used {
-            return;
+        self.watch_slow_start(now, rtt);
+        if self.may_grow(now) {
+            self.probe.on_window(now, self.cwnd);
+            self.grow_window(now, acked, rtt);
         }
-        self.probe.on_window(now, self.cwnd);
-        self.grow_window(now, acked, rtt);
+    }
+
+    /// Whether the window was in use. One that an application fills or not is judged by the round trip:
+    /// the packets in flight are fewest at the ACK.
+    #[inline]
+    fn may_grow(&mut self, now: Time) -> bool {
+        let Some(usage) = &mut self.window_use else { return self.is_window_limited };
+        let allows = usage.allows(self.cwnd, self.cwnd < self.ssthresh);
+        usage.begin_period(now); // Linux `tcp_cong_avoid`
+        allows
     }
 
     /// The new window after `acked` newly acknowledged packets.
@@ -81,8 +94,9 @@ impl Sender {
             self.cwnd = cwnd.min(self.ssthresh); // no step exceeds ssthresh
             law.ends_slow_start()
         } else {
+            let credit = if self.is_sack { acked } else { acked.min(CREDIT_LIMIT) };
             let event =
-                SlowStartEvent { acked_packets: acked, rtt, una: self.una, next: self.next };
+                SlowStartEvent { acked_packets: credit, rtt, una: self.una, next: self.next };
             let (growth, is_over) = self.slow_start.on_ack(self.cwnd, &event);
             self.cwnd += growth;
             is_over
@@ -98,7 +112,8 @@ impl Sender {
         self.probe.on_reduction(now, kind == CongestionKind::Timeout);
         // RFC 5681 sec. 3.1: ssthresh stays when the timer expires again for the same packet; with RACK
         // also when it expires in a recovery, which has reduced it (Linux `tcp_enter_loss`).
-        let is_in_recovery = self.rack.is_some() && self.phase == Phase::Recovery;
+        let is_in_recovery =
+            self.rack.is_some() && (self.phase == Phase::Recovery || self.is_reducing());
         let is_repeated =
             kind == CongestionKind::Timeout && (self.rtt.is_backed_off() || is_in_recovery);
         if kind == CongestionKind::Mark {
@@ -128,12 +143,18 @@ impl Sender {
     /// RFC 5681 Eq. 4 takes the flight size. Linux and ns-2 take cwnd, which equals the flight size
     /// while the window limits the sender. The sender here takes cwnd too, and cwnd does not grow
     /// otherwise, as RFC 9438 sec. 4.6 requires. There are two exceptions:
-    /// * after an application has paused, cwnd says nothing about the path: the flight size counts;
+    /// * after an application has paused, the flight size counts, unless `window_validation` lets cwnd
+    ///   follow the use of it as in Linux, or losses are found as in Linux (by RACK), which takes
+    ///   cwnd whether or not its sysctl lets an idle time shrink it;
     /// * during proportional rate reduction cwnd follows the pipe: ssthresh, its target, counts.
     fn congested_window(&self) -> f64 {
-        let is_reducing = matches!(self.repair_rule, RepairRule::Prr(_));
-        let window = if is_reducing { self.ssthresh } else { self.cwnd };
+        let window = if self.has_prr() { self.ssthresh } else { self.cwnd };
         let is_limited_by_application = self.objects.is_some() && !self.is_window_limited;
-        if is_limited_by_application { window.min(float(self.next - self.una)) } else { window }
+        let is_linux = self.options.validates_window || self.rack.is_some();
+        if is_limited_by_application && !is_linux {
+            window.min(float(self.next - self.una))
+        } else {
+            window
+        }
     }
 }

@@ -12,6 +12,7 @@ macro_rules! with {
     (@set $changed:ident, $field:ident, $value:expr) => { $changed.$field = $value };
 }
 
+pub(crate) mod ack_by_ack;
 pub(crate) mod control_schema;
 pub(crate) mod controls;
 pub(crate) mod disciplines;

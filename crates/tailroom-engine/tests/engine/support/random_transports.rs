@@ -49,6 +49,7 @@ pub(crate) fn slow_start(max_ssthresh: u32) -> impl Strategy<Value = SlowStartSp
     select(vec![
         SlowStartSpec::Standard,
         SlowStartSpec::Limited { max_ssthresh },
+        SlowStartSpec::Hystart,
         SlowStartSpec::HystartPlusPlus,
     ])
 }

@@ -22,16 +22,18 @@ PROBE_WAIT_S = (2.0, 3.0)
 def vector(
     name: str,
     title: str,
-    case: str,
+    case: str | None,
     script: SenderScript,
     *expect: Expectation,
     chance: str = CHANCE,
+    section: str = "",
 ) -> Vector:
-    """A vector of a test case of the draft's appendix."""
+    """A vector of a test case of the draft's appendix, or of what another `section` says."""
+    place = f"test case {case!r}" if case else f"sec. {section!r}"
     return Vector(
         id=f"bbr3.{name}",
         title=title,
-        source=f"draft-ietf-ccwg-bbr, as of August 2026, test case {case!r}",
+        source=f"draft-ietf-ccwg-bbr, as of August 2026, {place}",
         url=URL,
         script=script,
         expect=expect,

@@ -1,17 +1,27 @@
-"""ProbeRTT: when it comes, and when idleness takes its place."""
+"""ProbeRTT: when it comes, and when idleness takes its place; what a restart from idle forgets."""
 
 from collections.abc import Iterator
 
 from tailroom.vectors.scripts import Occurrence, Writes
-from tailroom.vectors.sets.bbr3.case import script, vector
+from tailroom.vectors.sets.bbr3.case import (
+    ACCURACY,
+    STARTUP_GAIN,
+    UP_CWND_GAIN,
+    script,
+    sent,
+    vector,
+)
 from tailroom.vectors.sets.bbr3.startup import BDP, PER_S, RTT_S
 from tailroom.vectors.vector import Expectation, Vector
+
+MIN_PIPE_CWND = 4
 
 
 def vectors() -> Iterator[Vector]:
     """With data to send, and with pauses of the application."""
     yield _probe_rtt()
     yield _idle()
+    yield _requests()
 
 
 def _probe_rtt() -> Vector:
@@ -80,4 +90,38 @@ def _idle() -> Vector:
         ),
         chance="The application writes at random times. Of 7 intervals of 5 s, one in 11 ends "
         "within a write; 5 do with a probability of 0.0001.",
+    )
+
+
+def _requests() -> Vector:
+    """A BDP of 20 packets, which a write fills once."""
+    rtt_s, write, per_s, duration_s = 0.02, 20, 2.0, 60.0
+    bdp = rtt_s * PER_S
+    most = UP_CWND_GAIN * (1 + ACCURACY) * bdp + 2 + write
+    paced_s = 0.001
+    return vector(
+        "restart-from-idle",
+        "Packets delivered before a pause are no aggregation after it",
+        None,
+        script(rtt_s, PER_S, duration_s, writes=Writes(packets=write, per_s=per_s)),
+        *(
+            Expectation(
+                quantity="cwnd_packets",
+                at=at,
+                value=(MIN_PIPE_CWND, most),
+                why="max_inflight is 2.25 BDP + 2 + extra_acked, at most, and extra_acked a write: "
+                "extra_acked_delivered is the volume delivered since extra_acked_interval_start, "
+                "which a restart sets. Packets counted from before would be excess, all of them, "
+                "and the window would follow",
+            )
+            for at in ((20.0, 30.0), (50.0, 60.0))
+        ),
+        sent(
+            (0.0, paced_s),
+            (0.0, STARTUP_GAIN * (1 + ACCURACY) * PER_S),
+            "a write is paced, and does not leave at once",
+            after=Occurrence("sent", 20 * write + 1),
+        ),
+        chance="The application writes at random times.",
+        section="Estimating BBR.extra_acked",
     )

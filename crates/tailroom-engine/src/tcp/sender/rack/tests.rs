@@ -1,4 +1,4 @@
-//! RACK beside a plain walk over all records, on random deliveries.
+//! RACK compared with a plain walk over all records, on random deliveries.
 
 use super::*;
 use crate::random::{SmallStream, below};
@@ -127,9 +127,9 @@ impl Bench {
         let lost = expected.pipe(self.next) - again;
         assert_eq!(self.board.pipe(self.next), lost);
         assert!(found > now, "the timer is set to {found:?}");
-        let last = self.rack.first.last(|_| false).map(|(sent, _)| sent);
+        let newest = self.rack.first.last(|_| false).map(|(sent, _)| sent);
         let window = self.rack.reordering_window(self.path, sacked);
-        let expiry = last.map(|sent| sent.saturating_add(self.rack.rtt.saturating_add(window)));
+        let expiry = newest.map(|sent| sent.saturating_add(self.rack.rtt.saturating_add(window)));
         assert!(self.is_undone || expiry == wait, "{expiry:?}, not {wait:?}");
         self.done += before - self.board.pipe(self.next) + 1;
     }

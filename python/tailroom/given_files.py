@@ -1,0 +1,110 @@
+"""Reads files that somebody else made: bounded in bytes, numbers, digits and depth."""
+
+import bz2
+import gzip
+import json
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from tailroom.scenario.json_text import CONTROLS
+
+LONGEST_QUOTE = 80
+"""Characters of a stranger's text that a message repeats."""
+MOST_VALUES = 2_000_000
+"""Values in a file of JSON; a value of one digit takes 100 bytes once it is read."""
+MOST_DIGITS = 1_000
+"""Digits of a whole number; no finite double has more than 309."""
+
+
+def quoted(text: object) -> str:
+    """A stranger's text for a message: at most 80 characters, control characters shown."""
+    whole = str(text)[: LONGEST_QUOTE + 1]
+    shown = CONTROLS.sub(lambda match: ascii(match[0])[1:-1], whole.replace("\n", r"\n"))
+    return shown if len(shown) <= LONGEST_QUOTE else f"{shown[: LONGEST_QUOTE - 3]}..."
+
+
+@dataclass(frozen=True)
+class FileReader:
+    """How a kind of file is read, and what its messages say.
+
+    Attributes:
+        error: Makes the exception that is raised of its message.
+        wanted: What to give instead of a file that is none of this kind.
+        most_bytes: Largest text, in bytes, once it is decompressed.
+        shorter: How to make a file shorter.
+    """
+
+    error: Callable[[str], Exception]
+    wanted: str
+    most_bytes: int
+    shorter: str
+
+    def text(self, path: str | PathLike[str], *, may_be_packed: bool = False) -> str:
+        """Returns the text of a file, without a mark of byte order.
+
+        Args:
+            path: The file.
+            may_be_packed: Whether a file of gzip or bzip2 is decompressed.
+
+        Raises:
+            Exception: `error` of what is wrong: the file cannot be read, is damaged, too large,
+                empty or not text.
+        """
+        try:
+            with Path(path).open("rb") as file:
+                opened = _unpacked(file) if may_be_packed else file
+                content = opened.read(self.most_bytes + 1)
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise self.error(
+                f"the compressed file is damaged or truncated: {error}; copy it again"
+            ) from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise self.error(f"cannot be read: {reason}; check the path") from None
+        if len(content) > self.most_bytes:
+            raise self.error(f"has more than {self.most_bytes // 10**6} MB of text; {self.shorter}")
+        try:
+            text = content.decode("utf-8-sig")
+        except UnicodeDecodeError as error:
+            raise self.error(f"byte {error.start:,}: is not text; give {self.wanted}") from None
+        if not text.strip():
+            raise self.error(f"is empty; give {self.wanted}")
+        return text
+
+    def json(self, text: str) -> Any:
+        """Returns what a text of JSON holds.
+
+        Raises:
+            Exception: `error` of what is wrong: it is no JSON, nested too deeply, or has too many
+                values or too long numbers.
+        """
+        if text.count(",") > MOST_VALUES:
+            raise self.error(f"has more than {MOST_VALUES:,} values; {self.shorter}")
+        try:
+            return json.loads(text, parse_int=_whole)
+        except json.JSONDecodeError as error:
+            reason = f"line {error.lineno}: is not JSON: {error.msg}"
+        except RecursionError:
+            reason = "is nested too deeply for JSON"
+        except ValueError as error:
+            reason = f"is not JSON of this kind: {error}"
+        raise self.error(f"{reason}; give {self.wanted}") from None
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > MOST_DIGITS:
+        raise ValueError(f"a number has {len(digits):,} digits")
+    return int(digits)
+
+
+def _unpacked(file: BinaryIO) -> BinaryIO | gzip.GzipFile | bz2.BZ2File:
+    """The file, or what decompresses it; its first bytes tell, as the name may not."""
+    start = file.read(2)
+    file.seek(0)
+    if start == b"\x1f\x8b":
+        return gzip.open(file)
+    return bz2.open(file) if start == b"BZ" else file
