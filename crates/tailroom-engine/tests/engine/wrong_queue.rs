@@ -265,7 +265,7 @@ fn wrong_parameters_of_fq_codel_are_refused() {
         r#"kind = "fq_codel""#,
         &[
             (r#"quantum = "255 B""#, "quantum", &[r#""256 B""#, r#""1 GB""#]),
-            (r#"quantum = "0 B""#, "quantum", &[r#""256 B""#]),
+            (r#"quantum = "0 B""#, "quantum", &[r#""1500 B""#]),
             (r#"quantum = "2 GB""#, "quantum", &[r#""256 B""#, r#""1 GB""#]),
             ("flows = 0", "flows", &["1", "65536"]),
             ("flows = 65537", "flows", &["1", "65536"]),

@@ -42,7 +42,7 @@ pub(super) struct TcpFlow {
 impl TcpFlow {
     /// A packet reaches the receiver.
     pub(super) fn stamp(&mut self, packet: &Packet) {
-        if packet.sequence <= self.last_ack {
+        if packet.sequence <= self.last_ack && packet.sequence + 1 >= self.last_ack {
             self.recent = self.recent.max(packet.sent);
         }
     }
