@@ -334,8 +334,10 @@ class FqCodelQueue(TypedDict):
     """Number of queues that flows are hashed to (1024: RFC 8290 sec. 5.2.5). Flows with the
     same hash share a queue. Default: 1024."""
     quantum: NotRequired[Size]
-    """Bytes that a flow may send per turn; at least the largest packet (1514 B: RFC 8290 sec.
-    5.2.4). Default: '1514 B'."""
+    """Bytes that a flow may send per turn, 256 B or more; with less than a packet ("300 B", for
+    slow links), small packets pass large ones of other flows. Default: the largest packet of
+    the link, at least 1500 B: the MTU of RFC 8290 sec. 5.2.4 and of Linux, which both count the
+    header of the link layer if packets do."""
     target: NotRequired[PositiveDuration]
     """Queueing delay that may persist per flow; at least the time that the link takes for the
     largest packet (5 ms: RFC 8290 sec. 5.2.2). Default: '5 ms'."""
@@ -355,8 +357,10 @@ class FqPieQueue(TypedDict):
     """Number of queues that flows are hashed to (1024: Linux, as RFC 8290 sec. 5.2.5). Flows
     with the same hash share a queue. Default: 1024."""
     quantum: NotRequired[Size]
-    """Bytes that a flow may send per turn; at least the largest packet (1514 B: Linux, as RFC
-    8290 sec. 5.2.4). Default: '1514 B'."""
+    """Bytes that a flow may send per turn, 256 B or more; with less than a packet ("300 B", for
+    slow links), small packets pass large ones of other flows. Default: the largest packet of
+    the link, at least 1500 B: the MTU of RFC 8290 sec. 5.2.4 and of Linux, which both count the
+    header of the link layer if packets do."""
     target: NotRequired[PositiveDuration]
     """Queueing delay that the control loop of a flow aims for (15 ms: RFC 8033 sec. 4.2).
     Default: '15 ms'."""
@@ -2303,7 +2307,11 @@ RttSamples: TypeAlias = Literal["timestamps", "karn"]
 
 
 class StandardSlowStart(TypedDict):
-    """One packet per acknowledged packet (RFC 5681)."""
+    """One packet per acknowledged packet (RFC 5681).
+
+    Without selective ACKs an ACK counts for at most two packets (RFC 3465 sec. 2.3), with them
+    for all that it newly reports, as in Linux.
+    """
 
     kind: Literal["standard"]
 
@@ -2317,20 +2325,23 @@ class LimitedSlowStart(TypedDict):
 
 
 class HystartSlowStart(TypedDict):
-    """HyStart as in CUBIC of Linux (net/ipv4/tcp_cubic.c): from 16 packets on, end slow start
-    at once when a round trip's ACKs come at most 2 ms apart for more than half of the smallest
-    RTT, or when its first nine RTT samples all exceed the smallest RTT by more than an eighth,
-    at least 4 and at most 16 ms.
+    """HyStart as in CUBIC of Linux (`tcp_cubic.c`).
 
-    Needs a control without a start of its own.
+    From 16 packets on, slow start ends at once when a round trip's ACKs come at most 2 ms apart
+    for more than half of the smallest RTT, or when its RTT samples, at least nine, all exceed
+    the smallest RTT by more than an eighth, at least 4 and at most 16 ms. Needs a control
+    without a start of its own.
     """
 
     kind: Literal["hystart"]
 
 
 class HystartPlusPlusSlowStart(TypedDict):
-    """HyStart++ (RFC 9406): when the RTT grows, slow start goes on at a quarter of its growth
-    for five round trips, and then ends."""
+    """HyStart++ (RFC 9406).
+
+    When the RTT grows, slow start goes on at a quarter of its growth for five round trips, and
+    then ends. An ACK counts for at most eight packets, unless the flow is paced (sec. 4.3, L).
+    """
 
     kind: Literal["hystart_plus_plus"]
 
@@ -2344,9 +2355,10 @@ Automatic: TypeAlias = Literal["auto"]
 """The name of the rule of Linux."""
 
 SendBurst: TypeAlias = int | Automatic
-"""Number of packets that must fit into the window before the sender sends. Under a rate-
-based control, which has its own rule, a host that sends bursts paces each packet that it
-sends again by itself (Linux `tcp_xmit_retransmit_queue`)."""
+"""Number of packets that must fit into the window before the sender sends, and that leave
+together if it is paced. Under a rate-based control, which has its own rule, a host that
+sends bursts paces each packet that it sends again by itself (Linux
+`tcp_xmit_retransmit_queue`)."""
 
 Ecn: TypeAlias = Literal["off", "classic", "accurate", "l4s"]
 """Explicit congestion notification: the ECN field of the flow's packets, and how the

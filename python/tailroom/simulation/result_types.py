@@ -264,6 +264,9 @@ class FlowSummary(TypedDict):
     duplicate_packets: int
     """Number of packets that arrived though the receiver had them already: retransmissions of
     packets that were not lost, by when they left the last link of the path."""
+    discarded_packets: int
+    """Number of packets that arrived so late behind others that the receiver discarded them by
+    their timestamps (RFC 7323 sec. 5), by when they left the last link of the path."""
     rtt_s_mean: float | None
     """Mean of the RTT samples; null for an unresponsive flow."""
     one_way_delay_s_mean: float | None
@@ -456,6 +459,10 @@ class GroupSummary(TypedDict):
     """Number of packets that arrived though the receiver had them already: retransmissions of
     packets that were not lost, by when they left the last link of the path; sum over the
     flows."""
+    discarded_packets: int
+    """Number of packets that arrived so late behind others that the receiver discarded them by
+    their timestamps (RFC 7323 sec. 5), by when they left the last link of the path; sum over
+    the flows."""
     rtt_s_mean: float | None
     """Mean of the RTT samples: of permanent flows, the mean over the flows of their means; of
     flows that arrive and depart, the mean over all samples; null for unresponsive flows."""

@@ -182,7 +182,7 @@ mod tests {
 
         /// An ACK of one packet after `after`, with this RTT.
         fn ack(&mut self, after: Time, rtt: Time) -> bool {
-            self.event.now = self.event.now + after;
+            self.event.now += after;
             (self.event.una, self.event.rtt) = (self.event.una + 1, rtt);
             self.hystart.on_ack(&self.event)
         }
