@@ -89,7 +89,7 @@ def test_the_recorded_loss_is_that_of_the_scenario(percent: int) -> None:
         assert abs(share - expected) < 4 * (expected / counts["departures_packets"]) ** 0.5
 
 
-def test_repairs_are_the_kernels_counters_without_those_of_handshakes() -> None:
+def test_repairs_are_the_kernels_counters_and_a_syn_sent_again_was_lost() -> None:
     counts = {"data_arrivals_packets": 100, "data_losses_packets": 5}
     names = ("RetransSegs", "TCPTimeouts", "TCPSynRetrans", "TCPLossProbes")
     of_host = [dict(zip(names, values, strict=True)) for values in ((8, 3, 2, 4), (9, 9, 9, 9))]
@@ -99,7 +99,7 @@ def test_repairs_are_the_kernels_counters_without_those_of_handshakes() -> None:
         "counters": {"measured": of_host},
     }
     expected = Recovery(
-        sent_packets=100, lost_packets=5, sent_again_packets=6, timeouts=1, loss_probes=4
+        sent_packets=100, lost_packets=7, sent_again_packets=8, timeouts=3, loss_probes=4
     )
     assert recovery(run) == expected
 

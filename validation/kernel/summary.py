@@ -36,9 +36,9 @@ class Recovery:
 
     Attributes:
         sent_packets: Data packets that came to the link, those that were sent again included.
-        lost_packets: Of these, the packets that were dropped, or lost at random.
-        sent_again_packets: Retransmissions, without those of handshakes.
-        timeouts: Retransmission timeouts, without those of handshakes.
+        lost_packets: Of these, the packets that were dropped, or lost at random; and SYNs.
+        sent_again_packets: Retransmissions, those of handshakes included.
+        timeouts: Retransmission timeouts, those of handshakes included.
         loss_probes: Tail loss probes (RFC 8985 sec. 7); `None` if they were not recorded.
     """
 
@@ -141,11 +141,12 @@ def recovery(run: Mapping[str, Any]) -> Recovery:
             sum(host[name] for host in of_kernel)
             for name in ("RetransSegs", "TCPTimeouts", "TCPSynRetrans", "TCPLossProbes")
         )
+        # A SYN that is sent again was lost.
         return Recovery(
             sent_packets=sum(flow["data_arrivals_packets"] for flow in counts),
-            lost_packets=sum(flow["data_losses_packets"] for flow in counts),
-            sent_again_packets=repeated - handshakes,
-            timeouts=timeouts - handshakes,
+            lost_packets=sum(flow["data_losses_packets"] for flow in counts) + handshakes,
+            sent_again_packets=repeated,
+            timeouts=timeouts,
             loss_probes=probes,
         )
     losses = (flow["drops_packets"] + flow["random_losses_packets"] for flow in counts)

@@ -22,13 +22,23 @@ pub enum SlowStartSpec {
         #[schemars(range(min = 2, max = 1_000_000_000))]
         max_ssthresh: u32,
     },
+<<<<<<< HEAD
     /// HyStart as in CUBIC of Linux (`net/ipv4/tcp_cubic.c`): from 16 packets on, end slow start at once
     /// when a round trip's ACKs come at most 2 ms apart for more than half of the smallest RTT, or
     /// when its first nine RTT samples all exceed the smallest RTT by more than an eighth, at least 4
     /// and at most 16 ms. Needs a control without a start of its own.
+=======
+    /// HyStart as in CUBIC of Linux (`tcp_cubic.c`).
+    ///
+    /// From 16 packets on, slow start ends at once when a round trip's ACKs come at most 2 ms apart for
+    /// more than half of the smallest RTT, or when its RTT samples, at least nine, all exceed the smallest
+    /// RTT by more than an eighth, at least 4 and at most 16 ms. Needs a control without a start of its own.
+>>>>>>> start
     Hystart,
-    /// HyStart++ (RFC 9406): when the RTT grows, slow start goes on at a quarter of its growth for
-    /// five round trips, and then ends. An ACK counts for at most eight packets, unless the flow is
+    /// HyStart++ (RFC 9406).
+    ///
+    /// When the RTT grows, slow start goes on at a quarter of its growth for five round trips, and then
+    /// ends. An ACK counts for at most eight packets, unless the flow is
     /// paced (sec. 4.3, L).
     HystartPlusPlus,
 }
@@ -89,7 +99,7 @@ impl SlowStart {
     pub fn on_ack(&mut self, cwnd_packets: f64, event: &SlowStartEvent) -> (f64, bool) {
         let credit = event.acked_packets as f64;
         match self {
-            SlowStart::Standard => (credit, false),
+            SlowStart::Standard | SlowStart::Hystart(_) => (credit, false),
             SlowStart::Limited { max_ssthresh } => {
                 if cwnd_packets <= *max_ssthresh {
                     return (credit, false);
@@ -97,8 +107,6 @@ impl SlowStart {
                 // RFC 3742 sec. 2: K = int(cwnd / (0.5 max_ssthresh)); cwnd += 1/K per ACK.
                 (credit / libm::floor(cwnd_packets / (0.5 * *max_ssthresh)), false)
             }
-            // Linux `tcp_slow_start` credits all that an ACK covers.
-            SlowStart::Hystart(_) => (event.acked_packets as f64, false),
             SlowStart::HystartPlusPlus(hystart) => hystart.on_ack(event),
         }
     }

@@ -22,18 +22,16 @@ PROBE_WAIT_S = (2.0, 3.0)
 def vector(
     name: str,
     title: str,
-    case: str | None,
+    case: str,
     script: SenderScript,
     *expect: Expectation,
     chance: str = CHANCE,
-    section: str = "",
 ) -> Vector:
-    """A vector of a test case of the draft's appendix, or of what another `section` says."""
-    place = f"test case {case!r}" if case else f"sec. {section!r}"
+    """A vector of a test case of the draft's appendix."""
     return Vector(
         id=f"bbr3.{name}",
         title=title,
-        source=f"draft-ietf-ccwg-bbr, as of August 2026, {place}",
+        source=f"draft-ietf-ccwg-bbr, as of August 2026, test case {case!r}",
         url=URL,
         script=script,
         expect=expect,

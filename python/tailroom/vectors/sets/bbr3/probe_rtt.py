@@ -1,6 +1,7 @@
 """ProbeRTT: when it comes, and when idleness takes its place; what a restart from idle forgets."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tailroom.vectors.scripts import Occurrence, Writes
 from tailroom.vectors.sets.bbr3.case import (
@@ -99,10 +100,10 @@ def _requests() -> Vector:
     bdp = rtt_s * PER_S
     most = UP_CWND_GAIN * (1 + ACCURACY) * bdp + 2 + write
     paced_s = 0.001
-    return vector(
+    found = vector(
         "restart-from-idle",
         "Packets delivered before a pause are no aggregation after it",
-        None,
+        "",
         script(rtt_s, PER_S, duration_s, writes=Writes(packets=write, per_s=per_s)),
         *(
             Expectation(
@@ -123,5 +124,6 @@ def _requests() -> Vector:
             after=Occurrence("sent", 20 * write + 1),
         ),
         chance="The application writes at random times.",
-        section="Estimating BBR.extra_acked",
     )
+    source = "draft-ietf-ccwg-bbr, as of August 2026, sec. 'Estimating BBR.extra_acked'"
+    return replace(found, source=source)
