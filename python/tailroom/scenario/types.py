@@ -2325,14 +2325,7 @@ class LimitedSlowStart(TypedDict):
 
 
 class HystartSlowStart(TypedDict):
-<<<<<<< HEAD
-    """HyStart as in CUBIC of Linux (`net/ipv4/tcp_cubic.c`): from 16 packets on, end slow start
-    at once when a round trip's ACKs come at most 2 ms apart for more than half of the smallest
-    RTT, or when its first nine RTT samples all exceed the smallest RTT by more than an eighth,
-    at least 4 and at most 16 ms.
-=======
     """HyStart as in CUBIC of Linux (`tcp_cubic.c`).
->>>>>>> start
 
     From 16 packets on, slow start ends at once when a round trip's ACKs come at most 2 ms apart
     for more than half of the smallest RTT, or when its RTT samples, at least nine, all exceed
@@ -2344,17 +2337,10 @@ class HystartSlowStart(TypedDict):
 
 
 class HystartPlusPlusSlowStart(TypedDict):
-<<<<<<< HEAD
-    """HyStart++ (RFC 9406): when the RTT grows, slow start goes on at a quarter of its growth
-    for five round trips, and then ends.
-
-    An ACK counts for at most eight packets, unless the flow is paced (sec. 4.3, L).
-=======
     """HyStart++ (RFC 9406).
 
     When the RTT grows, slow start goes on at a quarter of its growth for five round trips, and
     then ends. An ACK counts for at most eight packets, unless the flow is paced (sec. 4.3, L).
->>>>>>> start
     """
 
     kind: Literal["hystart_plus_plus"]

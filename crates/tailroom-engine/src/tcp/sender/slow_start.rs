@@ -22,18 +22,11 @@ pub enum SlowStartSpec {
         #[schemars(range(min = 2, max = 1_000_000_000))]
         max_ssthresh: u32,
     },
-<<<<<<< HEAD
-    /// HyStart as in CUBIC of Linux (`net/ipv4/tcp_cubic.c`): from 16 packets on, end slow start at once
-    /// when a round trip's ACKs come at most 2 ms apart for more than half of the smallest RTT, or
-    /// when its first nine RTT samples all exceed the smallest RTT by more than an eighth, at least 4
-    /// and at most 16 ms. Needs a control without a start of its own.
-=======
     /// HyStart as in CUBIC of Linux (`tcp_cubic.c`).
     ///
     /// From 16 packets on, slow start ends at once when a round trip's ACKs come at most 2 ms apart for
     /// more than half of the smallest RTT, or when its RTT samples, at least nine, all exceed the smallest
     /// RTT by more than an eighth, at least 4 and at most 16 ms. Needs a control without a start of its own.
->>>>>>> start
     Hystart,
     /// HyStart++ (RFC 9406).
     ///
