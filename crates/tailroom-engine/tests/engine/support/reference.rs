@@ -85,8 +85,8 @@ struct Reference<'a> {
     /// Of dynamic flows that stop at a time that is known when they begin.
     media_end: Vec<Option<Time>>,
     accounts: Vec<FlowAccount>,
-    /// Flow and number of every packet that the last link of its path has sent.
-    sent_on: HashSet<(usize, u64, bool)>,
+    /// Flow and number of every packet that its receiver has taken in.
+    received: HashSet<(usize, u64, bool)>,
     /// By group: when the last link began to send a packet, and what that waited in total.
     waits: Vec<Vec<(Time, Time)>>,
     one_way: Vec<GroupProbe>,
@@ -172,7 +172,7 @@ impl<'a> Reference<'a> {
             generators: FlowGenerators::new(network),
             media_end: vec![None; network.flows.len()],
             accounts: vec![FlowAccount::default(); network.flows.len()],
-            sent_on: HashSet::new(),
+            received: HashSet::new(),
             waits: vec![Vec::new(); network.groups.len()],
             one_way: vec![GroupProbe::default(); network.groups.len()],
             now: Time::ZERO,
@@ -218,7 +218,9 @@ impl<'a> Reference<'a> {
                 let at = self.flows[flow].private_path().reach_sender(now);
                 self.heap.push(at, flow, Happening::ReachSender(ack, stamp));
             }
-            Happening::ReachReceiver(packet) => self.reach_receiver(now, flow, packet),
+            Happening::ReachReceiver(packet, departure) => {
+                self.reach_receiver(now, flow, packet, departure);
+            }
             Happening::ReceiverTimer => self.fire_receiver_timer(now, flow),
             Happening::ReachSender(ack, stamp) => {
                 self.hear(now, flow, stamp);
@@ -409,34 +411,50 @@ impl<'a> Reference<'a> {
     }
 
     fn reach_far_end(&mut self, now: Time, flow: usize, packet: Packet, departure: Time) {
-        self.note_duplicate(flow, &packet, departure);
         let at = self.flows[flow].private_path().reach_receiver(now);
-        self.heap.push(at, flow, Happening::ReachReceiver(packet));
+        self.heap.push(at, flow, Happening::ReachReceiver(packet, departure));
     }
 
-    /// Counts the packets that have left the last links of their paths in the run and are on the way at
-    /// its end.
-    fn note_duplicates_on_the_way(&mut self) {
-        while let Some((_, flow, happening)) = self.heap.take_before(Time::NEVER) {
-            if let Happening::ReachFarEnd(packet, departure) = happening {
-                self.note_duplicate(flow, &packet, departure);
+    /// Lets the packets reach their receivers that have left the last links of their paths in the run and
+    /// are on the way at its end: they may have been there before.
+    fn note_packets_on_the_way(&mut self) {
+        while let Some((time, flow, happening)) = self.heap.take_before(Time::NEVER) {
+            if !matches!(self.flows.get(flow), Some(Flow::Tcp(_))) {
+                continue;
+            }
+            match happening {
+                Happening::ReachFarEnd(packet, departure) => {
+                    self.reach_far_end(time, flow, packet, departure);
+                }
+                Happening::ReachReceiver(packet, departure) => {
+                    self.reach_receiver(time, flow, packet, departure);
+                }
+                Happening::ReceiverTimer => self.fire_receiver_timer(time, flow),
+                _ => {}
             }
         }
     }
 
-    /// Counts a packet at the far end of the last link of its path, which it left at `departure`, if the
-    /// same one was there before: nothing overtakes from there to the receiver, and nothing is lost.
-    fn note_duplicate(&mut self, flow: usize, packet: &Packet, departure: Time) {
+    /// Counts a packet that has left the last link of its path at `departure`, if its receiver discards
+    /// it or had it before.
+    fn note_in_vain(&mut self, flow: usize, packet: &Packet, departure: Time, is_discarded: bool) {
         let group = self.groups[flow];
-        let is_acknowledged = matches!(self.flows[flow], Flow::Tcp(_));
         // A packet without data opens the connection and has a number of the data.
         let has_data = packet.bytes > self.network.groups[group].header_size;
-        if !is_acknowledged || self.sent_on.insert((flow, packet.sequence, has_data)) {
+        if !is_discarded && self.received.insert((flow, packet.sequence, has_data)) {
             return;
         }
-        if departure > self.checkpoints.measure_from && departure <= self.checkpoints.duration {
-            self.accounts[flow].duplicates_measured += 1;
-            self.one_way[group].on_duplicate(packet.bytes);
+        let Checkpoints { measure_from, duration, .. } = self.checkpoints;
+        if departure <= measure_from || departure > duration {
+            return;
+        }
+        let (account, group) = (&mut self.accounts[flow], &mut self.one_way[group]);
+        if is_discarded {
+            account.discarded_measured += 1;
+            group.discarded += 1;
+        } else {
+            account.duplicates_measured += 1;
+            group.on_duplicate(packet.bytes);
         }
     }
 
@@ -466,11 +484,14 @@ impl<'a> Reference<'a> {
 
     // Receivers.
 
-    fn reach_receiver(&mut self, now: Time, flow: usize, packet: Packet) {
+    fn reach_receiver(&mut self, now: Time, flow: usize, packet: Packet, departure: Time) {
         match &mut self.flows[flow] {
             Flow::Tcp(tcp) => {
                 tcp.stamp(&packet);
+                let discarded = tcp.receiver.discarded();
                 let ack = tcp.receiver.on_packet(now, packet).map(StoredAck::from);
+                let is_discarded = tcp.receiver.discarded() > discarded;
+                self.note_in_vain(flow, &packet, departure, is_discarded);
                 if let Some(ack) = ack {
                     self.answer(now, flow, ack);
                 }
@@ -607,7 +628,7 @@ impl<'a> Reference<'a> {
 
     fn finish(mut self) -> Results {
         let end = self.network.duration;
-        self.note_duplicates_on_the_way();
+        self.note_packets_on_the_way();
         self.record_links_until(end);
         self.count_blocked_until(end);
         self.ask_links(end);

@@ -35,8 +35,8 @@ pub(super) enum Happening {
     ReachFarEnd(Packet, Time),
     /// An ACK reaches the far end of the last link of its path.
     AckAtFarEnd(StoredAck, Stamp),
-    /// A data packet reaches the receiver.
-    ReachReceiver(Packet),
+    /// A data packet reaches the receiver; it left the last link of its path at this time.
+    ReachReceiver(Packet, Time),
     /// A delayed ACK may be due.
     ReceiverTimer,
     /// An ACK reaches the sender.
@@ -79,7 +79,7 @@ impl Happening {
     fn rank(&self) -> Rank {
         match self {
             Happening::ReachFarEnd(..) | Happening::AckAtFarEnd(..) => Rank::FarEnd,
-            Happening::ReachReceiver(_) => Rank::Receiver,
+            Happening::ReachReceiver(..) => Rank::Receiver,
             Happening::ReceiverTimer => Rank::ReceiverTimer,
             Happening::ReachSender(..) => Rank::Sender,
             Happening::SenderTimer | Happening::Emission(_) => Rank::SenderTimer,
