@@ -300,18 +300,6 @@ impl Link {
         self.transmitter.last_wait
     }
 
-    /// How long a packet that arrives at `now` waits: exactly if the link knows all departures, otherwise
-    /// as long as the packet that was served last. Zero while nothing is sent, and where the link stands
-    /// still for good.
-    pub fn wait(&self, now: Time) -> Time {
-        match (&self.queue, self.busy_until()) {
-            (_, Time::NEVER) => Time::ZERO,
-            (LinkQueue::Fifo { .. }, busy_until) => busy_until.since(now),
-            (LinkQueue::Served(_), busy_until) if busy_until > now => self.last_wait(),
-            (LinkQueue::Served(_), _) => Time::ZERO,
-        }
-    }
-
     /// The packets that wait to be served; `None` if the link knows all departures.
     #[inline]
     pub fn served(&self) -> Option<&ServedQueue> {

@@ -321,7 +321,7 @@ impl Simulation {
             && group.tcp.as_ref().is_some_and(|tcp| tcp.handshake == Handshake::DONE)
         {
             let path = group.path_of(plan.route);
-            connection.sender.know_queues(waits(network, &self.links, &path, plan.start));
+            connection.sender.know_queues(waits(network, &mut self.links, &path, time));
         }
         if let Some(clocks) = &mut pending.timestamps {
             clocks.begin(number);
@@ -347,10 +347,19 @@ impl Simulation {
     }
 }
 
-/// How long packets wait on a path at `now`, in all; not where each flow has a queue of its own.
-fn waits(network: &Network, links: &[Link], path: &[usize], now: Time) -> Time {
-    let shared = path.iter().filter(|&&link| !network.links[link].queue.is_per_flow());
-    shared.fold(Time::ZERO, |sum, &link| sum.saturating_add(links[link].wait(now)))
+/// How long the packets that wait on a path at `now` take in all, each of the size of a full packet; not
+/// where each flow has a queue of its own, nor at a link that stands still.
+fn waits(network: &Network, links: &mut [Link], path: &[usize], now: Time) -> Time {
+    let mut seconds = 0.0;
+    for &link in path {
+        let spec = &network.links[link];
+        let rate = links[link].rate(now).bits_per_second() as f64;
+        if rate > 0.0 && !spec.queue.is_per_flow() {
+            let packets = links[link].queue_packets(now) as f64;
+            seconds += 8.0 * spec.packet_bytes * packets / rate;
+        }
+    }
+    Time::from_seconds(seconds)
 }
 
 /// What is recorded at the ends of a flow of a group that begins at `flow_start`; `None` if nothing is.
