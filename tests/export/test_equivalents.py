@@ -92,8 +92,7 @@ def test_no_line_puts_a_drop_tail_queue_in_place_of_another_discipline(
         (
             "fq_pie",
             {},
-            "fq_pie limit 17 flows 1024 target 15ms tupdate 15ms alpha 2 beta 20 "
-            "ecn_prob 10 ecn",
+            "fq_pie limit 17 flows 1024 target 15ms tupdate 15ms alpha 2 beta 20 ecn_prob 10 ecn",
         ),
     ],
 )
