@@ -450,11 +450,6 @@ impl QueueConfig {
         }
     }
 
-    /// Returns whether each flow has a queue of its own. Of a discipline of your own it is not known.
-    pub fn is_per_flow(&self) -> bool {
-        matches!(self, QueueConfig::Fair(_) | QueueConfig::FqCodel(_) | QueueConfig::FqPie(_))
-    }
-
     /// Returns the parameters of a discipline that the registry does not hold.
     pub fn custom(&self) -> Option<&CustomParams> {
         match self {

@@ -19,7 +19,6 @@ use crate::results::DynamicFlowRecords;
 use crate::tcp::Connection;
 use crate::tcp::endpoint_log::RecordedEnds;
 use crate::tcp::sender::Sender;
-use crate::tcp::sender::handshake::Handshake;
 use crate::units::Time;
 
 /// The dynamic flows of a run, and the flows that its links bottleneck.
@@ -316,13 +315,7 @@ impl Simulation {
             reductions_kept: 0,
             ..self.link_checkpoints.checkpoints
         };
-        let mut endpoints = Endpoints::of_request(network, group, &plan, checkpoints);
-        if let Endpoints::Tcp(connection) = &mut endpoints
-            && group.tcp.as_ref().is_some_and(|tcp| tcp.handshake == Handshake::DONE)
-        {
-            let path = group.path_of(plan.route);
-            connection.sender.know_queues(waits(network, &mut self.links, &path, time));
-        }
+        let endpoints = Endpoints::of_request(network, group, &plan, checkpoints);
         if let Some(clocks) = &mut pending.timestamps {
             clocks.begin(number);
             if let Some(log) = &mut pending.endpoint_log {
@@ -345,21 +338,6 @@ impl Simulation {
         let is_due = (number as usize + 1).is_multiple_of(FLOWS_BETWEEN_MEMORY_CHECKS);
         if is_due || self.pending.agenda.is_overfull() { self.check_memory(time) } else { Ok(()) }
     }
-}
-
-/// How long the packets that wait on a path at `now` take in all, each of the size of a full packet; not
-/// where each flow has a queue of its own, nor at a link that stands still.
-fn waits(network: &Network, links: &mut [Link], path: &[usize], now: Time) -> Time {
-    let mut seconds = 0.0;
-    for &link in path {
-        let spec = &network.links[link];
-        let rate = links[link].rate(now).bits_per_second() as f64;
-        if rate > 0.0 && !spec.queue.is_per_flow() {
-            let packets = links[link].queue_packets(now) as f64;
-            seconds += 8.0 * spec.packet_bytes * packets / rate;
-        }
-    }
-    Time::from_seconds(seconds)
 }
 
 /// What is recorded at the ends of a flow of a group that begins at `flow_start`; `None` if nothing is.

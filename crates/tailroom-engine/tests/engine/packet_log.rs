@@ -41,7 +41,7 @@ const SCENARIO: &str = r#"
     rtt = "30 ms"
     ecn = "l4s"
     [flows.classic]
-    count = 2
+    count = 4
     path = ["first", "second"]
     congestion = "reno"
     rtt = "40 ms"

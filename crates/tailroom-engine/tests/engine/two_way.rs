@@ -210,8 +210,8 @@ fn a_run_does_not_warn_about_bursts_with_fq_codel_pacing_many_flows_or_one_direc
     silent(&both_ways("kind = \"fq_codel\"", RTT, RTT));
     let paced = format!("{RTT}\npacing = true");
     silent(&both_ways(CODEL, &paced, &paced));
-    let ten = format!("{RTT}\ncount = 10");
-    silent(&both_ways(CODEL, &ten, &ten));
+    let many = format!("{RTT}\ncount = 40");
+    silent(&both_ways(CODEL, &many, &many));
     // Data in one direction only, with and without ACKs in a queue.
     let text = both_ways(CODEL, RTT, RTT);
     silent(text.split("[flows.upload]").next().unwrap());

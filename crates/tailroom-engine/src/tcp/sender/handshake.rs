@@ -23,9 +23,8 @@ pub enum Handshake {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(rename_all = "snake_case")]
 pub enum Opened {
-    /// Data leave at once, and the RTT is known: that of the path without queues, and for a flow that
-    /// arrives during the run also what packets wait at its links then. Behind a discipline with a
-    /// queue per flow that is nothing, as a connection in use has a queue of its own.
+    /// Data leave at once, and the RTT is known: that of the path without queues. Behind a queue of more
+    /// than an RTT a short flow then sends probes for nothing, where that of a connection in use waits.
     Done,
 }
 
@@ -54,11 +53,6 @@ impl Sender {
     pub fn know_rtt(&mut self, rtt: Time) {
         self.rtt.on_sample(rtt);
         self.begin_control(self.send_queue.start);
-    }
-
-    /// The connection has been in use: of late its packets have waited for `wait` in all.
-    pub fn know_queues(&mut self, wait: Time) {
-        self.rtt.add_known(wait);
     }
 
     /// Sends the first packet of the handshake.

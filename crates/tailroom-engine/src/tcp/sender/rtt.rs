@@ -69,13 +69,6 @@ impl RttEstimator {
         self.backoff = 0;
     }
 
-    /// Makes the smoothed RTT and its variation those of a first sample that is longer by `more`; the
-    /// smallest sample stays.
-    pub fn add_known(&mut self, more: Time) {
-        let longer = self.smoothed.srtt + more.picoseconds();
-        (self.smoothed.srtt, self.smoothed.variation) = (longer, longer / 2);
-    }
-
     /// What changes with every sample.
     pub fn smoothed(&self) -> &SmoothedRtt {
         &self.smoothed
