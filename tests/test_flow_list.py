@@ -73,7 +73,7 @@ def test_what_is_no_list_in_parquet_is_refused(tmp_path: Path) -> None:
     )
     for name, problem in [
         ("text.parquet", "it is not a list of flows in Parquet"),
-        ("words.parquet", "it is not a list of flows in Parquet"),
+        ("words.parquet", "its column `start_s` holds string; write whole"),
         ("short.parquet", "line 1: there is no column bytes"),
         ("unsorted.parquet", "line 3: the flow starts before the one in front of it"),
         ("missing.parquet", "No such file"),

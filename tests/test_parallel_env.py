@@ -57,8 +57,9 @@ def test_agents_share_the_link(scenario: Path) -> None:
     env.step(fifth)
     told = [env.step(dict.fromkeys(env.agents, KEPT))[4] for _ in range(80)][30:]
     assert all(one["rate_pps"] == pytest.approx(200) for both in told for one in both.values())
-    rates = [np.mean([both[agent]["throughput_pps"] for both in told]) for agent in env.agents]
-    assert sum(rates) == pytest.approx(250, rel=0.02)
+    # With such losses a retransmission timer expires now and then, so the median counts.
+    totals = [sum(both[agent]["throughput_pps"] for agent in env.agents) for both in told]
+    assert np.median(totals) == pytest.approx(250, rel=0.02)
     losses = [one["loss"] for both in told for one in both.values()]
     assert np.mean(losses) == pytest.approx(3 / 8, abs=0.03)
 

@@ -165,7 +165,7 @@ def test_a_question_like_the_readme_has_about_25_lines_that_fit_80_columns(
     tailroom: Tailroom,
 ) -> None:
     """A smaller question of the same form."""
-    asked = ("--rate", "20Mbps", "--rtt", "40ms", "--flows", 10, "--duration", "10s")
+    asked = ("--rate", "20Mbps", "--rtt", "40ms", "--flows", 10, "--duration", "20s")
     targets = ("--target", "utilization >= 98%", "--target", "queue_delay_s_p99 <= 60ms")
     lines = tailroom("size", *asked, *targets, "--most-loss", "none").output.splitlines()
     # Sentences of a file or a pipe are one line, which can be searched.

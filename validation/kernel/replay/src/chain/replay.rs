@@ -139,7 +139,10 @@ impl<'a> Driver<'a> {
             line_rate: Rate::FASTEST,
             hops: 1,
         };
-        let tcp = transport(&recording.description, &control)?;
+        let mut tcp = transport(&recording.description, &control)?;
+        // An ACK echoes when the kernel sent a packet again, which may be before the sender here does:
+        // that would look like a late original. The kernel took nothing back.
+        tcp.undo = retransmits == Retransmits::AsRecorded;
         let sender = Sender::new(&tcp, send_queue, 1, NO_CHECKPOINTS);
         let mut driver = Driver {
             recording,
