@@ -120,18 +120,29 @@ impl Pacer {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
-    /// 100 ms at 10 packets/s: at 20 packets/s the 60 ms that are left take 30 ms, and at 5 packets/s
-    /// 120 ms.
-    #[test]
-    fn a_rate_that_doubles_in_a_gap_halves_what_is_left_of_it() {
-        let ms = Time::from_milliseconds;
-        for (gap, next) in [(50, 70), (200, 160), (100, 100)] {
-            let mut pacer = Pacer::default();
-            pacer.on_sent_at_rate(ms(0), ms(100), 1);
-            pacer.change_gap(ms(40), ms(0), ms(100), ms(gap));
-            assert_eq!(pacer.wait(ms(40)), Some(ms(next)));
+    proptest! {
+        /// What is left of a gap changes as the time per packet does, at any moment of it.
+        #[test]
+        fn a_rate_that_doubles_in_a_gap_halves_what_is_left_of_it(
+            gap in 1_u64..1_000_000_000,
+            part in 0.0..1.0,
+            factor in 1_u64..100,
+        ) {
+            let at = Time::from_picoseconds;
+            let (now, whole) = ((gap as f64 * part) as u64, 2 * factor * gap);
+            for (after, left) in
+                [(factor * gap, factor * gap - now / 2), (2 * whole, 2 * (whole - now))]
+            {
+                let mut pacer = Pacer::default();
+                pacer.on_sent_at_rate(Time::ZERO, at(whole), 1);
+                pacer.change_gap(at(now), Time::ZERO, at(whole), at(after));
+                let next = pacer.wait(at(now)).expect("something is left").picoseconds();
+                prop_assert!(next.abs_diff(now + left) <= 1, "{next} {now} {left}");
+            }
         }
     }
 
