@@ -66,9 +66,10 @@ def criterion(name: str) -> Criterion:
 
 def test_reno_passes_compared_with_itself(card: Card) -> None:
     reno = card("reno")
-    assert {found.criterion.name: found.verdict for found in reno.findings} == {
-        one.name: "pass" for one in CRITERIA
-    }
+    verdicts = {found.criterion.name: found.verdict for found in reno.findings}
+    # Short flows are compared with CUBIC's, too, which a quick card's few runs do not decide.
+    assert verdicts.pop("short_flows") in ("pass", "undecided")
+    assert verdicts == {one.name: "pass" for one in CRITERIA if one.name != "short_flows"}
     assert reno.compared == ("reno", "cubic")
 
 
