@@ -7,7 +7,7 @@
 //! Packets in flight have a record each. First transmissions leave in the order of their sequence
 //! numbers; retransmissions are listed in the order in which they left. So both orders are known
 //! without sorting. Each record is looked at once, when a packet arrives that left later; if it has not
-//! arrived then, it is one of the [`Suspects`], and detection looks at both ends of these.
+//! arrived then, it is one of the `Suspects`, and detection looks at both ends of these.
 
 use std::collections::VecDeque;
 
