@@ -4,7 +4,6 @@
 //! first RTTs of a round trip exceed the smallest one by an eighth.
 
 use super::Sender;
-use super::slow_start::SlowStart;
 use crate::units::{Time, float};
 
 // Parameters and constants of net/ipv4/tcp_cubic.c.
@@ -123,7 +122,7 @@ impl Sender {
         let has_more = self.next < self.send_queue.packets || self.objects.is_some();
         if self.cwnd < self.ssthresh
             && has_more
-            && let SlowStart::Hystart(_) = &self.slow_start
+            && self.slow_start.hystart().is_some()
             && let Some(rtt) = rtt
         {
             self.ask_hystart(now, rtt);
@@ -141,9 +140,7 @@ impl Sender {
             cwnd_packets: self.cwnd,
             pacing_rate: packet_rate * float(u64::from(self.payload_bytes())),
         };
-        if let SlowStart::Hystart(hystart) = &mut self.slow_start
-            && hystart.on_ack(&event)
-        {
+        if self.slow_start.hystart_mut().is_some_and(|hystart| hystart.on_ack(&event)) {
             self.ssthresh = self.cwnd;
         }
     }

@@ -104,11 +104,22 @@ impl SlowStart {
         }
     }
 
+    /// The state of HyStart, if slow start has it.
+    #[inline]
+    pub fn hystart(&self) -> Option<&Hystart> {
+        if let SlowStart::Hystart(hystart) = self { Some(hystart) } else { None }
+    }
+
+    /// The state of HyStart, if slow start has it.
+    pub fn hystart_mut(&mut self) -> Option<&mut Hystart> {
+        if let SlowStart::Hystart(hystart) = self { Some(hystart) } else { None }
+    }
+
     /// Begins a new slow start after a timeout, and returns the one that it replaces, if it is of
     /// another kind. HyStart++ applies to the first slow start only (RFC 9406 sec. 4.3), because
     /// later ones end at ssthresh; HyStart begins afresh, with the packets below `next` sent.
     pub fn replace_after_timeout(&mut self, now: Time, next: u64) -> Option<SlowStart> {
-        if let SlowStart::Hystart(hystart) = self {
+        if let Some(hystart) = self.hystart_mut() {
             hystart.restart(now, next);
         }
         let is_first_only = matches!(self, SlowStart::HystartPlusPlus(_));
