@@ -368,9 +368,10 @@ def _shorten(values: Values, group: Scenario) -> None:
     for key in ("count", "initial_window", "send_burst"):
         if isinstance(group.get(key), int):
             group[key] = 1 + group[key] % MANY
-    for key in ("header_size", "ack_size"):
+    # An ACK is no smaller than the headers of its host, 52 B with timestamps.
+    for key, size in (("header_size", "40 B"), ("ack_size", "52 B")):
         if key in group:
-            group[key] = "40 B"
+            group[key] = size
     if "packet_size" in group:
         group["packet_size"] = values.draw(st.sampled_from(("1000 B", "576 B", "100 B")))
     if "stop" in group:

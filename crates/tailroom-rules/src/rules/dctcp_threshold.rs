@@ -49,7 +49,8 @@ pub fn queue_mean(lowest: f64, highest: f64, bdp: f64) -> f64 {
     // The queue w - BDP lasts for a time in proportion to w.
     let squares = (highest.powi(2) - low.powi(2)) / 2.0;
     let area = (highest.powi(3) - low.powi(3)) / 3.0 - bdp * squares;
-    area / (squares + bdp * (bdp - lowest).max(0.0))
+    // Rounding takes more than is left of nearly nothing.
+    (area / (squares + bdp * (bdp - lowest).max(0.0))).max(0.0)
 }
 
 /// Queue and utilization with the threshold that the link has. The required limit holds the queue
