@@ -10,7 +10,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tailroom.scenario.json_text import CONTROLS
+from tailroom.scenario.json_text import shown
 
 LONGEST_QUOTE = 80
 """Characters of a stranger's text that a message repeats."""
@@ -20,11 +20,11 @@ MOST_DIGITS = 1_000
 """Digits of a whole number; no finite double has more than 309."""
 
 
-def quoted(text: object) -> str:
+def quoted(content: object) -> str:
     """A stranger's text for a message: at most 80 characters, control characters shown."""
-    whole = str(text)[: LONGEST_QUOTE + 1]
-    shown = CONTROLS.sub(lambda match: ascii(match[0])[1:-1], whole.replace("\n", r"\n"))
-    return shown if len(shown) <= LONGEST_QUOTE else f"{shown[: LONGEST_QUOTE - 3]}..."
+    whole = str(content)[: LONGEST_QUOTE + 1]
+    text = shown(whole.replace("\n", r"\n"))
+    return text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 3]}..."
 
 
 @dataclass(frozen=True)

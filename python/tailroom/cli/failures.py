@@ -12,7 +12,6 @@ from typing import Any
 import typer
 
 from tailroom.arguments import named_as_options
-from tailroom.cli.terminal_text import shown
 from tailroom.errors import (
     ControlError,
     Interrupted,
@@ -24,6 +23,7 @@ from tailroom.errors import (
 )
 from tailroom.libraries import named_if_missing
 from tailroom.scenario.custom_controls import without_own_frames
+from tailroom.scenario.json_text import shown
 
 RUN_FAILED = 1
 TABLE_WRONG = 1

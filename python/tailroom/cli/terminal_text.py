@@ -1,18 +1,6 @@
 """The users' texts on a terminal: control characters are shown, not obeyed."""
 
-from tailroom.scenario.json_text import CONTROLS
-
-
-def shown(text: str) -> str:
-    r"""Returns a text with control characters written as in Python, such as \x1b.
-
-    A title, a name or an exception may come from somebody else's file. A terminal would obey its
-    escape sequences: change colours, the title of the window, or what is on the screen.
-
-    Args:
-        text: The text.
-    """
-    return CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text)
+from tailroom.scenario.json_text import shown
 
 
 def escape(text: str) -> str:

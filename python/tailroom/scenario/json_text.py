@@ -11,6 +11,18 @@ CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 """Control characters except tab and line feed, and those that reverse the direction of text."""
 
 
+def shown(text: str) -> str:
+    r"""Returns a text with control characters written as in Python, such as \x1b.
+
+    A title, a name or an exception may come from somebody else's file. A terminal would obey its
+    escape sequences: change colours, the title of the window, or what is on the screen.
+
+    Args:
+        text: The text.
+    """
+    return CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text)
+
+
 def json_text(content: object) -> str:
     """Returns content as JSON; equal content gives equal text.
 

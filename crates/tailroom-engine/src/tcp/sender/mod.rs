@@ -10,6 +10,7 @@ mod ack_news;
 pub mod blocks;
 pub mod burst;
 pub mod counted_pipe;
+mod departures;
 pub mod ecn;
 mod fast_path;
 pub mod handshake;
@@ -45,8 +46,8 @@ use crate::packet::{Ack, Packet};
 use crate::probe::flow::{Checkpoints, FlowCounters, FlowProbe, FlowState};
 use crate::quantity::PositiveDuration;
 use crate::traffic::objects::Objects;
-use crate::units::{Rate, Time, float};
-use blocks::{BlockPacer, BlockState, HeldPacket};
+use crate::units::{Rate, Time};
+use blocks::BlockPacer;
 use burst::SendBurst;
 use ecn::EcnState;
 pub(super) use fast_path::{FastSender, PlainAck};
@@ -60,11 +61,6 @@ use scoreboard::Scoreboard;
 use slow_start::SlowStart;
 use undo::Undo;
 use window_use::WindowUse;
-
-/// Packets that a sender hands over at most before it asks to be called again, at the same time. A window
-/// may hold a hundred times as many: seconds in which nobody could interrupt the run or see that memory
-/// is used up. (If the window jumps by so much, an ACK that follows closely makes it send all at once.)
-const MOST_AT_ONCE: u64 = 1 << 20;
 
 /// Takes the packets of a sender.
 pub trait PacketSink {
@@ -509,196 +505,5 @@ impl Sender {
             self.rto_deadline = now.saturating_add(self.rtt.rto());
             self.schedule_probe(now);
         }
-    }
-
-    /// Sends the packets that the phase allows.
-    fn send_allowed(&mut self, now: Time, out: &mut impl PacketSink) {
-        match self.phase {
-            Phase::Opening => self.open(now, out),
-            Phase::Open => self.send_new(now, out),
-            Phase::Recovery | Phase::Timeout => self.send_in_recovery(now, out),
-        }
-    }
-
-    /// Sends what the window allows at `now`, outside recovery.
-    pub fn send_more(&mut self, now: Time, out: &mut impl PacketSink) {
-        self.send_new(now, out);
-    }
-
-    /// Sends new data while the window has room, outside recovery.
-    #[inline]
-    fn send_new(&mut self, now: Time, out: &mut impl PacketSink) {
-        let before = self.next;
-        self.fill_window(now, out);
-        self.end_sending(now, before);
-    }
-
-    /// Nothing more may leave at `now`; `before` was the next packet before.
-    #[inline]
-    fn end_sending(&mut self, now: Time, before: u64) {
-        self.pacer.end_burst(now);
-        if self.window_use.is_some() {
-            let is_held_back = self.is_window_limited && self.next < self.send_queue.packets;
-            if self.next > before || is_held_back {
-                self.note_window_use(now);
-            }
-        }
-    }
-
-    #[inline]
-    fn fill_window(&mut self, now: Time, out: &mut impl PacketSink) {
-        let mut in_flight = self.next - self.una - self.scoreboard.sacked();
-        // One comparison of floats per packet; converting the window to an integer costs more.
-        let allowed = self.cwnd + self.limited_transmit() as f64;
-        let window = allowed.min(float(in_flight + MOST_AT_ONCE));
-        let fits = |in_flight: u64| float(in_flight + 1) <= window;
-        self.is_window_limited = true;
-        if self.options.send_burst != SendBurst::SINGLE
-            && fits(in_flight)
-            && !fits(in_flight + self.burst(in_flight) - 1)
-        {
-            let has_data = self.has_new_data(now);
-            if !has_data || self.may_defer(now, self.deferral(in_flight)) {
-                self.is_window_limited = has_data && self.has_data_for_window(in_flight);
-                return;
-            }
-        }
-        while fits(in_flight) {
-            if !self.has_new_data(now) {
-                self.is_window_limited = false;
-                return;
-            }
-            if !self.may_leave(now) {
-                self.is_window_limited =
-                    self.window_use.is_none() && self.has_data_for_window(in_flight);
-                return;
-            }
-            let packet = self.next;
-            self.next += 1;
-            in_flight += 1;
-            self.repair_rule.on_sent();
-            self.transmit(now, packet, false, out);
-        }
-        if window < allowed {
-            self.release_at = now; // for the rest
-        }
-    }
-
-    /// Bytes of data in a packet.
-    fn payload_bytes(&self) -> u32 {
-        self.send_queue.packet_bytes - self.send_queue.header_bytes
-    }
-
-    /// RFC 3042: each of the first two duplicate ACKs allows one new packet. With SACK they already
-    /// reduce the number of packets in flight.
-    #[inline]
-    fn limited_transmit(&self) -> u64 {
-        if self.is_sack { 0 } else { self.duplicates.min(2) }
-    }
-
-    #[inline]
-    fn has_new_data(&mut self, now: Time) -> bool {
-        (self.next < self.send_queue.packets || self.take_objects(now))
-            && now < self.send_queue.stop
-    }
-
-    /// Takes the objects that have arrived by `now`; if there are none, sleeps until the next one.
-    #[inline(never)]
-    fn take_objects(&mut self, now: Time) -> bool {
-        let Some(objects) = &mut self.objects else { return false };
-        let packets = objects.take(now);
-        self.send_queue.packets += packets;
-        if packets == 0 {
-            self.release_at = self.release_at.min(objects.next_arrival());
-        }
-        packets > 0
-    }
-
-    /// Whether pacing allows a packet to leave now; if not, sets the time of the release.
-    #[inline]
-    fn may_leave(&mut self, now: Time) -> bool {
-        if let Some(release) = self.pacer.wait(now) {
-            self.release_at = release.min(self.next_rate_change().max(now));
-            return false;
-        }
-        true
-    }
-
-    /// Paces a packet in blocks or at the control's rate; returns whether the packet is held.
-    #[inline]
-    fn note_paced(&mut self, now: Time, sequence: u64, is_retransmission: bool) -> bool {
-        let CongestionControl::WindowLaw(law) = &self.congestion_control else {
-            self.note_departure(now, sequence, is_retransmission);
-            return false;
-        };
-        let srtt = self.rtt.srtt();
-        let (Some(pacer), Some(blocks)) = (&mut self.blocks, law.blocks(srtt)) else {
-            return false;
-        };
-        let (cwnd_packets, is_slow_start) = (self.cwnd, self.cwnd < self.ssthresh);
-        let state = BlockState { cwnd_packets, is_slow_start, blocks, srtt };
-        let departs = pacer.on_sent(now, state);
-        self.pacer.hold_until(pacer.next_departure());
-        let is_held = departs > now;
-        if is_held {
-            pacer.hold(HeldPacket { departs, sequence, is_retransmission });
-            self.release_at = self.release_at.min(departs);
-        }
-        is_held
-    }
-
-    /// Lets the held packets leave that are due at `now`. A packet that has been acknowledged, since
-    /// it was retransmitted while it was held, does not leave.
-    #[cold]
-    fn release_held(&mut self, now: Time, out: &mut impl PacketSink) {
-        while let Some(held) = self.blocks.as_mut().and_then(|blocks| blocks.release(now)) {
-            if held.sequence >= self.una {
-                self.last_sent = now;
-                self.emit(now, held.sequence, held.is_retransmission, out);
-            }
-        }
-        let next = self.blocks.as_ref().map_or(Time::NEVER, |blocks| blocks.next_held());
-        self.release_at = self.release_at.min(next);
-    }
-
-    #[inline(never)]
-    fn transmit(
-        &mut self,
-        now: Time,
-        sequence: u64,
-        is_retransmission: bool,
-        out: &mut impl PacketSink,
-    ) {
-        self.last_sent = now;
-        if self.options.is_paced_by_control {
-            if self.note_paced(now, sequence, is_retransmission) {
-                self.note_transmission(now, sequence, is_retransmission);
-                return;
-            }
-        } else {
-            self.pace(now, is_retransmission);
-        }
-        self.emit(now, sequence, is_retransmission, out);
-        self.note_transmission(now, sequence, is_retransmission);
-    }
-
-    /// Hands a packet to the network.
-    #[inline]
-    fn emit(
-        &mut self,
-        now: Time,
-        sequence: u64,
-        is_retransmission: bool,
-        out: &mut impl PacketSink,
-    ) {
-        let is_last = sequence + 1 == self.send_queue.packets;
-        let bytes =
-            if is_last { self.send_queue.last_packet_bytes } else { self.send_queue.packet_bytes };
-        self.probe.on_sent(bytes, is_retransmission);
-        if self.rto_deadline == Time::NEVER {
-            self.rto_deadline = now.saturating_add(self.rtt.rto()); // RFC 6298 sec. 5.1
-        }
-        let (ecn, is_cwr) = self.ecn.on_sent(is_retransmission);
-        out.send(Packet { sequence, bytes, sent: now, is_retransmission, ecn, is_cwr });
     }
 }

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tailroom.vectors.sets.linux.case import ack, holds, vector, window, write
-from tailroom.vectors.vector import Vector
+from tailroom.vectors.vector import Expectation, Vector
 
 FILE = "net/ipv4/tcp_cubic.c"
 
@@ -16,47 +16,48 @@ def vectors() -> Iterator[Vector]:
     yield _small_delay()
 
 
-def _train() -> Vector:
-    """20 ACKs, 1.2 ms apart, in the round after the first."""
-    rtt_s, gap_s = 0.04, 0.0012
+TRAIN_RTT_S = 0.04
+
+
+def _round(name: str, title: str, gap_s: float, expected: Expectation) -> Vector:
+    """20 ACKs in the round after the first, `gap_s` apart."""
+    rtt_s = TRAIN_RTT_S
     acks = [ack(2 * rtt_s + gap_s * at, 11 + at, start_s=rtt_s) for at in range(20)]
     return vector(
-        "hystart-train",
-        "A train of ACKs longer than half of the RTT ends slow start",
+        name,
+        title,
         "hystart_update()",
         [write(0, 400, start_s=rtt_s), ack(rtt_s, 10, start_s=rtt_s), *acks],
-        holds(
-            "ssthresh_packets",
-            2 * rtt_s + 19 * gap_s,
-            (37, 38.999),
-            "ACKs at most 2 ms apart; the first one later than (40 ms + up to 1 ms) / 2 = 20.0 to "
-            "20.5 ms after the first is the 18th or the 19th, with a window of 37 or 38",
-            start_s=rtt_s,
-        ),
+        expected,
         file=FILE,
         rtt_s=rtt_s,
     )
+
+
+def _train() -> Vector:
+    gap_s = 0.0012
+    expected = holds(
+        "ssthresh_packets",
+        2 * TRAIN_RTT_S + 19 * gap_s,
+        (37, 38.999),
+        "ACKs at most 2 ms apart; the first one later than (40 ms + up to 1 ms) / 2 = 20.0 to "
+        "20.5 ms after the first is the 18th or the 19th, with a window of 37 or 38",
+        start_s=TRAIN_RTT_S,
+    )
+    title = "A train of ACKs longer than half of the RTT ends slow start"
+    return _round("hystart-train", title, gap_s, expected)
 
 
 def _gaps() -> Vector:
-    """The same number of ACKs, 2.4 ms apart."""
-    rtt_s, gap_s = 0.04, 0.0024
-    acks = [ack(2 * rtt_s + gap_s * at, 11 + at, start_s=rtt_s) for at in range(20)]
-    return vector(
-        "hystart-no-train",
-        "ACKs more than 2 ms apart are no train",
-        "hystart_update()",
-        [write(0, 400, start_s=rtt_s), ack(rtt_s, 10, start_s=rtt_s), *acks],
-        window(
-            2 * rtt_s + 19 * gap_s,
-            40,
-            "hystart_ack_delta_us = 2000; the least of the delays is that of the first ACK, 40 ms, "
-            "so that the delay ends nothing either",
-            start_s=rtt_s,
-        ),
-        file=FILE,
-        rtt_s=rtt_s,
+    gap_s = 0.0024
+    expected = window(
+        2 * TRAIN_RTT_S + 19 * gap_s,
+        40,
+        "hystart_ack_delta_us = 2000; the least of the delays is that of the first ACK, 40 ms, "
+        "so that the delay ends nothing either",
+        start_s=TRAIN_RTT_S,
     )
+    return _round("hystart-no-train", "ACKs more than 2 ms apart are no train", gap_s, expected)
 
 
 def _delay(rtt_then_s: float, ssthresh: int) -> Vector:
