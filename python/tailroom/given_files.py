@@ -36,12 +36,14 @@ class FileReader:
         wanted: What to give instead of a file that is none of this kind.
         most_bytes: Largest text, in bytes, once it is decompressed.
         shorter: How to make a file shorter.
+        most_values: Most values of JSON.
     """
 
     error: Callable[[str], Exception]
     wanted: str
     most_bytes: int
     shorter: str
+    most_values: int = MOST_VALUES
 
     def text(self, path: str | PathLike[str], *, may_be_packed: bool = False) -> str:
         """Returns the text of a file, without a mark of byte order.
@@ -82,8 +84,8 @@ class FileReader:
             Exception: `error` of what is wrong: it is no JSON, nested too deeply, or has too many
                 values or too long numbers.
         """
-        if text.count(",") > MOST_VALUES:
-            raise self.error(f"has more than {MOST_VALUES:,} values; {self.shorter}")
+        if text.count(",") > self.most_values:
+            raise self.error(f"has more than {self.most_values:,} values; {self.shorter}")
         try:
             return json.loads(text, parse_int=_whole)
         except json.JSONDecodeError as error:

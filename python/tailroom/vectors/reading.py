@@ -19,7 +19,9 @@ NOT_VECTORS = ("index.json", "schema.json")
 
 
 MOST_BYTES = 200_000_000
-"""Length of a file that is read; all results of tailroom have 9 MB."""
+"""Length of a file that is read; all results of tailroom have 10 MB."""
+MOST_VALUES = 15_000_000
+"""Values of such a file; those of tailroom have 600,000."""
 
 
 @dataclass(frozen=True)
@@ -134,6 +136,7 @@ def _read(file: Path) -> _Node:
         wanted="a JSON file",
         most_bytes=MOST_BYTES,
         shorter="leave out samples that repeat a value, or give fewer vectors at a time",
+        most_values=MOST_VALUES,
     )
     return _Node(reader.json(reader.text(file)), str(file))
 

@@ -104,7 +104,8 @@ source = {{ kind = "objects", arrivals_per_second = 60, size = "60 kB" }}
             );
             let summary = run(&text, 1).summary;
             let window = summary.flows[0].cwnd_packets_mean.expect("it has a window");
-            assert!(window < 1_500.0, "{name}, paced {pacing}: {window}");
+            let most = if name == "hybla" { 900.0 * 3.0 / 2.0 } else { 900.0 };
+            assert!(window < most, "{name}, paced {pacing}: {window}");
         }
     }
 }

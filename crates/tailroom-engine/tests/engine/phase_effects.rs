@@ -88,7 +88,7 @@ fn flows_over_three_links_get_less_than_flows_over_one() {
 fn locked_phases_favor_flows_over_three_links_and_the_run_warns() {
     let summary = run(&three_links(OFF), 1);
     // Without locked phases they get less than half. How much more depends on how windows grow.
-    assert!(goodput_mbps(&summary, "long") > goodput_mbps(&summary, "at_a"));
+    assert!(goodput_mbps(&summary, "long") > 1.25 * goodput_mbps(&summary, "at_a"));
     for group in ["long", "at_a", "at_b", "at_c"] {
         assert!(has_phase_warning(&summary, group), "{:?}", summary.warnings);
     }
