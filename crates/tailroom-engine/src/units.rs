@@ -9,10 +9,11 @@ use std::ops::{Add, AddAssign, Sub};
 /// Picoseconds in one second.
 pub const PICOSECONDS_PER_SECOND: u64 = 1_000_000_000_000;
 
-/// Converts a count to a float. The conversion of a signed integer is one instruction instead of
-/// six.
+/// Converts a count below 2^63 to a float. The conversion of a signed integer is one instruction instead
+/// of six.
 #[inline]
 pub fn float(count: u64) -> f64 {
+    debug_assert!(count <= i64::MAX.cast_unsigned(), "a count without end is no number");
     count.cast_signed() as f64
 }
 

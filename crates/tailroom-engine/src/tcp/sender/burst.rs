@@ -87,7 +87,7 @@ impl Deferral {
     /// `None` if it is not known.
     pub(super) fn is_due(self, now: Time, left: DataLeft, first_sent: Option<Time>) -> bool {
         let is_end = match left {
-            DataLeft::Exactly(packets) => packets == 1 || float(packets) <= self.window,
+            DataLeft::Exactly(packets) => packets == 1 || packets <= self.window as u64,
             DataLeft::UpTo(packets) => packets == 1,
         };
         if is_end || now.since(self.last_sent) > PATIENCE {
@@ -233,10 +233,12 @@ mod tests {
         // At an RTT of 1 ms, half of it counts.
         let near = |now: u64| deferral(now, 1_000).is_due(at(now), more, Some(Time::ZERO));
         assert_eq!([499, 500].map(near), [false, true]);
-        // A single packet, or the end of the data if the window has room for it.
-        let left =
-            [DataLeft::UpTo(1), DataLeft::UpTo(2), DataLeft::Exactly(2), DataLeft::Exactly(3)];
-        assert_eq!(left.map(|left| is_due(9_500, 9_500, left)), [false, true, false, true]);
+        // A single packet, or the end of the data if the window has room for it; a flow without end has
+        // none.
+        let exactly = [2, 3, u64::MAX - 100].map(DataLeft::Exactly);
+        assert_eq!(exactly.map(|left| is_due(9_500, 9_500, left)), [false, true, true]);
+        let up_to = [1, 2].map(DataLeft::UpTo);
+        assert_eq!(up_to.map(|left| is_due(9_500, 9_500, left)), [false, true]);
         // Without times of packets the ACK is taken to be due.
         assert!(deferral(0, 10_000).is_due(at(900), more, None));
     }
