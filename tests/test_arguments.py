@@ -100,8 +100,8 @@ def test_targets_has_one_name_in_python_and_in_commands(tailroom: Tailroom, func
 
 
 def test_what_is_not_known_is_refused_with_the_librarys_errors(small: Path) -> None:
-    result = tr.run(small)
-    series = tr.run(small, series_samples=10)
+    result = tr.run(small, series_samples=None)
+    series = tr.run(small)
     refused: list[Callable[[], object]] = [
         lambda: tr.load("/nope"),
         lambda: tr.predict(small, models=["nothing"]),

@@ -166,7 +166,7 @@ def test_wrong_questions_about_the_warm_up(small: Path) -> None:
         with pytest.raises(ValueError, match=message):
             tr.warm_up(result, **options)
     with pytest.raises(ValueError, match="no time series"):
-        tr.warm_up(tr.run(small))
+        tr.warm_up(tr.run(small, series_samples=None))
     with pytest.raises(ValueError, match="too few"):
         tr.warm_up(tr.run(small, series_samples=10))
 

@@ -337,6 +337,7 @@ class AuroraEnv(gymnasium.Env[NDArray[np.float32], NDArray[np.float32]]):
             every=self._interval_s / 2,
             seed=run_seed,
             set=given.pop("set", None),
+            series_samples=None,
         )
         self._learner.begin(self._run, float(given.pop("rate_pps", drawn)))
         if given:

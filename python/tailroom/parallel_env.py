@@ -106,6 +106,7 @@ class ParallelAuroraEnv(ParallelEnv[str, NDArray[np.float32], NDArray[np.float32
             every=self._interval_s / 2,
             seed=int(self._random.integers(2**31)),
             set=(options or {}).get("set"),
+            series_samples=None,
         )
         for learner in self._learners.values():
             learner.begin(self._run, float(self._random.uniform(*env.RATES_PPS)))

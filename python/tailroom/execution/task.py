@@ -6,11 +6,8 @@ from typing import Protocol
 from tailroom import _engine
 from tailroom.errors import RunError
 from tailroom.scenario.scenario import Scenario
-from tailroom.simulation.engine_run import simulate
+from tailroom.simulation.engine_run import SAMPLES_BY_DEFAULT, simulate
 from tailroom.storage.run import Run, as_run
-
-SERIES_SAMPLES = 500
-"""Samples of the time series that are kept if the scenario asks for none."""
 
 
 class Flag(Protocol):
@@ -69,7 +66,7 @@ def run_task(task: Task, cancelled: Flag) -> Run:
         if cancelled.is_set():
             raise Cancelled
 
-    samples = SERIES_SAMPLES if any(name.endswith("_series") for name in task.keep) else None
+    samples = SAMPLES_BY_DEFAULT if any(name.endswith("_series") for name in task.keep) else None
     result = simulate(task.source, seed=task.seed, progress=check, series_samples=samples)
     if result.summary["scenario_hash"] != task.scenario_hash:
         raise RunError(

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from tailroom.simulation.result_types import RunWarning, Summary, Timing
 
+SAMPLES_BY_DEFAULT = 500
+"""Samples of the time series that are kept if neither scenario nor caller asks for others."""
 MOST_SERIES_ROWS = 5_000_000
 """Maximum number of rows of series that are recorded without a request of the scenario; about
 200 MB."""
@@ -38,7 +40,7 @@ def run(  # noqa: PLR0913 - each is one option of a run
     seed: int | None = None,
     set: Mapping[str, object] | None = None,  # noqa: A002
     progress: Callable[[Progress], object] | None = None,
-    series_samples: int | None = None,
+    series_samples: int | None = SAMPLES_BY_DEFAULT,
     congestion: Congestion | None = None,
     disciplines: Disciplines | None = None,
     sources: Sources | None = None,
@@ -60,7 +62,8 @@ def run(  # noqa: PLR0913 - each is one option of a run
         progress: Called with a `Progress` at most ten times a second. An exception that it raises
             ends the run.
         series_samples: Number of instants, at least 1, at which time series are recorded if the
-            scenario has no `[series]`; fewer above 10,000 flows. Recording changes no other result.
+            scenario has no `[series]`; `None` for none. Fewer above 10,000 flows. Recording changes
+            no other result.
         congestion: Congestion controls by the name of their group of flows: a class of your own
             (see `CongestionControl` and `RateBasedControl`), a function that makes a control for
             each flow, a name as in a scenario file (`"cubic"`, `"module:Class"`), or a table with a

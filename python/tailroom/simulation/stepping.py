@@ -23,7 +23,7 @@ from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.toml_values import plain
 from tailroom.scenario.trust import allowing
 from tailroom.simulation.action_log import Action, ActionLog
-from tailroom.simulation.engine_run import result_of, with_series
+from tailroom.simulation.engine_run import SAMPLES_BY_DEFAULT, result_of, with_series
 from tailroom.simulation.run_warnings import warn
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ class Simulation:
         seed: int | None = None,
         acts_on: Sequence[str] = (),
         set: Mapping[str, object] | None = None,  # noqa: A002
-        series_samples: int | None = None,
+        series_samples: int | None = SAMPLES_BY_DEFAULT,
         congestion: Congestion | None = None,
         disciplines: Disciplines | None = None,
         sources: Sources | None = None,
@@ -77,7 +77,8 @@ class Simulation:
                 links need not be named. A run without actions then has the same statistics, but
                 a sample of the series at the very instant of a departure is taken before it.
             set: Values that replace those of the scenario, by dotted key.
-            series_samples: Number of samples of the time series, if the scenario has no `[series]`.
+            series_samples: Number of samples of the time series, if the scenario has no `[series]`;
+                `None` for none.
             congestion: Congestion controls by the name of their group of flows. A flow can be
                 acted on under `"stepped"`.
             disciplines: Queue disciplines of your own by the name of their link.

@@ -64,7 +64,9 @@ class Predictions(AnyResult):
 
     Their table `models` has one row per model: `model`, a column per quantity (null if the model
     does not predict it), `required_for`, `failing` (the number of assumptions that do not hold),
-    and `why_not` (the reason why a model does not apply). The picture is the required buffers.
+    and `why_not` (the reason why a model does not apply). Their table `assumptions` has a row per
+    model and assumption: `model`, `statement`, `holds`, and `found` (what the scenario has
+    instead). The picture is the required buffers.
     """
 
     link: Bottleneck
@@ -95,7 +97,10 @@ class Predictions(AnyResult):
 
     @property
     def _tables(self) -> Tables:
-        return {"models": lambda: _table(self.answers)}
+        return {
+            "models": lambda: _table(self.answers),
+            "assumptions": lambda: _assumptions(self.answers),
+        }
 
     def __getitem__(self, name: str) -> Prediction:
         """The prediction of the model of this name.
@@ -187,7 +192,8 @@ def predict(  # noqa: PLR0913 - keyword arguments
         scenario: Path of a scenario file, or a scenario built in Python.
         link: Name of the link; if left out, the link that its traffic fills first.
         target: The requirement on utilization and loss that the required buffers meet.
-        models: Names of the models to evaluate; all models if left out.
+        models: Names of the models to evaluate, which warn where an assumption does not hold; all
+            models if left out.
         seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
@@ -203,7 +209,8 @@ def predict(  # noqa: PLR0913 - keyword arguments
     with allowing(code=allow_code, files=allow_files):
         source = Scenario.of(scenario, set, congestion)
     found = predict_source(source, link=link, target=target, only=models, seed=seed)
-    warn(found.warnings)
+    if models is not None:
+        warn(found.warnings)
     return found
 
 
@@ -340,7 +347,8 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
             `tr.Axis("links.core.queue.limit", (10, 20))` for packets.
         link: Name of the link; if left out, the link that its traffic fills first.
         target: The requirement on utilization and loss that the required buffers meet.
-        models: Names of the models to evaluate; all models if left out.
+        models: Names of the models to evaluate, which warn where an assumption does not hold; all
+            models if left out.
         seed: Replaces the scenario's seed.
         set: Replaces values of the scenario, as `tailroom.run` does.
         congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
@@ -368,7 +376,8 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
         for value in axis.values
     )
     curves = Curves(axis, tuple(points), _simulated(source, axis, seed, seeds, progress))
-    warn(curves.warnings)
+    if names is not None:
+        warn(curves.warnings)
     return curves
 
 
@@ -401,6 +410,20 @@ def _warning(answer: Answer) -> "RunWarning":
     name, failing = answer.model.name, answer.failing
     statements = "; ".join(f"{one.statement} (here {one.found})" for one in failing)
     return warning("assumptions_fail", name, f"{name}: does not hold here: {statements}")
+
+
+def _assumptions(answers: Sequence[Answer]) -> "pa.Table":
+    import pyarrow as pa  # noqa: PLC0415 - predictions alone need no tables
+
+    rows = [(answer.model.name, one) for answer in answers for one in answer.assumptions]
+    return pa.table(
+        {
+            "model": pa.array([name for name, _ in rows], pa.string()),
+            "statement": pa.array([one.statement for _, one in rows], pa.string()),
+            "holds": pa.array([one.holds for _, one in rows], pa.bool_()),
+            "found": pa.array([one.found for _, one in rows], pa.string()),
+        }
+    )
 
 
 def _table(answers: Sequence[Answer]) -> "pa.Table":
