@@ -113,7 +113,7 @@ def test_a_notebook_shows_the_picture_of_a_plot(shown: dict[str, object]) -> Non
 
 
 def test_a_result_without_series_is_shown_as_a_table_alone(small: Path) -> None:
-    result = tr.run(small)
+    result = tr.run(small, series_samples=None)
     assert _read(result).pictures == []
 
 

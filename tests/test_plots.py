@@ -259,7 +259,7 @@ def test_no_arrivals_no_picture(recorded: tr.Result) -> None:
 
 def test_no_series_no_picture(small: Path) -> None:
     with pytest.raises(ValueError, match="no series was recorded"):
-        tr.run(small).plot()
+        tr.run(small, series_samples=None).plot()
 
 
 def test_unknown_kind_is_named(recorded: tr.Result) -> None:

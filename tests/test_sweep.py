@@ -273,7 +273,7 @@ def test_series_that_were_not_kept_are_run_for(scenario: Path, store: Path) -> N
     key = tr.sweep(scenario, store=store, seeds=2).record.points[0]["runs"][1]
     series = tr.Store(store).table(key, "link_series")
     assert series is not None
-    alone = tr.run(scenario, seed=2, series_samples=task.SERIES_SAMPLES).link_series
+    alone = tr.run(scenario, seed=2).link_series
     assert alone is not None
     assert series.to_pydict() == alone.to_pydict()
 

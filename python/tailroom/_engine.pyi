@@ -161,11 +161,14 @@ class Scenario:
         seed: int | None = None,
         progress: Callable[[float, float], object] | None = None,
         find_control: _FindControl | None = None,
+        samples: int | None = None,
         series: bool = False,
     ) -> _Answer:
         """Runs the scenario from start to end without holding the interpreter's lock.
 
-        With `series`, the answer has all time series as JSON.
+        `samples` is the number of samples of the time series if the scenario asks for none; fewer
+        where so many would take more than a twentieth of its memory. With `series`, the answer has
+        all time series as JSON.
         """
     def steps(
         self,
@@ -173,6 +176,7 @@ class Scenario:
         acts_on: Sequence[str],
         seed: int | None = None,
         find_control: _FindControl | None = None,
+        samples: int | None = None,
     ) -> Steps:
         """Opens a run in steps of `every`; packets wait to be served at the links of `acts_on`."""
 

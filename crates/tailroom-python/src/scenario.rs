@@ -9,6 +9,7 @@ use pyo3::types::{PyDict, PyList};
 use tailroom_engine::model_input::ModelInput;
 use tailroom_engine::network::Network;
 use tailroom_engine::scenario::{self, FileLoader, NoFiles, Scenario};
+use tailroom_engine::units::Time;
 use tailroom_rules::reading::Bottlenecks;
 use toml::{Table, Value};
 
@@ -31,6 +32,9 @@ pub(crate) struct PyScenario {
 
 /// A scenario of more bytes is long: to read it takes some hundredths of a second.
 const LONG_BYTES: usize = 100_000;
+
+/// Memory of a sample of a link or a flow, and of the column that is made of it.
+const SAMPLE_BYTES: u64 = 50;
 
 #[pymethods]
 impl PyScenario {
@@ -162,20 +166,23 @@ impl PyScenario {
     ///
     /// `progress` is called with the completed fraction of the run and the simulated seconds, at
     /// most ten times per second; an exception in it ends the run. `find_control` finds the
-    /// controls of this run. With `series`, the answer has all time series as JSON.
-    #[pyo3(signature = (seed=None, progress=None, find_control=None, series=false))]
+    /// controls of this run. `samples` is the number of samples of the time series if the scenario
+    /// asks for none. With `series`, the answer has all time series as JSON.
+    #[pyo3(signature = (seed=None, progress=None, find_control=None, samples=None, series=false))]
     fn run<'py>(
         &self,
         py: Python<'py>,
         seed: Option<u64>,
         progress: Option<Py<PyAny>>,
         find_control: Option<Py<PyAny>>,
+        samples: Option<u64>,
         series: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let code = self.code(py, find_control);
         let (results, series) = py.detach(|| {
             error::catch_panics(|| {
-                let network = self.network(&code, seed)?;
+                let mut network = self.network(&code, seed)?;
+                sample(&mut network, samples);
                 let results = code.blame(run::simulate(&network, Observer::new(progress)))?;
                 let series = series.then(|| run::all_series(&network, &results)).flatten();
                 Ok((results, series))
@@ -186,7 +193,7 @@ impl PyScenario {
 
     /// Opens a run in steps of `every`, a time with its unit. Packets wait to be served at the links
     /// of `acts_on`, so that they can be acted on.
-    #[pyo3(signature = (every, acts_on, seed=None, find_control=None))]
+    #[pyo3(signature = (every, acts_on, seed=None, find_control=None, samples=None))]
     fn steps(
         &self,
         py: Python<'_>,
@@ -194,12 +201,14 @@ impl PyScenario {
         acts_on: Vec<String>,
         seed: Option<u64>,
         find_control: Option<Py<PyAny>>,
+        samples: Option<u64>,
     ) -> PyResult<PySteps> {
         let step_interval = Some(steps::read_interval(every)?);
         let code = self.code(py, find_control);
         Ok(py.detach(|| {
             error::catch_panics(|| {
                 let mut network = self.network(&code, seed)?;
+                sample(&mut network, samples);
                 network.step_interval = step_interval;
                 for name in acts_on {
                     let links = network.links.iter_mut();
@@ -233,6 +242,16 @@ impl PyScenario {
     fn network(&self, code: &PythonCode, seed: Option<u64>) -> Result<Network, Failure> {
         Ok(code.find_all(Arc::unwrap_or_clone(self.seeded(seed)?))?.resolve()?)
     }
+}
+
+/// Records the time series of a network that asks for none; with fewer samples where so many would
+/// take more than a twentieth of its memory.
+fn sample(network: &mut Network, samples: Option<u64>) {
+    let Some(samples) = samples else { return };
+    let rows = (network.links.len() + network.flows.len()) as u64;
+    let most = network.memory_limit_bytes / (20 * SAMPLE_BYTES * rows.max(1));
+    let every = network.duration.picoseconds() / samples.min(most).max(1);
+    network.series_interval.get_or_insert(Time::from_picoseconds(every.max(1)));
 }
 
 fn to_python(py: Python<'_>, value: Value) -> PyResult<Bound<'_, PyAny>> {

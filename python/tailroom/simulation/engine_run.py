@@ -29,9 +29,6 @@ if TYPE_CHECKING:
 
 SAMPLES_BY_DEFAULT = 500
 """Samples of the time series that are kept if neither scenario nor caller asks for others."""
-MOST_SERIES_ROWS = 5_000_000
-"""Maximum number of rows of series that are recorded without a request of the scenario; about
-200 MB."""
 
 
 def run(  # noqa: PLR0913 - each is one option of a run
@@ -62,8 +59,8 @@ def run(  # noqa: PLR0913 - each is one option of a run
         progress: Called with a `Progress` at most ten times a second. An exception that it raises
             ends the run.
         series_samples: Number of instants, at least 1, at which time series are recorded if the
-            scenario has no `[series]`; `None` for none. Fewer above 10,000 flows. Recording changes
-            no other result.
+            scenario has no `[series]`; `None` for none. Fewer where they would take more than a
+            twentieth of `memory_limit`. Recording changes no other result.
         congestion: Congestion controls by the name of their group of flows: a class of your own
             (see `CongestionControl` and `RateBasedControl`), a function that makes a control for
             each flow, a name as in a scenario file (`"cubic"`, `"module:Class"`), or a table with a
@@ -126,12 +123,12 @@ def simulate(
     `progress` is called with the fraction done and the simulated time in seconds.
     """
     SEED.check("seed", seed)
+    SERIES_SAMPLES.check("series_samples", series_samples)
     read = scenario.handle
-    recorded = with_series(scenario, read, series_samples)
     controls = OneEach(scenario.controls.find)
     with scenario.named_in_errors():
         started = time.perf_counter()
-        answer = recorded.run(seed, progress, controls.find)
+        answer = read.run(seed, progress, controls.find, series_samples)
         wall_s = time.perf_counter() - started
     return result_of(scenario, read, answer, shared=controls.shared, seed=seed, wall_s=wall_s)
 
@@ -148,7 +145,7 @@ def result_of(  # noqa: PLR0913 - each is what is known of a run
     """Returns the result of a run.
 
     Args:
-        scenario: The scenario, without the series that only this run recorded.
+        scenario: The scenario.
         read: The same as the engine has read it.
         answer: What the engine returned.
         shared: Names of the user's controls of which several flows share an object.
@@ -202,30 +199,6 @@ def _table_maker(
 ) -> Callable[[], "pa.Table"]:
     """Returns a function that makes the Arrow table; a `LazyTable` calls it."""
     return lambda: arrow_table(columns.arrays(), labels_of(name, summary))
-
-
-def with_series(
-    scenario: Scenario, read: _engine.Scenario, samples: int | None
-) -> _engine.Scenario:
-    """Adds an interval for the time series if the scenario has none.
-
-    Args:
-        scenario: The scenario.
-        read: The same as the engine has read it.
-        samples: Number of samples; none are added if left out.
-
-    Raises:
-        ArgumentError: The number is not a whole number, or out of range.
-    """
-    SERIES_SAMPLES.check("series_samples", samples)
-    if samples is None or "series" in (document := read.resolved):
-        return read
-    flows = sum(group["count"] for group in document["flows"].values())
-    # Without flows the engine refuses the scenario.
-    samples = max(1, min(samples, MOST_SERIES_ROWS // max(1, flows)))
-    number, unit = document["duration"].split()
-    interval = f"{float(number) / samples:.12f} {unit}"
-    return scenario.replacing({"series.interval": interval}).handle
 
 
 def _timing(measured: NamedValues, wall_s: float) -> NamedValues:

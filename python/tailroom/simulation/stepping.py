@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, TypeAlias
 
 from tailroom._engine import Seen, Steps
-from tailroom.arguments import SEED
+from tailroom.arguments import SEED, SERIES_SAMPLES
 from tailroom.errors import ArgumentError, ControlError, ScenarioError
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.custom_disciplines import Disciplines
@@ -23,7 +23,7 @@ from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.toml_values import plain
 from tailroom.scenario.trust import allowing
 from tailroom.simulation.action_log import Action, ActionLog
-from tailroom.simulation.engine_run import SAMPLES_BY_DEFAULT, result_of, with_series
+from tailroom.simulation.engine_run import SAMPLES_BY_DEFAULT, result_of
 from tailroom.simulation.run_warnings import warn
 
 if TYPE_CHECKING:
@@ -94,6 +94,7 @@ class Simulation:
         with allowing(code=allow_code, files=allow_files):
             self._scenario = Scenario.of(scenario, set, congestion, disciplines, sources)
         SEED.check("seed", seed)
+        SERIES_SAMPLES.check("series_samples", series_samples)
         self._seed = seed
         self._every = _with_unit(plain("every", every), "s")
         self._acts_on = (acts_on,) if isinstance(acts_on, str) else tuple(acts_on)
@@ -108,9 +109,8 @@ class Simulation:
         self._series_samples = series_samples
         read = self._scenario.handle
         with self._scenario.named_in_errors():
-            recorded = with_series(self._scenario, read, series_samples)
-            self._run: Steps | None = recorded.steps(
-                self._every, self._acts_on, seed, self._controls.find
+            self._run: Steps | None = read.steps(
+                self._every, self._acts_on, seed, self._controls.find, series_samples
             )
         self._read = read
         self._links = tuple(self._run.links)
