@@ -25,6 +25,9 @@ use crate::queue::fair::{Fair, FairParams, FairScheduler};
 use crate::queue::{LinkInfo, QueueConfig, SchedulerQueue};
 use crate::units::Time;
 
+/// A priority load of 1 is no longer a number other than 0 when it has halved so often; packets that wait
+/// take a few intervals each.
+const MOST_STEPS: u32 = 100_000;
 /// Weight of an interval's priority load in its exponential average; not from a paper.
 const PRIORITY_LOAD_WEIGHT: f64 = 0.5;
 
@@ -111,9 +114,11 @@ impl FlowAdmission {
 
     /// Ends the intervals up to `now`.
     fn advance(&mut self, now: Time) {
+        let mut steps = 0;
         while self.interval_end <= now {
             let end = self.interval_end;
             self.meter.serve_until(end);
+            let load_before = self.priority_load;
             for (name, value) in self.meter.queue.gauges(end) {
                 match name {
                     "fair_rate_bps" => self.fair_rate = value,
@@ -123,8 +128,21 @@ impl FlowAdmission {
                     _ => {}
                 }
             }
-            self.meter.queue.restart_gauges(end);
-            self.interval_end = end.saturating_add(self.spec.interval.time());
+            let interval = self.spec.interval.time();
+            self.interval_end = end.saturating_add(interval);
+            // Of intervals in which nothing happens, only the last matters once the average is at rest.
+            let still_until = now.min(self.meter.is_still_until(end));
+            let is_settled = load_before.to_bits() == self.priority_load.to_bits();
+            let mut begin = end;
+            if is_settled && self.interval_end <= still_until {
+                let rest = still_until.since(self.interval_end).picoseconds();
+                let rest = rest / interval.picoseconds() * interval.picoseconds();
+                begin += Time::from_picoseconds(rest);
+                self.interval_end += Time::from_picoseconds(rest);
+            }
+            self.meter.queue.restart_gauges(begin);
+            debug_assert!(steps < MOST_STEPS, "{steps} intervals in an event");
+            steps += 1;
         }
         self.meter.serve_until(now);
     }
@@ -155,6 +173,12 @@ impl Meter {
                 link.rate_period,
             ),
         }
+    }
+
+    /// Until when nothing happens after `now`, if no packet arrives.
+    fn is_still_until(&self, now: Time) -> Time {
+        let free = self.queue.free_since();
+        free.map_or(self.queue.next_service(), |at| if at > now { at } else { Time::NEVER })
     }
 
     fn on_arrival(&mut self, packet: &Transit) {

@@ -92,6 +92,16 @@ impl BottleneckedFlows {
         self.pending.push(Reverse(Change { time, is_end: true, peak_rate }));
     }
 
+    /// The flows in progress when they were last counted.
+    pub fn in_progress(&self) -> u64 {
+        self.in_progress
+    }
+
+    /// When the next flow begins or ends, as far as that is known; [`Time::NEVER`] otherwise.
+    pub fn next_change(&self) -> Time {
+        self.pending.peek().map_or(Time::NEVER, |next| next.0.time)
+    }
+
     /// Counts up to `now`; the link had `spare` bit/s left since the last call.
     pub fn pass(&mut self, now: Time, spare: f64) {
         self.bottlenecked = self.count_bottlenecked(spare);

@@ -436,6 +436,19 @@ impl Link {
         self.probe.accepted_bytes() - backlog_bytes
     }
 
+    /// Until when no packet leaves after `now` and the rate stays as it is, if nothing arrives.
+    pub(crate) fn is_still_until(&mut self, now: Time) -> Time {
+        self.advance(now);
+        let waiting = match &self.queue {
+            LinkQueue::Fifo { fifo, .. } => fifo.next_start(),
+            LinkQueue::Served(queue) => queue.next_service(),
+        };
+        let busy_until = self.transmitter.busy_until;
+        let is_sending = busy_until > now && waiting == Time::NEVER;
+        let departure = if is_sending { busy_until } else { waiting };
+        departure.min(self.transmitter.serializer.next_change(now))
+    }
+
     /// The capacity that the link has left unused since the start of the run, in bit * ps / s. The
     /// rest of the capacity is what it has sent; of a packet in transmission, the bits that have
     /// left. A shaper, or a policer that is slower, has used the tokens that did not find the bucket

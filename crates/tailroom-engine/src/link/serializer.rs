@@ -101,6 +101,12 @@ impl Serializer {
         Rate::from_bits_per_second(bits)
     }
 
+    /// When the rate changes after `time`, or a period ends; [`Time::NEVER`] if it stays.
+    pub fn next_change(&self, time: Time) -> Time {
+        let schedule = self.schedule.as_ref();
+        schedule.map_or(Time::NEVER, |schedule| time.saturating_add(schedule.rate_at(time).1))
+    }
+
     /// When the transmission of `bytes` that begins at `start` ends; [`Time::NEVER`] if the
     /// schedule leaves the link standing still for good, or if it begins after all runs.
     #[inline]
@@ -318,6 +324,14 @@ impl RateSchedule {
             }
             work -= possible.min(work);
             time = time.saturating_add(span);
+            if let Some(period) = self.period.filter(|period| time >= *period) {
+                // A packet may take millions of periods that carry a bit each.
+                let whole = work.saturating_sub(1) / self.period_capacity.max(1);
+                let periods = u64::try_from(whole).unwrap_or(u64::MAX);
+                let passed = period.picoseconds().saturating_mul(periods);
+                time = time.saturating_add(Time::from_picoseconds(passed));
+                work -= if time < Time::AFTER_ALL_RUNS { whole * self.period_capacity } else { 0 };
+            }
         }
         Time::NEVER
     }
@@ -381,6 +395,38 @@ mod tests {
         };
         // 750 bytes a period: 1500 bytes take exactly two.
         assert_eq!(schedule.finish(Time::ZERO, 1_500), Time::from_milliseconds(2_000));
+    }
+
+    /// The link carries a bit in the first microsecond of each millisecond. A packet may begin half-way through
+    /// that microsecond, or behind it.
+    #[test]
+    fn a_packet_may_take_as_many_periods_as_it_has_bits() {
+        let megabit = Rate::from_bits_per_second(1_000_000);
+        let nothing = Rate::from_bits_per_second(0);
+        let us = |time: u64| Time::from_picoseconds(time * 1_000_000);
+        let changes = [(0, megabit), (1, nothing)].map(|(at, rate)| RateChange::new(us(at), rate));
+        let schedule = Serializer::new(megabit, &changes, Some(us(1_000))).schedule;
+        let schedule = schedule.expect("the rate changes");
+        let half = Time::from_picoseconds(5_000_500_000);
+        for bytes in [1, 2, 1_000, 65_535_u32] {
+            let bits = u64::from(bytes) * 8;
+            let expected = half + us(1_000 * bits);
+            assert_eq!(schedule.finish(half, bytes), expected, "{bytes} B");
+            let whole = us(5_000 + 1_000 * (bits - 1) + 1);
+            assert_eq!(schedule.finish(us(5_000), bytes), whole, "{bytes} B");
+            assert_eq!(schedule.finish(us(1), bytes), us(1_000 * bits + 1), "{bytes} B");
+        }
+        // At a millionth of a bit in a period the packet ends after all runs.
+        let slow = Serializer::new(
+            Rate::from_bits_per_second(1),
+            &[
+                RateChange::new(us(0), Rate::from_bits_per_second(1)),
+                RateChange::new(us(1), nothing),
+            ],
+            Some(us(1_000)),
+        );
+        let end = slow.schedule.expect("the rate changes").finish(us(0), 1_500);
+        assert!(end >= Time::AFTER_ALL_RUNS);
     }
 
     #[test]

@@ -34,6 +34,9 @@ pub use recent_flows::FlowPackets;
 use recent_flows::RecentFlows;
 pub use spec::{Frees, PoolMember, PoolSpec};
 
+/// Many more looks of a policy than there are queues and packets whose memory is freed between two events.
+const MOST_LOOKS: u32 = 1 << 22;
+
 /// The memory that a packet asks for, in cells.
 pub type Cells = u32;
 
@@ -288,19 +291,27 @@ impl Pool {
     /// Lets the policy look at its queues whenever it was due to by `now`: what is freed then is free,
     /// and what arrives then is still to come.
     fn look_until(&mut self, now: Time) {
+        let mut looks = 0_u32;
         while self.next_look <= now {
+            looks += 1;
+            debug_assert!(looks < MOST_LOOKS, "{looks} looks in an event");
             let at = self.next_look;
             self.next_look = at.saturating_add(self.look_interval);
             self.free(at);
+            let mut is_still = true;
             for (state, queue) in self.states.iter_mut().zip(&mut self.members) {
-                *state = QueueState { held: queue.shared(), freed: queue.freed };
+                let seen = QueueState { held: queue.shared(), freed: queue.freed };
+                is_still &= *state == seen;
+                *state = seen;
                 queue.freed = 0;
             }
-            self.policy.look(&self.states, self.shared - self.shared_occupied);
-            if self.states.iter().all(|state| *state == QueueState::default()) {
-                // Nothing arrives before `now`: what it would see until then is the same.
+            let changes = self.policy.look(&self.states, self.shared - self.shared_occupied);
+            if is_still && !changes {
+                // Nothing arrives before `now`: what it would see is the same until memory is freed.
+                let releases = self.next_releases.iter().copied();
+                let until = releases.fold(now, |until, at| until.min(at));
                 let interval = self.look_interval.picoseconds();
-                let spans = now.since(self.next_look).picoseconds() / interval;
+                let spans = until.since(self.next_look).picoseconds() / interval;
                 self.next_look += Time::from_picoseconds(spans * interval);
             }
         }

@@ -27,6 +27,8 @@ pub(super) struct DynamicFlows {
     generators: FlowGenerators,
     /// By link.
     sharing: Vec<BottleneckedFlows>,
+    /// Whether a flow may be in progress at a link.
+    counts: bool,
     /// The time up to which `sharing` has counted, and the bytes that had left each link by then.
     passed: Time,
     departed_bytes: Vec<u64>,
@@ -45,6 +47,10 @@ impl DynamicFlows {
         DynamicFlows {
             generators: FlowGenerators::new(network),
             sharing: sharing(network, links),
+            counts: network
+                .groups
+                .iter()
+                .any(|group| group.source.bulk().is_some() || group.source.flows().is_some()),
             passed: Time::ZERO,
             departed_bytes: vec![0; links.len()],
             paths: paths.collect(),
@@ -122,18 +128,47 @@ impl DynamicFlows {
         }
     }
 
-    /// When the shares of the links are to be looked at next.
+    /// When the shares of the links are to be looked at next; [`Time::NEVER`] without flows to count.
     pub(super) fn next_checkpoint(&self) -> Time {
-        self.passed.saturating_add(INTERVAL)
+        if self.counts { self.passed.saturating_add(INTERVAL) } else { Time::NEVER }
     }
 
     /// Counts the flows in progress and the bottlenecked flows of each link up to `now`.
     pub(super) fn pass(&mut self, now: Time, links: &mut [Link]) {
         let departed = links.iter_mut().zip(&mut self.departed_bytes);
         for ((link, before), sharing) in departed.zip(&mut self.sharing) {
-            sharing.pass(now, spare(link, self.passed, now, before));
+            sharing.pass(now, spare(link, (self.passed, now), now, before));
         }
         self.passed = now;
+    }
+
+    /// Counts at once all intervals that end before `until` and are alike at every link; no event comes
+    /// before.
+    pub(super) fn pass_silence(&mut self, until: Time, links: &mut [Link]) {
+        let least = self.next_checkpoint().saturating_add(INTERVAL);
+        if until <= least {
+            return;
+        }
+        let mut still_until = until;
+        for (link, sharing) in links.iter_mut().zip(&self.sharing) {
+            still_until = still_until.min(sharing.next_change());
+            // What a link has to spare matters only to flows in progress.
+            if sharing.in_progress() > 0 {
+                still_until = still_until.min(link.is_still_until(self.passed));
+            }
+            if still_until <= least {
+                return;
+            }
+        }
+        let interval = INTERVAL.picoseconds();
+        let intervals = (still_until.since(self.passed).picoseconds() - 1) / interval;
+        let first = (self.passed, self.passed + INTERVAL);
+        let end = self.passed + Time::from_picoseconds(intervals * interval);
+        let departed = links.iter_mut().zip(&mut self.departed_bytes);
+        for ((link, before), sharing) in departed.zip(&mut self.sharing) {
+            sharing.pass(end, spare(link, first, end, before));
+        }
+        self.passed = end;
     }
 
     pub(super) fn begin_measuring(&mut self) {
@@ -159,10 +194,10 @@ impl DynamicFlows {
     }
 }
 
-/// The spare rate of a link in `[from, to)`, in bit/s. `departed_bytes` is the count up to `from`,
-/// and becomes the count up to `to`.
-fn spare(link: &mut Link, from: Time, to: Time, departed_bytes: &mut u64) -> f64 {
-    let departed = link.departed_bytes(to);
+/// The spare rate of a link in `[from, to)`, in bit/s; nothing has left from `to` until `now`.
+/// `departed_bytes` is the count up to `from`, and becomes the count up to `now`.
+fn spare(link: &mut Link, (from, to): (Time, Time), now: Time, departed_bytes: &mut u64) -> f64 {
+    let departed = link.departed_bytes(now);
     let sent_bits = 8.0 * (departed - std::mem::replace(departed_bytes, departed)) as f64;
     let span = to.since(from).seconds();
     if span > 0.0 { (link.capacity_bits(from, to) - sent_bits) / span } else { 0.0 }

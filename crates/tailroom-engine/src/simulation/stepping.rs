@@ -254,8 +254,6 @@ impl Simulation {
     }
 
     fn see(&mut self, end: Time) -> Seen {
-        // What the links record of earlier times comes before they are asked about this one.
-        self.record_links_until(end);
         let Some(mut steps) = self.steps.take() else {
             return Seen { time: end, links: Vec::new(), flows: Vec::new(), arrived: Vec::new() };
         };

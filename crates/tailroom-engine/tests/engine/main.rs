@@ -69,6 +69,7 @@ mod scenario;
 mod send_jitter;
 mod several_errors;
 mod shared_keys;
+mod silence;
 mod source_contract;
 mod sources;
 mod steady_state;
