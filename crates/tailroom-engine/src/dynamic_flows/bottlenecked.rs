@@ -5,7 +5,8 @@
 //! *bottlenecked* while its peak rate, the rate of its own access link, exceeds the rate that the
 //! link could give it, the larger of two rates:
 //! - the max-min fair rate f: the unresponsive flows, and every flow in progress at the smaller of
-//!   its peak rate and f, fill the link;
+//!   its peak rate and f, fill what the link can carry, where its rate varies in the current
+//!   [`INTERVAL`];
 //! - the spare rate of the link in the current [`INTERVAL`]. (Flows in slow start do not yet take
 //!   their fair rate, so that more flows may be in progress than their peak rates allow.)
 //!
@@ -75,6 +76,11 @@ impl BottleneckedFlows {
             in_progress_over_time: Histogram::default(),
             bottlenecked_over_time: Histogram::default(),
         }
+    }
+
+    /// From the last call of `pass` on, unresponsive flows leave `capacity` bit/s of the link.
+    pub fn set_capacity(&mut self, capacity: f64) {
+        self.capacity = capacity;
     }
 
     /// Memory of the changes to come, in bytes.

@@ -4,11 +4,12 @@ use crate::congestion::custom::CustomFault;
 use crate::packet::transit::Transit;
 use crate::queue::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use crate::queue::custom::{DequeueEvent, RunningRule};
+use crate::queue::fair::Measured;
 use crate::queue::{
     AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, LinkInfo, QueueConfig, Scheduler,
     SchedulerQueue, Verdict,
 };
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
 /// A discipline, the packets that it holds, and the time of the next service.
 #[derive(Clone, Debug)]
@@ -267,6 +268,24 @@ impl ServedQueue {
     pub fn restart_gauges(&mut self, now: Time) {
         if let Discipline::Scheduler(scheduler) = &mut self.discipline {
             scheduler.restart_gauges(now);
+        }
+    }
+
+    /// See [`Scheduler::set_rate`].
+    pub fn set_rate(&mut self, rate: Rate) {
+        if let Discipline::Scheduler(scheduler) = &mut self.discipline {
+            scheduler.set_rate(rate);
+        }
+    }
+
+    /// What a fair queue has measured since its gauges were restarted.
+    pub fn measured(&self, now: Time) -> Option<Measured> {
+        match &self.discipline {
+            Discipline::Scheduler(scheduler) => match &**scheduler {
+                SchedulerQueue::Fair(fair) => Some(fair.measured(now)),
+                _ => None,
+            },
+            Discipline::Rule { .. } => None,
         }
     }
 

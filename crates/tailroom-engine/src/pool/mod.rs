@@ -23,7 +23,8 @@ use std::collections::HashMap;
 use crate::probe::window::Window;
 use crate::queue::buffer::DropReason;
 use crate::random::{Stream, below, stream};
-use crate::units::{Rate, Time, float};
+use crate::serializer::Serializer;
+use crate::units::{Time, float};
 use changes::Changes;
 use expulsion::Expulsion;
 use member::{Member, weighted};
@@ -105,16 +106,22 @@ fn ports_of(members: &[PoolMember]) -> Vec<usize> {
 }
 
 impl Pool {
-    /// The pool that `spec` describes, empty, with these queues of links that have this rate together.
-    fn new(spec: &PoolSpec, members: &[PoolMember], rate: Rate, seed: u64) -> Self {
+    /// The pool that `spec` describes, empty, with these queues; `ports` has a link of each port, and how it
+    /// sends.
+    fn new(
+        spec: &PoolSpec,
+        members: &[PoolMember],
+        ports: Vec<(usize, Serializer)>,
+        seed: u64,
+    ) -> Self {
         let reserves = members.iter().map(|member| spec.cells(member.reserved_bytes));
         let shared = spec.size_cells().saturating_sub(reserves.sum());
         let parameters = spec.policy.parameters();
         let alpha = parameters.alpha().unwrap_or(0.0);
-        let ports = ports_of(members);
+        let places_of_ports = ports_of(members);
         let places: Vec<QueueInfo> = members
             .iter()
-            .zip(ports)
+            .zip(places_of_ports)
             .map(|(member, port)| QueueInfo {
                 alpha: member.alpha.unwrap_or(alpha),
                 port,
@@ -137,7 +144,7 @@ impl Pool {
             lower_alphas,
             favoured_alpha: parameters.favoured_alpha(),
             recent_flows: parameters.short_flows().map(RecentFlows::new),
-            expulsion: parameters.expulsion().map(|spec| Box::new(Expulsion::new(spec, rate))),
+            expulsion: parameters.expulsion().map(|spec| Box::new(Expulsion::new(spec, ports))),
             ports: vec![0; members.len()],
             next_releases: vec![Time::NEVER; members.len()],
             next_look: look_interval,

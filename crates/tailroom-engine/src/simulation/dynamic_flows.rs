@@ -25,8 +25,9 @@ use crate::units::Time;
 #[derive(Clone, Debug)]
 pub(super) struct DynamicFlows {
     generators: FlowGenerators,
-    /// By link.
+    /// By link, and what unresponsive flows take of each, in bit/s.
     sharing: Vec<BottleneckedFlows>,
+    unresponsive_bps: Vec<f64>,
     /// Whether a flow may be in progress at a link.
     counts: bool,
     /// The time up to which `sharing` has counted, and the bytes that had left each link by then.
@@ -44,9 +45,11 @@ impl DynamicFlows {
             let fabric = group.hosts.as_ref().map(|hosts| hosts.fabric);
             (group.path.clone(), fabric)
         });
+        let (sharing, unresponsive_bps) = sharing(network, links);
         DynamicFlows {
             generators: FlowGenerators::new(network),
-            sharing: sharing(network, links),
+            sharing,
+            unresponsive_bps,
             counts: network
                 .groups
                 .iter()
@@ -135,9 +138,18 @@ impl DynamicFlows {
 
     /// Counts the flows in progress and the bottlenecked flows of each link up to `now`.
     pub(super) fn pass(&mut self, now: Time, links: &mut [Link]) {
-        let departed = links.iter_mut().zip(&mut self.departed_bytes);
-        for ((link, before), sharing) in departed.zip(&mut self.sharing) {
-            sharing.pass(now, spare(link, (self.passed, now), now, before));
+        self.pass_intervals((self.passed, now), now, links);
+    }
+
+    /// The same for intervals that are all like the `first`.
+    fn pass_intervals(&mut self, first: (Time, Time), now: Time, links: &mut [Link]) {
+        for (index, link) in links.iter_mut().enumerate() {
+            let sharing = &mut self.sharing[index];
+            if link.varies() && first.0 < first.1 {
+                let carried = link.mean_rate(first.0, first.1);
+                sharing.set_capacity(carried - self.unresponsive_bps[index]);
+            }
+            sharing.pass(now, spare(link, first, now, &mut self.departed_bytes[index]));
         }
         self.passed = now;
     }
@@ -164,11 +176,7 @@ impl DynamicFlows {
         let intervals = (still_until.since(self.passed).picoseconds() - 1) / interval;
         let first = (self.passed, self.passed + INTERVAL);
         let end = self.passed + Time::from_picoseconds(intervals * interval);
-        let departed = links.iter_mut().zip(&mut self.departed_bytes);
-        for ((link, before), sharing) in departed.zip(&mut self.sharing) {
-            sharing.pass(end, spare(link, first, end, before));
-        }
-        self.passed = end;
+        self.pass_intervals(first, end, links);
     }
 
     pub(super) fn begin_measuring(&mut self) {
@@ -200,7 +208,7 @@ fn spare(link: &mut Link, (from, to): (Time, Time), now: Time, departed_bytes: &
     let departed = link.departed_bytes(now);
     let sent_bits = 8.0 * (departed - std::mem::replace(departed_bytes, departed)) as f64;
     let span = to.since(from).seconds();
-    if span > 0.0 { (link.capacity_bits(from, to) - sent_bits) / span } else { 0.0 }
+    if span > 0.0 { link.mean_rate(from, to) - sent_bits / span } else { 0.0 }
 }
 
 fn departure_of(endpoints: &Endpoints, account: &FlowAccount) -> Departure {
@@ -244,13 +252,13 @@ fn departure(sender: &Sender, account: &FlowAccount) -> Departure {
     }
 }
 
-/// The flows of every link before the first arrival: the permanent flows.
-fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
-    let mut capacities: Vec<f64> = links
-        .iter()
-        .map(|link| link.capacity_bits(Time::ZERO, network.duration) / network.duration.seconds())
-        .collect();
+/// The flows of every link before the first arrival, the permanent flows; and what unresponsive flows take of
+/// each, in bit/s.
+fn sharing(network: &Network, links: &[Link]) -> (Vec<BottleneckedFlows>, Vec<f64>) {
+    let mut capacities: Vec<f64> =
+        links.iter().map(|link| link.mean_rate(Time::ZERO, network.duration)).collect();
     let mut flows = vec![0.0; capacities.len()];
+    let mut unresponsive = flows.clone();
     for (index, group) in network.groups.iter().enumerate() {
         let Some(rate) = group.source.offered_rate_bps() else { continue };
         for flow in network.members(index) {
@@ -259,7 +267,9 @@ fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
         }
         // The path holds the links of every route.
         for &link in &group.path {
-            capacities[link] -= std::mem::take(&mut flows[link]) * rate;
+            let taken = std::mem::take(&mut flows[link]) * rate;
+            capacities[link] -= taken;
+            unresponsive[link] += taken;
         }
     }
     let mut sharing: Vec<BottleneckedFlows> =
@@ -276,7 +286,7 @@ fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
             }
         }
     }
-    sharing
+    (sharing, unresponsive)
 }
 
 impl Simulation {
@@ -319,15 +329,20 @@ impl Simulation {
     /// Begins or refuses the flow that arrives next.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
-        let Simulation { network, dynamic, flows, routes, pending, admissions, fast_paths, .. } =
-            self;
+        let Simulation {
+            network,
+            dynamic,
+            flows,
+            routes,
+            pending,
+            admissions,
+            fast_paths,
+            links,
+            ..
+        } = self;
         let time = dynamic.next_arrival();
-        let path = dynamic.generators.next_group().map(|group| &network.groups[group].path);
-        if path.is_some_and(|path| admissions.refuse_flow(path, time)) {
-            dynamic.generators.refuse(network);
-            return Ok(());
-        }
-        let Some((number, index, plan)) = dynamic.generators.admit(network) else {
+        let refuses = |path: &[usize]| admissions.refuse_flow(path, time);
+        let Some((number, index, plan)) = dynamic.generators.admit(network, links, refuses) else {
             return Ok(());
         };
         if number as usize >= MAX_FLOWS {

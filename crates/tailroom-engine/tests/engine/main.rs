@@ -60,6 +60,7 @@ mod published_windows;
 mod queue_contract;
 mod queueing_delay;
 mod rate_based_controls;
+mod rate_now;
 mod reordering;
 mod response_functions;
 mod result_tables;

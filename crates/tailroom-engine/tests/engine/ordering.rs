@@ -87,7 +87,7 @@ fn run_without_reuse(network: &Network) -> Results {
 }
 
 /// The first differences of two results in each part, short enough to read.
-fn difference(left: &Results, right: &Results) -> Option<String> {
+pub(crate) fn difference(left: &Results, right: &Results) -> Option<String> {
     if left == right {
         return None;
     }

@@ -128,10 +128,37 @@ impl Serializer {
         self.fixed.finish_same(start)
     }
 
-    /// Transmission time of `bytes` at the initial rate, rounded down.
+    /// Transmission time of `bytes` at the rate of a link whose rate never changes, rounded down.
     #[inline]
     pub fn nominal_time(&mut self, bytes: u32) -> Time {
+        debug_assert!(self.schedule.is_none(), "the rate is constant");
         self.fixed.nominal_time(bytes)
+    }
+
+    /// Transmission time of `bytes` at the rate of `now`, rounded down; [`Time::NEVER`] at 0 bit/s.
+    #[inline]
+    pub fn packet_time(&mut self, now: Time, bytes: u32) -> Time {
+        match &self.schedule {
+            None => self.fixed.nominal_time(bytes),
+            Some(schedule) => schedule.packet_time(now, bytes),
+        }
+    }
+
+    /// Whether the rate changes, or has been changed.
+    #[inline]
+    pub fn varies(&self) -> bool {
+        self.schedule.is_some()
+    }
+
+    /// From when on the link sends that stands still at `time`, or `time`; [`Time::NEVER`] if it does not.
+    pub fn sends_from(&self, time: Time) -> Time {
+        self.schedule.as_ref().map_or(time, |schedule| schedule.sends_from(time))
+    }
+
+    /// When the last of `bits` leaves that are sent from `start` on; [`Time::NEVER`] if it does not, and if the
+    /// rate never changes.
+    pub(crate) fn end_of(&self, start: Time, bits: u128) -> Time {
+        self.schedule.as_ref().map_or(Time::NEVER, |schedule| schedule.end_of(start, bits))
     }
 
     /// Bits that can be carried in `[from, to)`.
@@ -140,6 +167,13 @@ impl Serializer {
             None => self.fixed.capacity_bits(from, to),
             Some(schedule) => schedule.capacity(from, to) as f64 / PICOSECONDS_PER_SECOND as f64,
         }
+    }
+
+    /// The mean rate in `[from, to)`, in bit/s: exactly the rate where that stays.
+    pub fn mean_rate(&self, from: Time, to: Time) -> f64 {
+        let (capacity, span) = (self.capacity(from, to), to.since(from).picoseconds());
+        let whole = (capacity / u128::from(span)) as f64;
+        whole + (capacity % u128::from(span)) as f64 / span as f64
     }
 
     /// The exact capacity of `[from, to)`, in bit * ps / s.
@@ -260,6 +294,26 @@ impl RateSchedule {
         (rate, next.map_or(Time::NEVER, |next| next.since(in_period)))
     }
 
+    #[cold]
+    fn packet_time(&self, now: Time, bytes: u32) -> Time {
+        let (rate, _) = self.rate_at(now);
+        let work = u64::from(bytes) * 8 * PICOSECONDS_PER_SECOND;
+        work.checked_div(rate).map_or(Time::NEVER, Time::from_picoseconds)
+    }
+
+    fn sends_from(&self, mut time: Time) -> Time {
+        // Beyond two periods nothing is new.
+        let last = self.period.map_or(Time::NEVER, |period| time.saturating_add(period + period));
+        while time < last {
+            let (rate, span) = self.rate_at(time);
+            if rate > 0 {
+                return time;
+            }
+            time = time.saturating_add(span);
+        }
+        Time::NEVER
+    }
+
     /// Bits, times 10^12, that can be carried in `[from, to)`.
     fn capacity(&self, from: Time, to: Time) -> u128 {
         let Some(period) = self.period.filter(|period| from + *period < to) else {
@@ -304,7 +358,11 @@ impl RateSchedule {
     }
 
     fn finish(&self, start: Time, bytes: u32) -> Time {
-        let mut work = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+        self.end_of(start, u128::from(bytes) * 8)
+    }
+
+    fn end_of(&self, start: Time, bits: u128) -> Time {
+        let mut work = bits * u128::from(PICOSECONDS_PER_SECOND);
         let mut time = start;
         // What ends after all runs never ends.
         while time < Time::AFTER_ALL_RUNS {
@@ -317,7 +375,8 @@ impl RateSchedule {
             let possible = u128::from(rate) * u128::from(span.picoseconds());
             if rate > 0 && (span == Time::NEVER || possible >= work) {
                 let span = work.div_ceil(u128::from(rate));
-                return time.saturating_add(Time::from_picoseconds(span as u64));
+                let span = u64::try_from(span).unwrap_or(u64::MAX);
+                return time.saturating_add(Time::from_picoseconds(span));
             }
             if span == Time::NEVER {
                 return Time::NEVER;
