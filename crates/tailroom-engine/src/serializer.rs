@@ -295,6 +295,7 @@ impl RateSchedule {
     }
 
     #[cold]
+    #[inline(never)]
     fn packet_time(&self, now: Time, bytes: u32) -> Time {
         let (rate, _) = self.rate_at(now);
         let work = u64::from(bytes) * 8 * PICOSECONDS_PER_SECOND;

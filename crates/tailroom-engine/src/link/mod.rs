@@ -339,8 +339,8 @@ impl Link {
         let LinkQueue::Served(queue) = queue else { return None };
         let now = queue.next_service();
         probe.account_queue(now, queue.packets());
-        if let Some(rate) = transmitter.varying_rate(now) {
-            queue.set_rate(rate);
+        if transmitter.serializer.varies() {
+            tell_rate(queue, transmitter, now);
         }
         let packet = queue.dequeue()?;
         transmitter.in_transmission_bytes = packet.bytes();
@@ -634,6 +634,15 @@ fn propagate(transmitter: &mut Transmitter, probe: &mut LinkProbe, start: Time) 
             LinkOutcome::Lost
         }
         outcome => outcome,
+    }
+}
+
+/// Lets the discipline know the rate of the moment.
+#[cold]
+#[inline(never)]
+fn tell_rate(queue: &mut ServedQueue, transmitter: &Transmitter, now: Time) {
+    if let Some(rate) = transmitter.varying_rate(now) {
+        queue.set_rate(rate);
     }
 }
 

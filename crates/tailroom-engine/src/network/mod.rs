@@ -219,13 +219,12 @@ impl Network {
 
     /// The links of a pool, of those that share a line the first, and how they send.
     fn ports_of_pool(&self, pool: usize) -> Vec<(usize, Serializer)> {
-        let mut lines = BTreeSet::new();
-        let links = self.links.iter().enumerate().filter(|(_, link)| {
+        let mut names = BTreeSet::new();
+        let members = self.links.iter().enumerate().filter(|(_, link)| {
             link.pool.is_some_and(|member| member.pool == pool)
-                && link.line.as_ref().is_none_or(|line| lines.insert(&line.name))
+                && link.line.as_ref().is_none_or(|line| names.insert(&line.name))
         });
-        let ports = links.map(|(index, link)| (index, link.serializer()));
-        ports.collect()
+        members.map(|(index, link)| (index, link.serializer())).collect()
     }
 
     /// When links and flows record their state.

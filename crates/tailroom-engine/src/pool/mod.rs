@@ -316,7 +316,7 @@ impl Pool {
             if is_still && !changes {
                 // Nothing arrives before `now`: what it would see is the same until memory is freed.
                 let releases = self.next_releases.iter().copied();
-                let until = releases.fold(now, |until, at| until.min(at));
+                let until = releases.fold(now, Time::min);
                 let interval = self.look_interval.picoseconds();
                 let spans = until.since(self.next_look).picoseconds() / interval;
                 self.next_look += Time::from_picoseconds(spans * interval);
@@ -372,22 +372,31 @@ impl Pool {
 
     /// Whether nothing is given out twice, and each reserve is free for its queue.
     fn is_balanced(&self) -> bool {
-        let shared: u64 = self.members.iter().map(Member::shared).sum();
-        let of_port = |port: usize| {
-            let queues = self.members.iter().filter(|member| member.port == port);
-            queues.map(Member::shared).sum::<u64>()
-        };
+        self.imbalance().is_none()
+    }
+
+    /// The shared cells that are counted, of the pool, a port or the loss priorities of a queue, and another
+    /// number that are held; `None` if they agree and there are so many.
+    fn imbalance(&self) -> Option<(u64, u64)> {
         let has_ports = self.spec.policy.parameters().has_ports();
-        let are_ports_balanced =
-            !has_ports || self.ports.iter().enumerate().all(|(port, held)| of_port(port) == *held);
-        let are_priorities_balanced = self.members.iter().all(|member| {
-            member.by_priority.is_empty()
-                || member.by_priority.iter().sum::<u64>() == member.occupied
-        });
-        shared == self.shared_occupied
-            && shared <= self.shared
-            && are_ports_balanced
-            && are_priorities_balanced
+        let mut of_ports = vec![0; if has_ports { self.ports.len() } else { 0 }];
+        let mut shared = 0;
+        for member in &self.members {
+            let by_priority: u64 = member.by_priority.iter().sum();
+            if !member.by_priority.is_empty() && by_priority != member.occupied {
+                return Some((by_priority, member.occupied));
+            }
+            shared += member.shared();
+            if has_ports {
+                of_ports[member.port] += member.shared();
+            }
+        }
+        let mut ports = self.ports.iter().copied().zip(of_ports);
+        let whole = [(self.shared_occupied, shared), (shared.min(self.shared), shared)];
+        whole
+            .into_iter()
+            .find(|(one, other)| one != other)
+            .or_else(|| ports.find(|(one, other)| one != other))
     }
 
     /// The cells that are occupied, and those of the packets that its links hold: the packets that wait

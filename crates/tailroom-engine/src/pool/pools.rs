@@ -214,6 +214,12 @@ impl Pools {
         self.all.iter_mut().for_each(|pool| pool.sample(now));
     }
 
+    /// The index of a pool that has given out another number of cells than it counts, and the two numbers.
+    pub fn miscounted(&self) -> Option<(usize, u64, u64)> {
+        let mut pools = self.all.iter().enumerate();
+        pools.find_map(|(index, pool)| pool.imbalance().map(|(one, other)| (index, one, other)))
+    }
+
     /// The index of a pool that does not agree with the packets that its links hold, the cells that
     /// they take, and those that the pool counts; `held` has the bytes of the packets that wait to be
     /// served at a link.

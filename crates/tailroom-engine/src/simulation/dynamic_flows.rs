@@ -67,6 +67,15 @@ impl DynamicFlows {
         pending_bytes + self.generators.memory_bytes()
     }
 
+    /// The group of which most dynamic flows are in the network, and how many these are.
+    pub(super) fn most_in_progress(&self) -> (usize, usize) {
+        let mut flows = vec![0; self.paths.len()];
+        for number in self.generators.present() {
+            self.generators.group_of(number).into_iter().for_each(|group| flows[group] += 1);
+        }
+        flows.into_iter().enumerate().max_by_key(|(_, flows)| *flows).unwrap_or((0, 0))
+    }
+
     /// See [`FlowGenerators::source_fault`].
     pub(super) fn source_fault(&self) -> Option<(usize, &CustomFault)> {
         self.generators.source_fault()

@@ -431,12 +431,14 @@ impl Simulation {
         })
     }
 
-    /// Does what is due before an event at `time`, which is before the next checkpoint: checks of memory.
+    /// Does what is due before an event at `time`, which is before the next checkpoint: checks of
+    /// memory and of balances.
     #[inline]
     fn begin_event(&mut self, time: Time) -> Result<(), RunError> {
         self.events += 1;
         if self.events.is_multiple_of(EVENTS_BETWEEN_MEMORY_CHECKS) {
             self.check_arrival_logs()?;
+            self.check_balances()?;
             if self.events.is_multiple_of(self.events_between_memory_checks()) {
                 self.check_memory(time)?;
             }

@@ -146,7 +146,7 @@ impl Policy for Abm {
         let mut changes = false;
         for [last, present] in &mut *congested {
             let before = std::mem::replace(last, present.max(1.0));
-            changes |= before < *last || before > *last;
+            changes |= before.to_bits() != last.to_bits();
         }
         for queue in own {
             queue.factor = queue.share / congested[queue.priority][0];

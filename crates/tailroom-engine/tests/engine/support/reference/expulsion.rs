@@ -46,7 +46,7 @@ impl Reading {
 
     /// What the memory can read by `time`.
     fn readable(&self, time: Time) -> i128 {
-        self.ports.iter().map(|port| port.capacity(Time::ZERO, time) as i128).sum()
+        self.ports.iter().map(|port| port.capacity(Time::ZERO, time).cast_signed()).sum()
     }
 
     pub(super) fn read(&mut self, now: Time, bytes: u64) {
