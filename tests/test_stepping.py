@@ -61,7 +61,8 @@ def test_a_run_in_steps_without_actions_is_the_run(scenario: Path) -> None:
     assert stepped.actions is not None
     assert stepped.actions.actions == ()
     assert stepped.link_series is not None
-    assert replace(stepped, actions=None) == whole
+    assert stepped == whole
+    assert stepped != replace(whole, scenario="")
     assert seen[-1].time_s == 20
     assert len(seen) == -(-20_000 // 17)
     assert {*seen[0].links} == {"bottleneck", "edge"}
@@ -145,6 +146,11 @@ def test_a_copy_of_a_run_with_own_code_repeats_it(scenario: Path) -> None:
         ({"link": "core", "rate": 1e6}, ["core", "bottleneck, edge"]),
         ({"flow": "tcp.0", "window": 3}, ["flows.tcp.congestion", "cubic", "stepped"]),
         ({"flow": "learner", "window": 0.5}, ["flows.learner.congestion.window", "1"]),
+        ({"flow": "learner", "window": 10**400}, ["flows.learner.congestion.window", "at most"]),
+        ({"flow": "learner", "window": 10**6000}, ["flows.learner.congestion.window", "at most"]),
+        ({"flow": "learner", "pacing_rate": 10**6000}, ["pacing_rate", "at most"]),
+        ({"link": "bottleneck", "rate": 10**6000}, ["links.bottleneck.rate", "at most"]),
+        ({"link": "bottleneck", "rate": 10**90}, ["0... (97 characters)", "22 digits"]),
         ({"flow": "learner", "window": "many"}, ["flows.learner.congestion.window", "number"]),
         ({"flow": "learner", "cwnd": 3}, ["cwnd", "window or pacing_rate"]),
         ({"flow": "nobody", "window": 3}, ["nobody", "learner"]),

@@ -149,7 +149,10 @@ fn send_queue(network: &Network, group: &GroupSpec, request: &FlowRequest) -> Se
         packet_bytes: group.packet_size,
         last_packet_bytes: last_payload as u32 + group.header_size,
         header_bytes: group.header_size,
-        line_rate: request.access_rate.unwrap_or(network.links[group.path[0]].rate),
+        line_rate: request.access_rate.unwrap_or_else(|| {
+            let first = group.path_of(request.route)[0];
+            network.links[first].rate_at(request.start)
+        }),
         hops: group.path.len() as u32, // at most 250
     }
 }

@@ -107,6 +107,7 @@ pub mod parameters;
 mod prefetch;
 pub mod quantity;
 pub mod random;
+pub mod serializer;
 pub mod spelling;
 mod tournament;
 pub mod units;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -260,7 +261,10 @@ class Simulation:
         for key, value in values.items():
             if key == "window":
                 said[key] = number = _number(name, value)
-                window = float(number)
+                try:
+                    window = float(number)
+                except OverflowError:  # an integer of hundreds of digits
+                    window = math.inf if number > 0 else -math.inf
             elif key == "pacing_rate":
                 rate = plain(f"flows.{name}.congestion.pacing_rate", value)
                 said[key] = pacing_rate = _with_unit(rate, "bit/s")
@@ -412,5 +416,6 @@ def _with_unit(value: object, unit: str) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     if isinstance(value, int):
-        return f"{value} {unit}"
+        # Python refuses to write out thousands of digits.
+        return f"{value if abs(value) < 10**100 else format(Decimal(value), '.6e')} {unit}"
     return f"{Decimal(repr(value)):f} {unit}"

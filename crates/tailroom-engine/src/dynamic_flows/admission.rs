@@ -11,7 +11,7 @@
 //! Simplifications: the decision is made when the flow starts, for all links of its path at once,
 //! although its first packet arrives later; a refused flow does not try again; permanent flows and
 //! unresponsive flows are always admitted. The meter sees the packets that arrive, not those that
-//! the link's own discipline drops, and takes the link's initial rate for its capacity.
+//! the link's own discipline drops.
 
 use crate::link::LinkSpec;
 use crate::link::serializer::Serializer;
@@ -21,10 +21,13 @@ use crate::network::Network;
 use crate::packet::transit::Transit;
 use crate::quantity::BitRate;
 use crate::queue::buffer::Buffer;
-use crate::queue::fair::{Fair, FairParams, FairScheduler};
+use crate::queue::fair::{Fair, FairParams, FairScheduler, Measured};
 use crate::queue::{LinkInfo, QueueConfig, SchedulerQueue};
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
+/// A priority load of 1 is no longer a number other than 0 when it has halved so often; packets that wait
+/// take a few intervals each.
+const MOST_STEPS: u32 = 100_000;
 /// Weight of an interval's priority load in its exponential average; not from a paper.
 const PRIORITY_LOAD_WEIGHT: f64 = 0.5;
 
@@ -60,6 +63,14 @@ impl FlowAdmissions {
             && path.iter().any(|&link| {
                 self.links[link].as_mut().is_some_and(|admission| admission.refuses(now))
             })
+    }
+
+    /// A link sends at `rate` from `now` on.
+    pub fn set_rate(&mut self, link: usize, now: Time, rate: Rate) {
+        if let Some(Some(admission)) = self.links.get_mut(link) {
+            admission.advance(now);
+            admission.meter.set_rate(now, rate);
+        }
     }
 
     /// Memory of the packets in the meters, in bytes.
@@ -111,20 +122,30 @@ impl FlowAdmission {
 
     /// Ends the intervals up to `now`.
     fn advance(&mut self, now: Time) {
+        let mut steps = 0;
         while self.interval_end <= now {
             let end = self.interval_end;
             self.meter.serve_until(end);
-            for (name, value) in self.meter.queue.gauges(end) {
-                match name {
-                    "fair_rate_bps" => self.fair_rate = value,
-                    "priority_load" => {
-                        self.priority_load += PRIORITY_LOAD_WEIGHT * (value - self.priority_load);
-                    }
-                    _ => {}
-                }
+            let interval = self.spec.interval.time();
+            let measured = self.meter.measured(end.since(interval), end);
+            let load_before = self.priority_load;
+            self.fair_rate = measured.fair_rate_bps;
+            self.priority_load +=
+                PRIORITY_LOAD_WEIGHT * (measured.priority_load - self.priority_load);
+            self.interval_end = end.saturating_add(interval);
+            // Of intervals in which nothing happens, only the last matters once the average is at rest.
+            let still_until = now.min(self.meter.is_still_until(end));
+            let is_settled = load_before.to_bits() == self.priority_load.to_bits();
+            let mut begin = end;
+            if is_settled && self.interval_end <= still_until {
+                let rest = still_until.since(self.interval_end).picoseconds();
+                let rest = rest / interval.picoseconds() * interval.picoseconds();
+                begin += Time::from_picoseconds(rest);
+                self.interval_end += Time::from_picoseconds(rest);
             }
-            self.meter.queue.restart_gauges(end);
-            self.interval_end = end.saturating_add(self.spec.interval.time());
+            self.meter.queue.restart_gauges(begin);
+            debug_assert!(steps < MOST_STEPS, "{steps} intervals in an event");
+            steps += 1;
         }
         self.meter.serve_until(now);
     }
@@ -135,6 +156,9 @@ impl FlowAdmission {
 struct Meter {
     queue: ServedQueue,
     serializer: Serializer,
+    /// The rate of the shaper of the link, if it has one.
+    most: Option<Rate>,
+    busy_until: Time,
 }
 
 impl Meter {
@@ -154,7 +178,30 @@ impl Meter {
                 &link.rate_changes,
                 link.rate_period,
             ),
+            most: link.shaper.is_some().then(|| link.sustained_rate()),
+            busy_until: Time::ZERO,
         }
+    }
+
+    fn set_rate(&mut self, now: Time, rate: Rate) {
+        let rate = self.most.map_or(rate, |most| most.min(rate));
+        // Nobody asks what the meter leaves unused.
+        self.serializer.change_rate(now, rate, 0, self.busy_until);
+    }
+
+    /// What the queue has measured in `[from, to)`.
+    fn measured(&mut self, from: Time, to: Time) -> Measured {
+        if self.serializer.varies() {
+            let mean = self.serializer.mean_rate(from, to);
+            self.queue.set_rate(Rate::from_bits_per_second(libm::round(mean) as u64));
+        }
+        self.queue.measured(to).unwrap_or_default()
+    }
+
+    /// Until when nothing happens after `now`, if no packet arrives.
+    fn is_still_until(&self, now: Time) -> Time {
+        let free = self.queue.free_since();
+        free.map_or(self.queue.next_service(), |at| if at > now { at } else { Time::NEVER })
     }
 
     fn on_arrival(&mut self, packet: &Transit) {
@@ -170,8 +217,12 @@ impl Meter {
             if start > now || start == Time::NEVER {
                 return;
             }
+            if self.serializer.varies() {
+                self.queue.set_rate(self.serializer.rate_at(start));
+            }
             let Some(packet) = self.queue.dequeue() else { return };
             let free_at = self.serializer.finish(start, packet.bytes());
+            self.busy_until = free_at;
             self.queue.set_next_start(free_at, free_at);
         }
     }

@@ -5,7 +5,8 @@
 //! *bottlenecked* while its peak rate, the rate of its own access link, exceeds the rate that the
 //! link could give it, the larger of two rates:
 //! - the max-min fair rate f: the unresponsive flows, and every flow in progress at the smaller of
-//!   its peak rate and f, fill the link;
+//!   its peak rate and f, fill what the link can carry, where its rate varies in the current
+//!   [`INTERVAL`];
 //! - the spare rate of the link in the current [`INTERVAL`]. (Flows in slow start do not yet take
 //!   their fair rate, so that more flows may be in progress than their peak rates allow.)
 //!
@@ -77,6 +78,11 @@ impl BottleneckedFlows {
         }
     }
 
+    /// From the last call of `pass` on, unresponsive flows leave `capacity` bit/s of the link.
+    pub fn set_capacity(&mut self, capacity: f64) {
+        self.capacity = capacity;
+    }
+
     /// Memory of the changes to come, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         (self.pending.len() * size_of::<Change>()) as u64
@@ -90,6 +96,16 @@ impl BottleneckedFlows {
     /// A flow ends at `time`, which must not lie before the last call of `pass`.
     pub fn end(&mut self, time: Time, peak_rate: Option<Rate>) {
         self.pending.push(Reverse(Change { time, is_end: true, peak_rate }));
+    }
+
+    /// The flows in progress when they were last counted.
+    pub fn in_progress(&self) -> u64 {
+        self.in_progress
+    }
+
+    /// When the next flow begins or ends, as far as that is known; [`Time::NEVER`] otherwise.
+    pub fn next_change(&self) -> Time {
+        self.pending.peek().map_or(Time::NEVER, |next| next.0.time)
     }
 
     /// Counts up to `now`; the link had `spare` bit/s left since the last call.

@@ -10,6 +10,7 @@ pub mod bottlenecked;
 
 use crate::congestion::custom::CustomFault;
 use crate::fabric::{HostPairs, Route};
+use crate::link::Link;
 use crate::network::{GroupSpec, Network};
 use crate::probe::coflows::CoflowProbe;
 use crate::probe::dynamic_flows::{DynamicFlowProbe, FlowStart};
@@ -138,25 +139,13 @@ impl FlowGenerators {
         self.arrivals.set(generator, self.all[generator].source.next_arrival());
     }
 
-    /// The group of the flow that arrives next.
-    pub fn next_group(&self) -> Option<usize> {
-        self.all.get(self.arrivals.first()).map(|generator| generator.group)
-    }
-
-    /// Refuses the flow that arrives next. Its source is notified at once, as if the flow were
-    /// complete: a session gives up the object and continues.
-    pub fn refuse(&mut self, network: &Network) {
-        let at = self.arrivals.first();
-        if let Some((flow_start, request)) = self.arrive(network, at) {
-            let generator = &mut self.all[at];
-            generator.probe.on_refusal(&flow_start);
-            generator.complete(request.tag, request.start);
-            self.note_arrival(at);
-        }
-    }
-
     /// Counts the next flow of a generator, and draws the one behind it.
-    fn arrive(&mut self, network: &Network, at: usize) -> Option<(FlowStart, FlowRequest)> {
+    fn arrive(
+        &mut self,
+        network: &Network,
+        links: &[Link],
+        at: usize,
+    ) -> Option<(FlowStart, FlowRequest)> {
         let generator = self.all.get_mut(at)?;
         let mut request = generator.source.next_flow()?;
         let group = &network.groups[generator.group];
@@ -166,15 +155,29 @@ impl FlowGenerators {
             let own = forward.saturating_add(backward).max(MIN_RTT);
             request.rtt = if hosts.has_rtt_of_route { own } else { request.rtt.max(own) };
         }
-        let (flow_start, wire_bytes) = flow_start(network, group, &request);
+        let (flow_start, wire_bytes) = flow_start(network, links, group, &request);
         generator.probe.on_arrival(&flow_start, wire_bytes);
         Some((flow_start, request))
     }
 
-    /// Takes in the flow that arrives next: its number, its group and what it is to do.
-    pub fn admit(&mut self, network: &Network) -> Option<(u32, usize, FlowRequest)> {
+    /// Takes in the flow that arrives next: its number, its group and what it is to do. `None` if `refuses`
+    /// says so of the links that it would cross. Its source is then notified at once, as if the flow were
+    /// complete: a session gives up the object and continues.
+    pub fn admit(
+        &mut self,
+        network: &Network,
+        links: &[Link],
+        refuses: impl FnOnce(&[usize]) -> bool,
+    ) -> Option<(u32, usize, FlowRequest)> {
         let at = self.arrivals.first();
-        let (flow_start, request) = self.arrive(network, at)?;
+        let (flow_start, request) = self.arrive(network, links, at)?;
+        if refuses(&network.groups[self.group(at)].path_of(request.route)) {
+            let generator = &mut self.all[at];
+            generator.probe.on_refusal(&flow_start);
+            generator.complete(request.tag, request.start);
+            self.note_arrival(at);
+            return None;
+        }
         let peak_rate = request.media.map(|media| media.rate).or(request.access_rate);
         let FlowRequest { route, tag, .. } = request;
         let active_flow = ActiveFlow { generator: at, flow_start, peak_rate, route, tag };
@@ -266,13 +269,21 @@ fn choose_route(request: &mut FlowRequest, hosts: &HostPairs, pairs: &mut Stream
 }
 
 /// What is to be remembered of a flow, and its bytes on the wire.
-fn flow_start(network: &Network, group: &GroupSpec, request: &FlowRequest) -> (FlowStart, u128) {
+fn flow_start(
+    network: &Network,
+    links: &[Link],
+    group: &GroupSpec,
+    request: &FlowRequest,
+) -> (FlowStart, u128) {
     let bytes = request.bytes.unwrap_or(u64::MAX);
     let payload = u64::from(group.packet_size - group.header_size);
     let headers = u128::from(bytes.div_ceil(payload)) * u128::from(group.header_size);
     let wire_bytes = u128::from(bytes) + headers;
     let path = group.path_of(request.route);
-    let rates = path.iter().map(|&link| network.links[link].sustained_rate().bits_per_second());
+    let rates = path.iter().map(|&link| {
+        let varying = links[link].rate_of_transfer(request.start, wire_bytes);
+        varying.unwrap_or_else(|| network.links[link].sustained_rate()).bits_per_second()
+    });
     let rates: Vec<u64> = rates.collect();
     let access_rate = request.access_rate.map(Rate::bits_per_second);
     let slowest = rates.iter().copied().chain(access_rate).min().unwrap_or(1);

@@ -82,6 +82,11 @@ impl Fifo {
         Some((first, waited))
     }
 
+    /// When the transmission of the next packet begins; [`Time::NEVER`] if none waits.
+    pub fn next_start(&self) -> Time {
+        self.ring[self.head as usize & (self.ring.len() - 1)].start
+    }
+
     /// Memory of the ring in bytes; for a large ring, its memory after `packets` more packets.
     pub fn memory_bytes_within(&self, packets: u64) -> u64 {
         let places = self.ring.len() as u64;

@@ -12,6 +12,7 @@ use super::ingress_pool::{Free, IngressMember, Occupied};
 use super::pause::PauseSpec;
 use super::queue::LinkQueue;
 use super::spec::LinkSpec;
+use super::transmitter::Transmitter;
 use crate::units::Time;
 
 /// What is measured of the pauses of a link, in the measured window.
@@ -36,7 +37,6 @@ pub(super) struct Pause {
     member: Option<IngressMember>,
     /// The link over which the frames travel, if they wait for its packets.
     frames_over: Option<usize>,
-    delay: Time,
     /// What arrived over the link and waits at the far end.
     waiting_bytes: u64,
     /// What of it is in the headroom.
@@ -58,7 +58,6 @@ impl Pause {
             spec: pause,
             member: spec.ingress,
             frames_over: spec.pause_frames_over,
-            delay: pause.acts_after(spec.rate, spec.delay),
             waiting_bytes: 0,
             headroom_bytes: 0,
             is_asked: false,
@@ -120,10 +119,20 @@ impl Pause {
         probe.headroom_bytes_max = probe.headroom_bytes_max.max(self.headroom_bytes);
     }
 
-    fn send_signal(&mut self, begins: Time, shuts: bool) {
+    /// Sends a frame that begins at `begins`. It travels at the rate and the delay that the link has then, and
+    /// overtakes none.
+    fn send_signal(&mut self, begins: Time, shuts: bool, transmitter: &Transmitter) {
         self.is_asked = shuts;
         self.probe.frames += u64::from(shuts);
-        self.signals.push_back((begins.saturating_add(self.delay), shuts));
+        let begins = transmitter.serializer.sends_from(begins);
+        let at = if begins == Time::NEVER {
+            begins
+        } else {
+            let rate = transmitter.serializer.rate_at(begins);
+            begins.saturating_add(self.spec.acts_after(rate, transmitter.delay_at(begins)))
+        };
+        let last = self.signals.back().map_or(Time::ZERO, |(at, _)| *at);
+        self.signals.push_back((at.max(last), shuts));
     }
 
     /// Counts the pause that ends at `now`, or is in progress.
@@ -214,7 +223,7 @@ impl Link {
         pause.note_most();
         let asks = !pause.is_asked && pause.waiting_bytes >= pause.xoff(free);
         if asks {
-            pause.send_signal(begins, true);
+            pause.send_signal(begins, true, &self.transmitter);
         }
         asks
     }
@@ -238,7 +247,7 @@ impl Link {
             && pause.may_keep_headroom(free);
         if ends {
             pause.headroom_bytes = 0;
-            pause.send_signal(begins, false);
+            pause.send_signal(begins, false, &self.transmitter);
         }
         ends
     }

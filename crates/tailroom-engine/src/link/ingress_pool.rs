@@ -154,14 +154,18 @@ impl IngressPools {
         debug_assert!(occupied.headroom <= memory.most_headroom(), "{memory:?}: {occupied:?}");
     }
 
-    /// Whether each pool has counted what its links occupy; `occupied` says this for a link.
-    pub fn is_balanced(&self, occupied: impl Fn(usize) -> Occupied) -> bool {
-        self.pools.iter().zip(&self.members).all(|((_, counted), members)| {
+    /// The index of a pool that has counted something else than its links occupy, what it has counted and what
+    /// they do, in bytes; `occupied` says this for a link.
+    pub fn unbalanced(&self, occupied: impl Fn(usize) -> Occupied) -> Option<(usize, u64, u64)> {
+        let mut pools = self.pools.iter().zip(&self.members).enumerate();
+        pools.find_map(|(index, ((_, counted), members))| {
             let sum = |part: fn(Occupied) -> u64| -> u64 {
                 members.iter().map(|&link| part(occupied(link))).sum()
             };
-            let shared = sum(|one| one.shared);
-            *counted == Occupied { shared, headroom: sum(|one| one.headroom) }
+            let parts: [fn(Occupied) -> u64; 2] = [|one| one.shared, |one| one.headroom];
+            let mut pairs = parts.into_iter().map(|part| (part(*counted), sum(part)));
+            let (counted, occupied) = pairs.find(|(counted, occupied)| counted != occupied)?;
+            Some((index, counted, occupied))
         })
     }
 

@@ -65,10 +65,18 @@ impl JitterSpec {
     }
 }
 
+/// A stretch of time with about this many draws has a random stream of its own, so that a packet after weeks
+/// without packets waits for no more draws.
+const DRAWS_OF_A_STRETCH: u64 = 1 << 20;
+
 /// The delay over time.
 #[derive(Clone, Debug)]
 pub(super) struct JitterProcess {
     spec: JitterSpec,
+    name: String,
+    seed: u64,
+    /// The number of the present stretch.
+    stretch: u64,
     /// The present delay, and when it is drawn anew.
     delay: Time,
     until: Time,
@@ -78,13 +86,31 @@ pub(super) struct JitterProcess {
 impl JitterProcess {
     /// The jitter of the link `name`.
     pub(super) fn new(spec: &JitterSpec, seed: u64, name: &str) -> Self {
-        let random = stream(seed, &format!("jitter of {name}"));
-        JitterProcess { spec: spec.clone(), delay: Time::ZERO, until: Time::ZERO, random }
+        let name = format!("jitter of {name}");
+        let random = stream(seed, &name);
+        let (delay, until) = (Time::ZERO, Time::ZERO);
+        JitterProcess { spec: spec.clone(), name, seed, stretch: 0, delay, until, random }
+    }
+
+    /// Begins the stretch of a packet that leaves at `departure`, if it is another.
+    fn begin_stretch(&mut self, departure: Time) {
+        let (Draws::Every(between) | Draws::OnAverageEvery(between)) = self.spec.draws else {
+            return;
+        };
+        let length = between.picoseconds().saturating_mul(DRAWS_OF_A_STRETCH);
+        let stretch = departure.picoseconds() / length;
+        if stretch > self.stretch {
+            self.stretch = stretch;
+            self.until = Time::from_picoseconds(stretch * length);
+            self.random = stream(self.seed, &format!("{}, stretch {stretch}", self.name));
+        }
     }
 
     /// The further delay of a packet that leaves at `departure`; packets come in order of time.
     pub(super) fn delay_at(&mut self, departure: Time) -> Time {
-        let JitterProcess { spec: JitterSpec { extra_delay, draws }, delay, until, random } = self;
+        self.begin_stretch(departure);
+        let JitterProcess { spec: JitterSpec { extra_delay, draws }, delay, until, random, .. } =
+            self;
         // Delays that no packet meets are drawn too: the delay at a time is a property of the path.
         while departure >= *until && *until < Time::AFTER_ALL_RUNS {
             *delay = Time::from_picoseconds(libm::round(extra_delay.sample(random)) as u64);
@@ -152,6 +178,27 @@ mod tests {
         assert!(often.chunks(30).all(is_constant));
         assert!(often.chunks(30).collect::<Vec<_>>().windows(2).all(|two| two[0] != two[1]));
         assert_eq!(seldom, [often[0], often[60], often[120], often[180]]);
+    }
+
+    /// After 30 days without packets, in which 2.6e11 draws are due, the delays are those that other packets
+    /// have met meanwhile.
+    #[test]
+    fn weeks_without_packets_take_no_draws_and_change_no_delay() {
+        for draws in [Draws::Every, Draws::OnAverageEvery] {
+            let draws = draws(SHORTEST.time());
+            let uniform = Distribution::Uniform { from: 0.0, to: 8.0 * MS as f64 };
+            let spec = JitterSpec::new(uniform, draws);
+            let [mut busy, mut rare] = [(); 2].map(|()| JitterProcess::new(&spec, 3, "wire"));
+            // Stretches of 10.5 s.
+            let late = Time::from_milliseconds(30 * 24 * 3_600 * 1_000);
+            for ms in 0..12_000 {
+                busy.delay_at(Time::from_milliseconds(ms));
+            }
+            for ms in (0..12_000).rev() {
+                busy.delay_at(late.since(Time::from_milliseconds(ms)));
+            }
+            assert_eq!(busy.delay_at(late), rare.delay_at(late));
+        }
     }
 
     #[test]

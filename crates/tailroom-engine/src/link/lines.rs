@@ -113,6 +113,16 @@ impl Lines {
         class.map_or(link, |class| class.next(is_ready))
     }
 
+    /// A link that is to wait for its line until another time than the rest of the line; with the two times.
+    pub fn unbalanced(&self, links: &[Link]) -> Option<(usize, [Time; 2])> {
+        self.all.iter().find_map(|classes| {
+            let mut members = classes.iter().flat_map(|class| &class.members);
+            let free_at = links[members.next()?.link].sends_until();
+            let other = members.find(|member| links[member.link].sends_until() != free_at)?;
+            Some((other.link, [free_at, links[other.link].sends_until()]))
+        })
+    }
+
     /// A link sends a packet; returns the other links of its line, which
     /// [wait](Link::wait_for_line) meanwhile.
     pub fn send(&mut self, link: usize, bytes: u32) -> impl Iterator<Item = usize> + '_ {

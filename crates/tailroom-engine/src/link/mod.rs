@@ -23,7 +23,7 @@ pub mod probe;
 pub mod queue;
 pub mod rate_variation;
 pub mod reorder;
-pub mod serializer;
+pub use crate::serializer;
 pub mod served;
 pub mod shaper;
 pub mod spec;
@@ -170,7 +170,7 @@ impl Link {
     #[inline(never)]
     pub fn refuse(&mut self, packet: Transit, class: u32, reason: DropReason) -> LinkOutcome {
         self.advance(packet.time());
-        let serialization = self.transmitter.serializer.nominal_time(packet.bytes());
+        let serialization = self.transmitter.serializer.packet_time(packet.time(), packet.bytes());
         self.probe.on_arrival(&packet, self.queue.packets(), serialization);
         self.probe.on_class_arrival(class);
         self.probe.on_drop(packet.time(), packet, class, reason);
@@ -185,7 +185,7 @@ impl Link {
         let Link { queue: LinkQueue::Served(queue), transmitter, probe, .. } = self else {
             return;
         };
-        let serialization = transmitter.serializer.nominal_time(packet.bytes());
+        let serialization = transmitter.serializer.packet_time(packet.time(), packet.bytes());
         probe.count_arrival(packet.time(), packet.flow(), queue.packets(), serialization);
         probe.on_class_arrival(class);
         if probe.watches_packets() {
@@ -229,7 +229,11 @@ impl Link {
         };
         let (now, flow, bytes) = (packet.time(), packet.flow(), packet.bytes());
         advance(fifo, transmitter, probe, now);
-        let serialization = transmitter.serializer.nominal_time(bytes);
+        let serialization = if IS_PLAIN {
+            transmitter.serializer.nominal_time(bytes)
+        } else {
+            transmitter.serializer.packet_time(now, bytes)
+        };
         if IS_PLAIN {
             probe.count_arrival(now, flow, fifo.len(), serialization);
         } else {
@@ -335,6 +339,9 @@ impl Link {
         let LinkQueue::Served(queue) = queue else { return None };
         let now = queue.next_service();
         probe.account_queue(now, queue.packets());
+        if transmitter.serializer.varies() {
+            tell_rate(queue, transmitter, now);
+        }
         let packet = queue.dequeue()?;
         transmitter.in_transmission_bytes = packet.bytes();
         let departure = transmitter.send::<false>(now, packet.bytes());
@@ -436,6 +443,19 @@ impl Link {
         self.probe.accepted_bytes() - backlog_bytes
     }
 
+    /// Until when no packet leaves after `now` and the rate stays as it is, if nothing arrives.
+    pub(crate) fn is_still_until(&mut self, now: Time) -> Time {
+        self.advance(now);
+        let waiting = match &self.queue {
+            LinkQueue::Fifo { fifo, .. } => fifo.next_start(),
+            LinkQueue::Served(queue) => queue.next_service(),
+        };
+        let busy_until = self.transmitter.busy_until;
+        let is_sending = busy_until > now && waiting == Time::NEVER;
+        let departure = if is_sending { busy_until } else { waiting };
+        departure.min(self.transmitter.serializer.next_change(now))
+    }
+
     /// The capacity that the link has left unused since the start of the run, in bit * ps / s. The
     /// rest of the capacity is what it has sent; of a packet in transmission, the bits that have
     /// left. A shaper, or a policer that is slower, has used the tokens that did not find the bucket
@@ -469,6 +489,17 @@ impl Link {
         self.probe.end(now, self.queue.packets(), packets, bytes, idle);
         self.pause.iter_mut().for_each(|pause| pause.end_measuring(now));
         self.queue.held().for_each(|packet| self.probe.watch_pass(packet));
+        self.tell_mean_rate(now);
+    }
+
+    /// Lets the discipline know the mean rate since its gauges were restarted, before they are read at `now`.
+    fn tell_mean_rate(&mut self, now: Time) {
+        let Link { queue: LinkQueue::Served(queue), transmitter, probe, .. } = self else { return };
+        let from = probe.measured_from();
+        if transmitter.varying_rate(now).is_some() && from < now {
+            let mean = transmitter.mean_rate(from, now);
+            queue.set_rate(Rate::from_bits_per_second(libm::round(mean) as u64));
+        }
     }
 
     /// Records a sample of the time series at `now`.
@@ -476,6 +507,7 @@ impl Link {
         self.advance(now);
         let idle = self.idle_capacity(now);
         self.count_marks();
+        self.tell_mean_rate(now);
         let gauges = self.gauges(now);
         self.probe.sample(now, self.queue.packets(), idle, gauges);
     }
@@ -538,12 +570,36 @@ impl Link {
         self.policer.as_deref().filter(|_| self.is_policed)
     }
 
+    /// Whether what the link can carry in a given time changes, or has been changed.
+    pub fn varies(&self) -> bool {
+        self.slowest_policer().is_none() && self.transmitter.varying_rate(Time::ZERO).is_some()
+    }
+
+    /// The rate at which a flow alone, sent back to back from `start` on, would cross a link whose rate varies;
+    /// `None` if that stays as it is in the scenario, and if the flow never would.
+    pub fn rate_of_transfer(&self, start: Time, bytes: u128) -> Option<Rate> {
+        self.transmitter.varying_rate(start)?;
+        let end = self.transmitter.serializer.end_of(start, 8 * bytes);
+        let bits_per_second = 8.0 * bytes as f64 / end.since(start).seconds();
+        let rate = || Rate::from_bits_per_second(libm::round(bits_per_second) as u64);
+        (end < Time::AFTER_ALL_RUNS).then(rate)
+    }
+
     /// Bits that the link could carry in `[from, to)`; behind a shaper with overhead, in packets of
     /// the largest size.
     pub fn capacity_bits(&self, from: Time, to: Time) -> f64 {
         match self.slowest_policer() {
             None => self.transmitter.capacity_bits(from, to),
             Some(policer) => policer.capacity_bits(from, to),
+        }
+    }
+
+    /// The mean rate at which the link could send in `[from, to)`, a span above zero, in bit/s: exactly its rate
+    /// where that stays.
+    pub fn mean_rate(&self, from: Time, to: Time) -> f64 {
+        match self.slowest_policer() {
+            None => self.transmitter.mean_rate(from, to),
+            Some(policer) => policer.capacity_bits(from, to) / to.since(from).seconds(),
         }
     }
 
@@ -578,6 +634,15 @@ fn propagate(transmitter: &mut Transmitter, probe: &mut LinkProbe, start: Time) 
             LinkOutcome::Lost
         }
         outcome => outcome,
+    }
+}
+
+/// Lets the discipline know the rate of the moment.
+#[cold]
+#[inline(never)]
+fn tell_rate(queue: &mut ServedQueue, transmitter: &Transmitter, now: Time) {
+    if let Some(rate) = transmitter.varying_rate(now) {
+        queue.set_rate(rate);
     }
 }
 

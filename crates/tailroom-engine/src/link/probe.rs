@@ -447,6 +447,11 @@ impl LinkProbe {
         self.rare.random_losses += u64::from(self.window.contains(start));
     }
 
+    /// When the statistics began that are counted now.
+    pub(crate) fn measured_from(&self) -> Time {
+        self.rare.measured_from
+    }
+
     /// The measured window, which ends with the run.
     #[inline]
     pub(crate) fn window(&self) -> Window {

@@ -4,11 +4,12 @@ use crate::congestion::custom::CustomFault;
 use crate::packet::transit::Transit;
 use crate::queue::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use crate::queue::custom::{DequeueEvent, RunningRule};
+use crate::queue::fair::Measured;
 use crate::queue::{
     AnyArrivalRule, ArrivalRule, EnqueueEvent, Gauge, LinkInfo, QueueConfig, Scheduler,
     SchedulerQueue, Verdict,
 };
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
 /// A discipline, the packets that it holds, and the time of the next service.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct ServedQueue {
     /// From when on the link lets no packet wait, and when the transmission begins of a packet that
     /// is ready earlier.
     next_start: (Time, Time),
+    /// When the discipline returned no packet although some waited.
+    stalled_at: Option<Time>,
 }
 
 /// What decides about packets that wait in a buffer.
@@ -137,7 +140,8 @@ impl ServedQueue {
 
     fn new(discipline: Discipline, buffer: Buffer) -> Self {
         let next_start = (Time::ZERO, Time::ZERO);
-        ServedQueue { discipline, buffer, next_service: Time::NEVER, next_start }
+        let next_service = Time::NEVER;
+        ServedQueue { discipline, buffer, next_service, next_start, stalled_at: None }
     }
 
     /// Number of packets that wait.
@@ -167,11 +171,19 @@ impl ServedQueue {
     #[inline(always)]
     pub fn dequeue(&mut self) -> Option<Transit> {
         let Some(next) = self.discipline.dequeue(self.next_service, &mut self.buffer) else {
-            debug_assert!(self.buffer.packets() == 0, "a discipline must serve what waits");
+            if self.buffer.packets() > 0 {
+                self.stalled_at.get_or_insert(self.next_service);
+            }
             self.next_service = Time::NEVER;
             return None;
         };
         Some(self.buffer.take(next))
+    }
+
+    /// When the discipline first returned no packet to be sent although some waited: a fault of the discipline,
+    /// which would let them wait for the next arrival.
+    pub fn stalled_at(&self) -> Option<Time> {
+        self.stalled_at
     }
 
     /// Whether a packet waits that [`ServedQueue::push_out`] can drop.
@@ -270,6 +282,24 @@ impl ServedQueue {
         }
     }
 
+    /// See [`Scheduler::set_rate`].
+    pub fn set_rate(&mut self, rate: Rate) {
+        if let Discipline::Scheduler(scheduler) = &mut self.discipline {
+            scheduler.set_rate(rate);
+        }
+    }
+
+    /// What a fair queue has measured since its gauges were restarted.
+    pub fn measured(&self, now: Time) -> Option<Measured> {
+        match &self.discipline {
+            Discipline::Scheduler(scheduler) => match &**scheduler {
+                SchedulerQueue::Fair(fair) => Some(fair.measured(now)),
+                _ => None,
+            },
+            Discipline::Rule { .. } => None,
+        }
+    }
+
     /// Memory of the packets that wait and of the flows that the discipline knows, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         let known_bytes = match &self.discipline {
@@ -277,5 +307,32 @@ impl ServedQueue {
             Discipline::Rule { .. } => 0,
         };
         self.buffer.memory_bytes() + known_bytes
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::Packet;
+    use crate::quantity::limit::Limit;
+    use crate::queue::Queue;
+    use crate::queue::drop_head::DropHeadParams;
+    use crate::units::Rate;
+
+    /// The scheduler does not know the packet, which is in a list of another.
+    #[test]
+    fn a_scheduler_that_returns_nothing_while_packets_wait_is_noted() {
+        let config = QueueConfig::DropHead(DropHeadParams::new(Limit::Packets(9).into()));
+        let info = LinkInfo::new("link", Rate::from_bits_per_second(1_000_000), 1_500);
+        let Queue::Scheduler(scheduler) = Queue::new(&config, &info) else {
+            panic!("it is a scheduler")
+        };
+        let mut queue = ServedQueue::of_scheduler(scheduler, Buffer::default());
+        assert_eq!((queue.dequeue(), queue.stalled_at()), (None, None));
+        let at = Time::from_milliseconds(3);
+        let packet = Transit::arrival(at, 0, 0, &Packet::default());
+        queue.buffer.push_back(&mut PacketList::default(), packet);
+        queue.next_service = at;
+        assert_eq!((queue.dequeue(), queue.stalled_at()), (None, Some(at)));
     }
 }

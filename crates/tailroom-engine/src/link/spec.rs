@@ -7,7 +7,7 @@ use super::line::LineSpec;
 use super::pause::PauseSpec;
 use super::policer::PolicerSpec;
 use super::reorder::ReorderSpec;
-use super::serializer::RateChange;
+use super::serializer::{RateChange, Serializer};
 use super::shaper::ShaperSpec;
 use super::wire_loss::LossSpec;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
@@ -100,6 +100,21 @@ impl LinkSpec {
     /// for pause frames, or because ingresses share memory.
     pub fn counts_in_switch(&self) -> bool {
         self.pause.is_some() || self.ingress.is_some()
+    }
+
+    /// Turns the sizes of packets into times, at the rates that the link has over time.
+    pub(crate) fn serializer(&self) -> Serializer {
+        Serializer::new(self.rate, &self.rate_changes, self.rate_period)
+    }
+
+    /// The rate at `time`, or when the link sends next.
+    pub(crate) fn rate_at(&self, time: Time) -> Rate {
+        if self.rate_changes.is_empty() {
+            return self.rate;
+        }
+        let serializer = self.serializer();
+        let sends_from = serializer.sends_from(time);
+        if sends_from == Time::NEVER { self.rate } else { serializer.rate_at(sends_from) }
     }
 
     /// The rate at which packets leave the shaper, or that of the link until its first change: limits in

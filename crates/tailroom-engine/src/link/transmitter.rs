@@ -8,7 +8,7 @@ use super::shaper::Shaper;
 use super::spec::{DelayChange, LinkSpec};
 use super::wire_loss::LossProcess;
 use crate::probe::window::Window;
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
 /// What lies behind the queue of a link.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ impl Transmitter {
     /// bytes. Packets that it holds back are counted if they leave in `window`.
     pub(super) fn new(spec: &LinkSpec, largest: u32, seed: u64, window: Window) -> Self {
         Transmitter {
-            serializer: Serializer::new(spec.rate, &spec.rate_changes, spec.rate_period),
+            serializer: spec.serializer(),
             busy_until: Time::ZERO,
             in_transmission_bytes: 0,
             last_wait: Time::ZERO,
@@ -78,11 +78,26 @@ impl Transmitter {
         }
     }
 
+    /// The rate of a packet sent at `now`, if that changes and no shaper is slower.
+    #[inline]
+    pub(super) fn varying_rate(&self, now: Time) -> Option<Rate> {
+        let varies = self.serializer.varies() && self.shaper.is_none();
+        varies.then(|| self.serializer.rate_at(now))
+    }
+
     /// Bits that can be carried in `[from, to)`: see [`super::Link::capacity_bits`].
     pub(super) fn capacity_bits(&self, from: Time, to: Time) -> f64 {
         match &self.shaper {
             None => self.serializer.capacity_bits(from, to),
             Some(shaper) => shaper.capacity_bits(from, to),
+        }
+    }
+
+    /// The mean rate in `[from, to)`, in bit/s.
+    pub(super) fn mean_rate(&self, from: Time, to: Time) -> f64 {
+        match &self.shaper {
+            None => self.serializer.mean_rate(from, to),
+            Some(shaper) => shaper.capacity_bits(from, to) / to.since(from).seconds(),
         }
     }
 
@@ -120,6 +135,11 @@ impl Transmitter {
         LinkOutcome::Delivered(self.deliver(self.busy_until))
     }
 
+    /// The propagation delay of what leaves at `time`, without jitter.
+    pub(super) fn delay_at(&self, time: Time) -> Time {
+        self.varying_delay.as_ref().map_or(self.delay, |varying| varying.delay_at(time, self.delay))
+    }
+
     /// When a packet that departs at `departure` reaches the far end.
     #[inline]
     fn deliver(&mut self, departure: Time) -> Time {
@@ -141,6 +161,12 @@ impl VaryingDelay {
         spec.varies_in_delay().then_some(VaryingDelay { changes, jitter, reorder, last_delivery })
     }
 
+    /// The delay at `time`; `first` is the delay before all changes.
+    fn delay_at(&self, time: Time, first: Time) -> Time {
+        let passed = self.changes.partition_point(|change| change.at <= time);
+        passed.checked_sub(1).map_or(first, |at| self.changes[at].delay)
+    }
+
     /// Packets overtake none but those that the link holds back: after a fall of the delay, a packet
     /// arrives no earlier than those before it. `first` is the delay before all changes.
     #[inline(never)]
@@ -148,8 +174,7 @@ impl VaryingDelay {
         if departure >= Time::AFTER_ALL_RUNS {
             return departure; // without the draws of jitter until then, which would take minutes
         }
-        let passed = self.changes.partition_point(|change| change.at <= departure);
-        let delay = passed.checked_sub(1).map_or(first, |at| self.changes[at].delay);
+        let delay = self.delay_at(departure, first);
         let jitter = self.jitter.as_mut().map_or(Time::ZERO, |jitter| jitter.delay_at(departure));
         let arrival = departure.saturating_add(delay).saturating_add(jitter);
         self.last_delivery = self.last_delivery.max(arrival);

@@ -8,7 +8,7 @@ pub mod error;
 pub mod validate;
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 use std::ops::Range;
 
 use crate::congestion::CongestionConfig;
@@ -24,6 +24,7 @@ use crate::probe::flow::Checkpoints;
 use crate::probe::window::Window;
 use crate::quantity::PositiveDuration;
 use crate::queue::LinkInfo;
+use crate::serializer::Serializer;
 use crate::tcp::TcpSpec;
 use crate::traffic::SourceSpec;
 use crate::traffic::bulk::BulkParams;
@@ -212,26 +213,18 @@ impl Network {
             None => 0,
         });
         let first_windows = first_windows.collect();
-        let rates: Vec<_> = (0..self.pools.len()).map(|pool| self.rate_of_pool(pool)).collect();
-        Pools::new(&self.pools, &members, &rates, priorities.collect(), first_windows, self.seed)
+        let ports = (0..self.pools.len()).map(|pool| self.ports_of_pool(pool)).collect();
+        Pools::new(&self.pools, &members, ports, priorities.collect(), first_windows, self.seed)
     }
 
-    /// The rate of the links of a pool together, at the beginning; those that share a line have the
-    /// highest of theirs.
-    fn rate_of_pool(&self, pool: usize) -> Rate {
-        let of_pool = |link: &&LinkSpec| link.pool.is_some_and(|member| member.pool == pool);
-        let (mut sum, mut lines) = (0_u64, BTreeMap::new());
-        for link in self.links.iter().filter(of_pool) {
-            let rate = link.rate.bits_per_second();
-            match &link.line {
-                Some(line) => {
-                    let highest = lines.entry(&line.name).or_insert(0);
-                    *highest = rate.max(*highest);
-                }
-                None => sum = sum.saturating_add(rate),
-            }
-        }
-        Rate::from_bits_per_second(lines.into_values().fold(sum, u64::saturating_add))
+    /// The links of a pool, of those that share a line the first, and how they send.
+    fn ports_of_pool(&self, pool: usize) -> Vec<(usize, Serializer)> {
+        let mut names = BTreeSet::new();
+        let members = self.links.iter().enumerate().filter(|(_, link)| {
+            link.pool.is_some_and(|member| member.pool == pool)
+                && link.line.as_ref().is_none_or(|line| names.insert(&line.name))
+        });
+        members.map(|(index, link)| (index, link.serializer())).collect()
     }
 
     /// When links and flows record their state.

@@ -46,6 +46,22 @@ impl Display for BadParameter {
     }
 }
 
+/// What was written, for a message: of a long text only the beginning.
+pub(crate) fn short(shown: impl Display) -> String {
+    let text = shown.to_string();
+    if text.char_indices().nth(60).is_none() {
+        return text;
+    }
+    let begin: String = text.chars().take(20).collect();
+    format!("{begin}... ({} characters)", text.chars().count())
+}
+
+/// A number as it was `shown`, or with an exponent in place of dozens of digits.
+pub(crate) fn short_number(value: f64, shown: impl Display) -> String {
+    let text = shown.to_string();
+    if text.len() > 60 && value.is_finite() { format!("{value:e}") } else { short(text) }
+}
+
 /// Refuses the value of the parameter `key` unless `is_allowed`; `allowed` describes the allowed
 /// values, as in `"more than 0 and at most 1"`.
 ///
@@ -60,7 +76,8 @@ pub fn check(
     if is_allowed {
         return Ok(());
     }
-    Err(BadParameter::new(key, format!("{value} is out of range"), format!("write {allowed}")))
+    let problem = format!("{} is out of range", short(value));
+    Err(BadParameter::new(key, problem, format!("write {allowed}")))
 }
 
 #[cfg(test)]
@@ -73,5 +90,7 @@ mod tests {
         let bad = check("gain", f64::NAN, false, "at most 1").expect_err("it is refused");
         assert_eq!((bad.key.as_str(), bad.problem.as_str()), ("gain", "NaN is out of range"));
         assert_eq!(bad.remedy, "write at most 1");
+        let long = check("gain", 1e308, false, "at most 1").expect_err("it is refused");
+        assert_eq!(long.problem, "10000000000000000000... (309 characters) is out of range");
     }
 }

@@ -76,7 +76,8 @@ impl Range {
         if self.holds(value) {
             return Ok(());
         }
-        Err(BadParameter::new("", format!("{shown} is out of range"), format!("write {self}")))
+        let problem = format!("{} is out of range", super::short_number(value, shown));
+        Err(BadParameter::new("", problem, format!("write {self}")))
     }
 }
 

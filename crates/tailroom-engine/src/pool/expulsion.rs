@@ -6,6 +6,7 @@
 
 use super::policy::ExpulsionSpec;
 use super::{Pool, Pools};
+use crate::serializer::Serializer;
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time, float};
 
 /// Which head is dropped next, and when.
@@ -19,11 +20,14 @@ pub(super) struct Expulsion {
 }
 
 impl Expulsion {
-    /// Nothing is due, the bucket is full, and it is the first queue's turn. `links` is the rate of all
-    /// links of the pool.
-    pub(super) fn new(spec: ExpulsionSpec, links: Rate) -> Self {
-        let tokens = Tokens::new(spec.rate.unwrap_or(links), spec.bucket_bytes);
-        Expulsion { tokens, turn: 0, is_due: false }
+    /// Nothing is due, the bucket is full, and it is the first queue's turn. `ports` has a link of each port of
+    /// the pool, and how it sends.
+    pub(super) fn new(spec: ExpulsionSpec, ports: Vec<(usize, Serializer)>) -> Self {
+        let ports = match spec.rate {
+            Some(rate) => vec![(NO_LINK, Serializer::constant(rate))],
+            None => ports,
+        };
+        Expulsion { tokens: Tokens::new(ports, spec.bucket_bytes), turn: 0, is_due: false }
     }
 
     /// A transmission that begins at `start` reads this many bytes.
@@ -33,10 +37,18 @@ impl Expulsion {
     }
 }
 
-/// A bucket of tokens that may owe some, exactly: a token is what a rate of 1 bit/s makes in 1 ps.
+/// Stands for the link of a rate that no link has.
+const NO_LINK: usize = usize::MAX;
+
+/// A bucket of tokens that may owe some, exactly: a token is what a rate of 1 bit/s makes in 1 ps. They are made
+/// at the rates of some links together.
 #[derive(Clone, Debug)]
 struct Tokens {
+    /// The links whose rates are constant so far, and the sum of these.
+    constant: Vec<usize>,
     rate: i128,
+    /// The others, and how they send.
+    varying: Vec<(usize, Serializer)>,
     most: i128,
     held: i128,
     /// When so many were held.
@@ -44,13 +56,26 @@ struct Tokens {
 }
 
 impl Tokens {
-    fn new(rate: Rate, bucket_bytes: u64) -> Self {
+    fn new(ports: Vec<(usize, Serializer)>, bucket_bytes: u64) -> Self {
         let most = tokens_of(bucket_bytes);
-        Tokens { rate: i128::from(rate.bits_per_second()), most, held: most, at: Time::ZERO }
+        let (varying, constant): (Vec<_>, Vec<_>) =
+            ports.into_iter().partition(|(_, serializer)| serializer.varies());
+        let rates = constant.iter().map(|(_, serializer)| bits_per_second(serializer, Time::ZERO));
+        Tokens {
+            rate: rates.sum(),
+            constant: constant.iter().map(|(link, _)| *link).collect(),
+            varying,
+            most,
+            held: most,
+            at: Time::ZERO,
+        }
     }
 
     fn fill(&mut self, now: Time) {
-        let made = self.rate * i128::from(now.since(self.at).picoseconds());
+        let mut made = self.rate * i128::from(now.since(self.at).picoseconds());
+        for (_, serializer) in &self.varying {
+            made += serializer.capacity(self.at, now).cast_signed();
+        }
         self.held = self.most.min(self.held + made);
         self.at = now;
     }
@@ -61,13 +86,40 @@ impl Tokens {
         self.held -= tokens_of(bytes);
     }
 
-    /// From when on the bucket owes nothing if nothing is taken meanwhile: `now`, or later.
+    /// When to ask whether the bucket owes nothing if nothing is taken meanwhile: `now` if it does, and no
+    /// later than a change of rate.
     fn ready_at(&mut self, now: Time) -> Time {
         self.fill(now);
         let owed = (-self.held).max(0);
-        let wait = (owed + self.rate - 1) / self.rate;
-        now.saturating_add(Time::from_picoseconds(u64::try_from(wait).unwrap_or(u64::MAX)))
+        if owed == 0 {
+            return now;
+        }
+        let (mut rate, mut next) = (self.rate, Time::NEVER);
+        for (_, serializer) in &self.varying {
+            rate += bits_per_second(serializer, now);
+            next = next.min(serializer.next_change(now));
+        }
+        let wait = (owed + rate - 1).checked_div(rate).unwrap_or(i128::MAX);
+        let wait = Time::from_picoseconds(u64::try_from(wait).unwrap_or(u64::MAX));
+        now.saturating_add(wait).min(next)
     }
+
+    /// A link sends at another rate from `now` on.
+    fn change_rate(&mut self, link: usize, now: Time, [before, rate]: [Rate; 2]) {
+        self.fill(now);
+        let rate = Serializer::constant(rate);
+        if let Some(at) = self.constant.iter().position(|one| *one == link) {
+            self.constant.swap_remove(at);
+            self.rate -= i128::from(before.bits_per_second());
+            self.varying.push((link, rate));
+        } else if let Some(port) = self.varying.iter_mut().find(|port| port.0 == link) {
+            port.1 = rate;
+        }
+    }
+}
+
+fn bits_per_second(serializer: &Serializer, at: Time) -> i128 {
+    i128::from(serializer.rate_at(at).bits_per_second())
 }
 
 fn tokens_of(bytes: u64) -> i128 {
@@ -149,6 +201,15 @@ impl Pools {
         self.all[pool].expel(now, |member| can_drop(links[member])).map(|member| links[member])
     }
 
+    /// A link of a pool sends at another rate than before from `now` on. Returns the pool if it is to be asked
+    /// again when it drops a head.
+    pub fn change_rate(&mut self, link: usize, now: Time, rates: [Rate; 2]) -> Option<usize> {
+        let (pool, _) = self.places[link]?;
+        let expulsion = self.all[pool as usize].expulsion.as_mut()?;
+        expulsion.tokens.change_rate(link, now, rates);
+        expulsion.is_due.then_some(pool as usize)
+    }
+
     /// The memory reads a packet of this size at `now`, to drop it.
     pub fn read(&mut self, pool: usize, now: Time, bytes: u32) {
         let pool = &mut self.all[pool];
@@ -169,10 +230,15 @@ mod tests {
         Time::from_picoseconds(nanoseconds * NS)
     }
 
+    fn tokens(rate: u64, bucket_bytes: u64) -> Tokens {
+        let rate = Serializer::constant(Rate::from_bits_per_second(rate));
+        Tokens::new(vec![(0, rate)], bucket_bytes)
+    }
+
     /// 8 Gbit/s make a byte per nanosecond.
     #[test]
     fn tokens_that_are_owed_are_made_at_the_rate_and_no_more_than_the_bucket_holds_are_kept() {
-        let mut tokens = Tokens::new(Rate::from_bits_per_second(8_000_000_000), 100);
+        let mut tokens = tokens(8_000_000_000, 100);
         assert_eq!(tokens.ready_at(at(0)), at(0), "the bucket is full");
         tokens.take(at(1_000), 1_500);
         assert_eq!(tokens.ready_at(at(1_000)), at(2_400), "100 B were there");
@@ -186,7 +252,7 @@ mod tests {
     /// At 3 bit/s a byte takes 2.67 s: the third ends on a whole picosecond again.
     #[test]
     fn no_fraction_of_a_picosecond_is_lost() {
-        let mut tokens = Tokens::new(Rate::from_bits_per_second(3), 1);
+        let mut tokens = tokens(3, 1);
         tokens.take(Time::ZERO, 2);
         let third = |tokens: &mut Tokens| tokens.ready_at(Time::ZERO).picoseconds();
         assert_eq!(third(&mut tokens), 2_666_666_666_667);

@@ -23,7 +23,8 @@ use std::collections::HashMap;
 use crate::probe::window::Window;
 use crate::queue::buffer::DropReason;
 use crate::random::{Stream, below, stream};
-use crate::units::{Rate, Time, float};
+use crate::serializer::Serializer;
+use crate::units::{Time, float};
 use changes::Changes;
 use expulsion::Expulsion;
 use member::{Member, weighted};
@@ -33,6 +34,9 @@ pub use probe::{PoolProbe, PoolSample};
 pub use recent_flows::FlowPackets;
 use recent_flows::RecentFlows;
 pub use spec::{Frees, PoolMember, PoolSpec};
+
+/// Many more looks of a policy than there are queues and packets whose memory is freed between two events.
+const MOST_LOOKS: u32 = 1 << 22;
 
 /// The memory that a packet asks for, in cells.
 pub type Cells = u32;
@@ -102,16 +106,22 @@ fn ports_of(members: &[PoolMember]) -> Vec<usize> {
 }
 
 impl Pool {
-    /// The pool that `spec` describes, empty, with these queues of links that have this rate together.
-    fn new(spec: &PoolSpec, members: &[PoolMember], rate: Rate, seed: u64) -> Self {
+    /// The pool that `spec` describes, empty, with these queues; `ports` has a link of each port, and how it
+    /// sends.
+    fn new(
+        spec: &PoolSpec,
+        members: &[PoolMember],
+        ports: Vec<(usize, Serializer)>,
+        seed: u64,
+    ) -> Self {
         let reserves = members.iter().map(|member| spec.cells(member.reserved_bytes));
         let shared = spec.size_cells().saturating_sub(reserves.sum());
         let parameters = spec.policy.parameters();
         let alpha = parameters.alpha().unwrap_or(0.0);
-        let ports = ports_of(members);
+        let places_of_ports = ports_of(members);
         let places: Vec<QueueInfo> = members
             .iter()
-            .zip(ports)
+            .zip(places_of_ports)
             .map(|(member, port)| QueueInfo {
                 alpha: member.alpha.unwrap_or(alpha),
                 port,
@@ -134,7 +144,7 @@ impl Pool {
             lower_alphas,
             favoured_alpha: parameters.favoured_alpha(),
             recent_flows: parameters.short_flows().map(RecentFlows::new),
-            expulsion: parameters.expulsion().map(|spec| Box::new(Expulsion::new(spec, rate))),
+            expulsion: parameters.expulsion().map(|spec| Box::new(Expulsion::new(spec, ports))),
             ports: vec![0; members.len()],
             next_releases: vec![Time::NEVER; members.len()],
             next_look: look_interval,
@@ -288,19 +298,27 @@ impl Pool {
     /// Lets the policy look at its queues whenever it was due to by `now`: what is freed then is free,
     /// and what arrives then is still to come.
     fn look_until(&mut self, now: Time) {
+        let mut looks = 0_u32;
         while self.next_look <= now {
+            looks += 1;
+            debug_assert!(looks < MOST_LOOKS, "{looks} looks in an event");
             let at = self.next_look;
             self.next_look = at.saturating_add(self.look_interval);
             self.free(at);
+            let mut is_still = true;
             for (state, queue) in self.states.iter_mut().zip(&mut self.members) {
-                *state = QueueState { held: queue.shared(), freed: queue.freed };
+                let seen = QueueState { held: queue.shared(), freed: queue.freed };
+                is_still &= *state == seen;
+                *state = seen;
                 queue.freed = 0;
             }
-            self.policy.look(&self.states, self.shared - self.shared_occupied);
-            if self.states.iter().all(|state| *state == QueueState::default()) {
-                // Nothing arrives before `now`: what it would see until then is the same.
+            let changes = self.policy.look(&self.states, self.shared - self.shared_occupied);
+            if is_still && !changes {
+                // Nothing arrives before `now`: what it would see is the same until memory is freed.
+                let releases = self.next_releases.iter().copied();
+                let until = releases.fold(now, Time::min);
                 let interval = self.look_interval.picoseconds();
-                let spans = now.since(self.next_look).picoseconds() / interval;
+                let spans = until.since(self.next_look).picoseconds() / interval;
                 self.next_look += Time::from_picoseconds(spans * interval);
             }
         }
@@ -354,22 +372,31 @@ impl Pool {
 
     /// Whether nothing is given out twice, and each reserve is free for its queue.
     fn is_balanced(&self) -> bool {
-        let shared: u64 = self.members.iter().map(Member::shared).sum();
-        let of_port = |port: usize| {
-            let queues = self.members.iter().filter(|member| member.port == port);
-            queues.map(Member::shared).sum::<u64>()
-        };
+        self.imbalance().is_none()
+    }
+
+    /// The shared cells that are counted, of the pool, a port or the loss priorities of a queue, and another
+    /// number that are held; `None` if they agree and there are so many.
+    fn imbalance(&self) -> Option<(u64, u64)> {
         let has_ports = self.spec.policy.parameters().has_ports();
-        let are_ports_balanced =
-            !has_ports || self.ports.iter().enumerate().all(|(port, held)| of_port(port) == *held);
-        let are_priorities_balanced = self.members.iter().all(|member| {
-            member.by_priority.is_empty()
-                || member.by_priority.iter().sum::<u64>() == member.occupied
-        });
-        shared == self.shared_occupied
-            && shared <= self.shared
-            && are_ports_balanced
-            && are_priorities_balanced
+        let mut of_ports = vec![0; if has_ports { self.ports.len() } else { 0 }];
+        let mut shared = 0;
+        for member in &self.members {
+            let by_priority: u64 = member.by_priority.iter().sum();
+            if !member.by_priority.is_empty() && by_priority != member.occupied {
+                return Some((by_priority, member.occupied));
+            }
+            shared += member.shared();
+            if has_ports {
+                of_ports[member.port] += member.shared();
+            }
+        }
+        let mut ports = self.ports.iter().copied().zip(of_ports);
+        let whole = [(self.shared_occupied, shared), (shared.min(self.shared), shared)];
+        whole
+            .into_iter()
+            .find(|(one, other)| one != other)
+            .or_else(|| ports.find(|(one, other)| one != other))
     }
 
     /// The cells that are occupied, and those of the packets that its links hold: the packets that wait

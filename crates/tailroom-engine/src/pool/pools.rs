@@ -3,7 +3,8 @@
 use super::recent_flows::{FlowPackets, RecentFlows};
 use super::{Asking, Grant, Pool, PoolMember, PoolSpec};
 use crate::queue::buffer::DropReason;
-use crate::units::{Rate, Time};
+use crate::serializer::Serializer;
+use crate::units::Time;
 
 /// The pools of a network.
 #[derive(Clone, Debug, Default)]
@@ -23,12 +24,12 @@ pub struct Pools {
 
 impl Pools {
     /// The pools that `specs` describes, empty; `of_links` has the place of each link in one,
-    /// `rates` the rate of the links of each pool together, `priorities` the loss priority and
+    /// `ports` a link of each port of each pool and how it sends, `priorities` the loss priority and
     /// `first_windows` the first window of each group. The random draws depend on `seed`.
     pub fn new(
         specs: &[PoolSpec],
         of_links: &[Option<PoolMember>],
-        rates: &[Rate],
+        ports: Vec<Vec<(usize, Serializer)>>,
         mut priorities: Vec<u32>,
         first_windows: Vec<u32>,
         seed: u64,
@@ -46,10 +47,10 @@ impl Pools {
                 members[member.pool].push(link);
             }
         }
-        let pools = specs.iter().zip(&members).zip(rates).map(|((spec, links), rate)| {
+        let pools = specs.iter().zip(&members).zip(ports).map(|((spec, links), ports)| {
             let members: Vec<PoolMember> =
                 links.iter().filter_map(|&link| of_links[link]).collect();
-            Pool::new(spec, &members, *rate, seed)
+            Pool::new(spec, &members, ports, seed)
         });
         Pools { all: pools.collect(), places, members, priorities, first_windows, favours }
     }
@@ -211,6 +212,12 @@ impl Pools {
     /// Records a sample of the time series at `now`.
     pub fn sample(&mut self, now: Time) {
         self.all.iter_mut().for_each(|pool| pool.sample(now));
+    }
+
+    /// The index of a pool that has given out another number of cells than it counts, and the two numbers.
+    pub fn miscounted(&self) -> Option<(usize, u64, u64)> {
+        let mut pools = self.all.iter().enumerate();
+        pools.find_map(|(index, pool)| pool.imbalance().map(|(one, other)| (index, one, other)))
     }
 
     /// The index of a pool that does not agree with the packets that its links hold, the cells that

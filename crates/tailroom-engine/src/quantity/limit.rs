@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::decimal::Decimal;
 use super::{BadQuantity, Dimension, Unit, split};
-use crate::parameters::{BadParameter, Ranges, check};
+use crate::parameters::{BadParameter, Ranges, check, short};
 use crate::units::{Rate, Time};
 
 /// An amount of data in a buffer, in packets, bytes, time at the link's rate, or bandwidth-delay
@@ -225,11 +225,11 @@ fn packets(text: &str, number: Decimal) -> Result<u64, BadQuantity> {
     match count {
         Some(count) if count.is_exact => Ok(count.floor as u64),
         Some(_) => Err(BadQuantity {
-            problem: format!("\"{text}\" is not a whole number of packets"),
+            problem: format!("\"{}\" is not a whole number of packets", short(text)),
             remedy: format!("write whole packets, as in \"{}\"", EXAMPLES[0]),
         }),
         None => Err(BadQuantity {
-            problem: format!("\"{text}\" is too large"),
+            problem: format!("\"{}\" is too large", short(text)),
             remedy: format!("write at most \"{MAX_PACKETS} packets\""),
         }),
     }

@@ -14,7 +14,7 @@ pub(crate) mod decimal;
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::parameters::{BadParameter, Ranges, check};
+use crate::parameters::{BadParameter, Ranges, check, short};
 use crate::spelling;
 use crate::units::{Rate, Time};
 use decimal::Decimal;
@@ -150,7 +150,7 @@ impl Dimension {
     ) -> Result<u64, BadQuantity> {
         let base = self.units[0].0;
         let bad = |problem: String, remedy: String| BadQuantity {
-            problem: format!("\"{text}\" {problem}"),
+            problem: format!("\"{}\" {problem}", short(text)),
             remedy,
         };
         let too_large = || {
@@ -227,7 +227,7 @@ pub(crate) fn split<'a>(
 ) -> Result<(Decimal, Unit), BadQuantity> {
     if text.trim().strip_prefix('-').is_some_and(|rest| Decimal::read(rest).is_some()) {
         let allowed = if allows_zero { "0 or more" } else { "more than 0" };
-        let problem = format!("\"{text}\" is negative");
+        let problem = format!("\"{}\" is negative", short(text));
         return Err(BadQuantity {
             problem,
             remedy: format!("write {allowed}, as in \"{example}\""),
@@ -238,11 +238,11 @@ pub(crate) fn split<'a>(
     let bad = |problem: String| BadQuantity { problem, remedy: accepted() };
     let (number, unit): (_, &'a str) = match Decimal::read(text.trim()) {
         Some(Ok((number, rest))) => (number, rest.trim_start()),
-        Some(Err(problem)) => return Err(bad(format!("\"{text}\" {problem}"))),
-        None => return Err(bad(format!("\"{text}\" is not a number with a unit"))),
+        Some(Err(problem)) => return Err(bad(format!("\"{}\" {problem}", short(text)))),
+        None => return Err(bad(format!("\"{}\" is not a number with a unit", short(text)))),
     };
     if unit.is_empty() {
-        return Err(bad(format!("\"{text}\" has no unit")));
+        return Err(bad(format!("\"{}\" has no unit", short(text))));
     }
     let is_meant =
         |name: &str| name == unit || (is_case_insensitive(name) && name.eq_ignore_ascii_case(unit));

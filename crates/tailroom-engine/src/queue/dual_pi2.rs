@@ -210,6 +210,11 @@ impl Controller {
             self.next_update = self.next_update.saturating_add(self.interval);
             if oldest.is_none() {
                 self.catch_up_empty(now);
+            } else if self.base >= 1.0 && delay.seconds() >= self.target_s {
+                // The delay only grows, and the probability stays: only the last update matters.
+                let rest = now.since(self.next_update).picoseconds();
+                let updates = rest / self.interval.picoseconds();
+                self.next_update += Time::from_picoseconds(updates * self.interval.picoseconds());
             }
         }
     }

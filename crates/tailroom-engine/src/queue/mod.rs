@@ -139,6 +139,10 @@ pub trait Scheduler {
 
     /// Restarts the means that [`Scheduler::gauges`] returns, at the start of the measured window.
     fn restart_gauges(&mut self, _now: Time) {}
+
+    /// Follows the rate of a link on which it varies: before a packet is sent the rate of the moment, and before
+    /// [`Scheduler::gauges`] the mean since [`Scheduler::restart_gauges`].
+    fn set_rate(&mut self, _rate: Rate) {}
 }
 
 /// A discipline whose parameters may change while packets wait.
@@ -375,6 +379,10 @@ macro_rules! registry {
 
             fn restart_gauges(&mut self, now: Time) {
                 dispatch!(self, $($scheduler)+ Custom, queue => queue.restart_gauges(now))
+            }
+
+            fn set_rate(&mut self, rate: Rate) {
+                dispatch!(self, $($scheduler)+ Custom, queue => queue.set_rate(rate))
             }
         }
 

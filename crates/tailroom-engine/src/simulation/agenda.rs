@@ -297,6 +297,19 @@ impl Agenda {
         }
     }
 
+    /// The time of the next event if that comes before `until`.
+    pub(super) fn next_before(&mut self, until: Time) -> Option<Time> {
+        while self.cursor >= self.current.len() && self.near.is_empty() {
+            if !self.open_next(until) {
+                return None;
+            }
+        }
+        let open = self.current.get(self.cursor).map(|event| event.time());
+        let near = self.near.peek().map(|Reverse(first)| first.event.time());
+        let next = open.unwrap_or(Time::NEVER).min(near.unwrap_or(Time::NEVER));
+        (next < until).then_some(next)
+    }
+
     /// The next event before `until`, if it is one of the open bucket's and no event was added to
     /// the bucket since. [`Agenda::skip`] takes it.
     #[inline]

@@ -6,12 +6,18 @@ use crate::dynamic_flows::bottlenecked::INTERVAL;
 use crate::probe::flow::Checkpoints;
 use crate::units::Time;
 
+/// About how many records of links, some milliseconds of work, come before the run loop is asked again.
+const MOST_RECORDS: usize = 1 << 16;
+
 /// The times at which the links record their state.
 #[derive(Clone, Debug)]
 pub(super) struct LinkCheckpoints {
     pub(super) next: Time,
     next_sample: Time,
     pub(super) checkpoints: Checkpoints,
+    /// The checkpoints since the last event, and the most between two events.
+    #[cfg(debug_assertions)]
+    passed: [usize; 2],
 }
 
 impl LinkCheckpoints {
@@ -21,16 +27,42 @@ impl LinkCheckpoints {
             next: checkpoints.measure_from.min(checkpoints.series_interval).min(INTERVAL),
             next_sample: checkpoints.series_interval,
             checkpoints,
+            #[cfg(debug_assertions)]
+            passed: [0; 2],
         }
+    }
+
+    #[cfg(debug_assertions)]
+    pub(super) fn begin_event(&mut self) {
+        self.passed[0] = 0;
     }
 }
 
 impl Simulation {
-    /// Lets every link record its state at each checkpoint up to `now`.
+    /// The most checkpoints between two events so far.
+    #[cfg(debug_assertions)]
+    #[doc(hidden)]
+    pub fn most_checkpoints_per_event(&self) -> usize {
+        self.link_checkpoints.passed[1]
+    }
+
+    /// Lets every link record its state at each checkpoint up to `now`; no event comes before. Returns
+    /// whether all are recorded: if there are many, the rest is left for the next call.
     #[cold]
-    pub(super) fn record_links_until(&mut self, now: Time) {
+    pub(super) fn record_links_until(&mut self, now: Time) -> bool {
         let checkpoints = self.link_checkpoints.checkpoints;
+        let mut left = MOST_RECORDS;
         while self.link_checkpoints.next <= now {
+            if left == 0 {
+                return false;
+            }
+            left = left.saturating_sub(self.links.len());
+            #[cfg(debug_assertions)]
+            {
+                let [passed, most] = &mut self.link_checkpoints.passed;
+                *passed += 1;
+                *most = *passed.max(most);
+            }
             let checkpoint = self.link_checkpoints.next;
             let is_edge = !self.is_measuring && checkpoint >= checkpoints.measure_from;
             if is_edge || checkpoint >= self.dynamic.next_checkpoint() {
@@ -50,8 +82,10 @@ impl Simulation {
                 self.is_measuring = true;
             }
             let edge = if self.is_measuring { Time::NEVER } else { checkpoints.measure_from };
-            let dynamic = self.dynamic.next_checkpoint();
-            self.link_checkpoints.next = self.link_checkpoints.next_sample.min(edge).min(dynamic);
+            let other = self.link_checkpoints.next_sample.min(edge);
+            self.dynamic.pass_silence(now.min(other), &mut self.links);
+            self.link_checkpoints.next = other.min(self.dynamic.next_checkpoint());
         }
+        true
     }
 }

@@ -4,7 +4,9 @@ use super::Simulation;
 use super::error::RunError;
 use crate::flow::Endpoints;
 use crate::link::Link;
+use crate::link::served::ServedQueue;
 use crate::packet::transit::{Stage, Transit};
+use crate::units::Time;
 
 impl Simulation {
     /// Sent = received + lost + on the way, for each flow and for the ACKs; received = new +
@@ -42,15 +44,15 @@ impl Simulation {
                 return Err(RunError::Conservation { place, expected, found });
             }
         }
-        debug_assert_eq!(self.pending.kept_packets.held(), kept_packets, "kept packets");
+        if self.pending.kept_packets.held() != kept_packets {
+            let (expected, found) = (self.pending.kept_packets.held() as u64, kept_packets as u64);
+            return Err(RunError::Conservation { place: "kept packets".into(), expected, found });
+        }
         if self.pending.acks.held() != acks_on_the_way {
             let (expected, found) = (self.pending.acks.held() as u64, acks_on_the_way as u64);
             return Err(RunError::Conservation { place: "the ACK paths".into(), expected, found });
         }
-        debug_assert!(
-            self.ingress_pools.is_balanced(|link| self.links[link].occupied_in_switch()),
-            "memory of ingresses"
-        );
+        self.check_balances()?;
         let held = |link: usize| self.links[link].held().map(Transit::bytes).collect();
         if let Some((pool, expected, found)) = self.pools.unbalanced(held) {
             let place = format!("pool {}", self.network.pools[pool].name);
@@ -71,5 +73,77 @@ impl Simulation {
             }
         }
         Ok(())
+    }
+
+    /// Checks what links share: the memory of pools and ingresses and the time of lines; and that no discipline
+    /// has left packets behind.
+    pub(super) fn check_balances(&self) -> Result<(), RunError> {
+        if let Some((pool, expected, found)) = self.pools.miscounted() {
+            let place = format!("pool {}", self.network.pools[pool].name);
+            return Err(RunError::Conservation { place, expected, found });
+        }
+        let occupied = |link: usize| self.links[link].occupied_in_switch();
+        if let Some((pool, expected, found)) = self.ingress_pools.unbalanced(occupied) {
+            let place = format!("ingress pool {pool}");
+            return Err(RunError::Conservation { place, expected, found });
+        }
+        if let Some((link, [expected, found])) = self.lines.unbalanced(&self.links) {
+            let place = format!("the line of link {}", self.network.links[link].name);
+            let [expected, found] = [expected, found].map(Time::picoseconds);
+            return Err(RunError::Conservation { place, expected, found });
+        }
+        for (link, spec) in self.links.iter().zip(&self.network.links) {
+            if let Some(at) = link.served().and_then(ServedQueue::stalled_at) {
+                let link = spec.name.clone();
+                return Err(RunError::Stall { link, discipline: spec.queue.name().to_owned(), at });
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::limits::EVENTS_BETWEEN_MEMORY_CHECKS;
+    use super::*;
+    use crate::link::LinkSpec;
+    use crate::link::ingress_pool::{IngressMember, IngressMemory, Occupied};
+    use crate::network::{FlowSpec, GroupSpec, Network};
+    use crate::quantity::Size;
+    use crate::quantity::limit::Limit;
+    use crate::queue::QueueConfig;
+    use crate::queue::drop_tail::DropTailParams;
+    use crate::traffic::cbr::CbrParams;
+    use crate::units::Rate;
+
+    /// A stream over a link to a switch, whose memory it takes there.
+    fn through_a_switch() -> Network {
+        let rate = Rate::from_bits_per_second(8_000_000);
+        let queue = || QueueConfig::DropTail(DropTailParams::new(Limit::Packets(10).into()));
+        let mut links = vec![LinkSpec::new(rate, Time::ZERO, queue()); 2];
+        links[1].name = "second".into();
+        links[1].is_acted_on = true;
+        links[0].ingress = Some(IngressMember { pool: 0, alpha: 1.0, xon_offset: 0 });
+        let stream = GroupSpec::new("stream", vec![0, 1], CbrParams::at_once(rate));
+        let flow = FlowSpec::new(0, Time::from_milliseconds(1));
+        let duration = Time::from_milliseconds(100);
+        let mut network = Network::new(duration, links, vec![stream], vec![flow]);
+        network.ingress_pools = vec![IngressMemory::new(Size::new(100_000))];
+        network
+    }
+
+    #[test]
+    fn a_run_whose_memory_does_not_balance_ends_before_its_end() {
+        let mut run = Simulation::new(&through_a_switch()).expect("the network is valid");
+        run.run_until(Time::from_milliseconds(10)).expect("all balances");
+        run.events = EVENTS_BETWEEN_MEMORY_CHECKS - 5;
+        run.run_until(Time::from_milliseconds(20)).expect("all balances");
+        let more = Occupied { shared: 7, ..Occupied::default() };
+        run.ingress_pools.replace(0, Occupied::default(), more);
+        run.events = EVENTS_BETWEEN_MEMORY_CHECKS - 5;
+        let error = run.run_until(Time::from_milliseconds(30)).expect_err("7 bytes are too much");
+        let RunError::Conservation { place, expected, found } = &error else { panic!("{error}") };
+        assert_eq!((place.as_str(), expected - found), ("ingress pool 0", 7));
+        assert!(error.to_string().contains("bug in tailroom, please report it"), "{error}");
     }
 }

@@ -25,8 +25,11 @@ use crate::units::Time;
 #[derive(Clone, Debug)]
 pub(super) struct DynamicFlows {
     generators: FlowGenerators,
-    /// By link.
+    /// By link, and what unresponsive flows take of each, in bit/s.
     sharing: Vec<BottleneckedFlows>,
+    unresponsive_bps: Vec<f64>,
+    /// Whether a flow may be in progress at a link.
+    counts: bool,
     /// The time up to which `sharing` has counted, and the bytes that had left each link by then.
     passed: Time,
     departed_bytes: Vec<u64>,
@@ -42,9 +45,15 @@ impl DynamicFlows {
             let fabric = group.hosts.as_ref().map(|hosts| hosts.fabric);
             (group.path.clone(), fabric)
         });
+        let (sharing, unresponsive_bps) = sharing(network, links);
         DynamicFlows {
             generators: FlowGenerators::new(network),
-            sharing: sharing(network, links),
+            sharing,
+            unresponsive_bps,
+            counts: network
+                .groups
+                .iter()
+                .any(|group| group.source.bulk().is_some() || group.source.flows().is_some()),
             passed: Time::ZERO,
             departed_bytes: vec![0; links.len()],
             paths: paths.collect(),
@@ -56,6 +65,15 @@ impl DynamicFlows {
     pub(super) fn memory_bytes(&self) -> u64 {
         let pending_bytes: u64 = self.sharing.iter().map(BottleneckedFlows::memory_bytes).sum();
         pending_bytes + self.generators.memory_bytes()
+    }
+
+    /// The group of which most dynamic flows are in the network, and how many these are.
+    pub(super) fn most_in_progress(&self) -> (usize, usize) {
+        let mut flows = vec![0; self.paths.len()];
+        for number in self.generators.present() {
+            self.generators.group_of(number).into_iter().for_each(|group| flows[group] += 1);
+        }
+        flows.into_iter().enumerate().max_by_key(|(_, flows)| *flows).unwrap_or((0, 0))
     }
 
     /// See [`FlowGenerators::source_fault`].
@@ -122,18 +140,52 @@ impl DynamicFlows {
         }
     }
 
-    /// When the shares of the links are to be looked at next.
+    /// When the shares of the links are to be looked at next; [`Time::NEVER`] without flows to count.
     pub(super) fn next_checkpoint(&self) -> Time {
-        self.passed.saturating_add(INTERVAL)
+        if self.counts { self.passed.saturating_add(INTERVAL) } else { Time::NEVER }
     }
 
     /// Counts the flows in progress and the bottlenecked flows of each link up to `now`.
     pub(super) fn pass(&mut self, now: Time, links: &mut [Link]) {
-        let departed = links.iter_mut().zip(&mut self.departed_bytes);
-        for ((link, before), sharing) in departed.zip(&mut self.sharing) {
-            sharing.pass(now, spare(link, self.passed, now, before));
+        self.pass_intervals((self.passed, now), now, links);
+    }
+
+    /// The same for intervals that are all like the `first`.
+    fn pass_intervals(&mut self, first: (Time, Time), now: Time, links: &mut [Link]) {
+        for (index, link) in links.iter_mut().enumerate() {
+            let sharing = &mut self.sharing[index];
+            if link.varies() && first.0 < first.1 {
+                let carried = link.mean_rate(first.0, first.1);
+                sharing.set_capacity(carried - self.unresponsive_bps[index]);
+            }
+            sharing.pass(now, spare(link, first, now, &mut self.departed_bytes[index]));
         }
         self.passed = now;
+    }
+
+    /// Counts at once all intervals that end before `until` and are alike at every link; no event comes
+    /// before.
+    pub(super) fn pass_silence(&mut self, until: Time, links: &mut [Link]) {
+        let least = self.next_checkpoint().saturating_add(INTERVAL);
+        if until <= least {
+            return;
+        }
+        let mut still_until = until;
+        for (link, sharing) in links.iter_mut().zip(&self.sharing) {
+            still_until = still_until.min(sharing.next_change());
+            // What a link has to spare matters only to flows in progress.
+            if sharing.in_progress() > 0 {
+                still_until = still_until.min(link.is_still_until(self.passed));
+            }
+            if still_until <= least {
+                return;
+            }
+        }
+        let interval = INTERVAL.picoseconds();
+        let intervals = (still_until.since(self.passed).picoseconds() - 1) / interval;
+        let first = (self.passed, self.passed + INTERVAL);
+        let end = self.passed + Time::from_picoseconds(intervals * interval);
+        self.pass_intervals(first, end, links);
     }
 
     pub(super) fn begin_measuring(&mut self) {
@@ -159,13 +211,13 @@ impl DynamicFlows {
     }
 }
 
-/// The spare rate of a link in `[from, to)`, in bit/s. `departed_bytes` is the count up to `from`,
-/// and becomes the count up to `to`.
-fn spare(link: &mut Link, from: Time, to: Time, departed_bytes: &mut u64) -> f64 {
-    let departed = link.departed_bytes(to);
+/// The spare rate of a link in `[from, to)`, in bit/s; nothing has left from `to` until `now`.
+/// `departed_bytes` is the count up to `from`, and becomes the count up to `now`.
+fn spare(link: &mut Link, (from, to): (Time, Time), now: Time, departed_bytes: &mut u64) -> f64 {
+    let departed = link.departed_bytes(now);
     let sent_bits = 8.0 * (departed - std::mem::replace(departed_bytes, departed)) as f64;
     let span = to.since(from).seconds();
-    if span > 0.0 { (link.capacity_bits(from, to) - sent_bits) / span } else { 0.0 }
+    if span > 0.0 { link.mean_rate(from, to) - sent_bits / span } else { 0.0 }
 }
 
 fn departure_of(endpoints: &Endpoints, account: &FlowAccount) -> Departure {
@@ -209,13 +261,13 @@ fn departure(sender: &Sender, account: &FlowAccount) -> Departure {
     }
 }
 
-/// The flows of every link before the first arrival: the permanent flows.
-fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
-    let mut capacities: Vec<f64> = links
-        .iter()
-        .map(|link| link.capacity_bits(Time::ZERO, network.duration) / network.duration.seconds())
-        .collect();
+/// The flows of every link before the first arrival, the permanent flows; and what unresponsive flows take of
+/// each, in bit/s.
+fn sharing(network: &Network, links: &[Link]) -> (Vec<BottleneckedFlows>, Vec<f64>) {
+    let mut capacities: Vec<f64> =
+        links.iter().map(|link| link.mean_rate(Time::ZERO, network.duration)).collect();
     let mut flows = vec![0.0; capacities.len()];
+    let mut unresponsive = flows.clone();
     for (index, group) in network.groups.iter().enumerate() {
         let Some(rate) = group.source.offered_rate_bps() else { continue };
         for flow in network.members(index) {
@@ -224,7 +276,9 @@ fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
         }
         // The path holds the links of every route.
         for &link in &group.path {
-            capacities[link] -= std::mem::take(&mut flows[link]) * rate;
+            let taken = std::mem::take(&mut flows[link]) * rate;
+            capacities[link] -= taken;
+            unresponsive[link] += taken;
         }
     }
     let mut sharing: Vec<BottleneckedFlows> =
@@ -241,7 +295,7 @@ fn sharing(network: &Network, links: &[Link]) -> Vec<BottleneckedFlows> {
             }
         }
     }
-    sharing
+    (sharing, unresponsive)
 }
 
 impl Simulation {
@@ -284,15 +338,20 @@ impl Simulation {
     /// Begins or refuses the flow that arrives next.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
-        let Simulation { network, dynamic, flows, routes, pending, admissions, fast_paths, .. } =
-            self;
+        let Simulation {
+            network,
+            dynamic,
+            flows,
+            routes,
+            pending,
+            admissions,
+            fast_paths,
+            links,
+            ..
+        } = self;
         let time = dynamic.next_arrival();
-        let path = dynamic.generators.next_group().map(|group| &network.groups[group].path);
-        if path.is_some_and(|path| admissions.refuse_flow(path, time)) {
-            dynamic.generators.refuse(network);
-            return Ok(());
-        }
-        let Some((number, index, plan)) = dynamic.generators.admit(network) else {
+        let refuses = |path: &[usize]| admissions.refuse_flow(path, time);
+        let Some((number, index, plan)) = dynamic.generators.admit(network, links, refuses) else {
             return Ok(());
         };
         if number as usize >= MAX_FLOWS {

@@ -20,6 +20,15 @@ pub enum RunError {
         /// What it shows.
         found: u64,
     },
+    /// A discipline of the registry returned no packet although some waited: a bug of the engine.
+    Stall {
+        /// The link.
+        link: String,
+        /// The discipline.
+        discipline: String,
+        /// When.
+        at: Time,
+    },
     /// The network cannot run.
     Network(NetworkError),
     /// Packets pile up without bound, although the estimate before the run was within the limit.
@@ -31,6 +40,8 @@ pub enum RunError {
         needed_bytes: u64,
         /// What the scenario allows.
         limit_bytes: u64,
+        /// The group whose flows are most of what is in progress, and how many of them are.
+        flows: Option<(String, usize)>,
     },
     /// More packets arrive at a link in the span of its `arrival_log` than that may hold.
     ArrivalLog {
@@ -101,15 +112,28 @@ impl fmt::Display for RunError {
                 "the account of {place} does not balance: {found} found where {expected} are \
                  expected; this is a bug in tailroom, please report it with the scenario and the seed"
             ),
+            RunError::Stall { link, discipline, at } => write!(
+                formatter,
+                "links.{link}.queue: {discipline} sent no packet at {at} although some waited; this is a \
+                 bug in tailroom, please report it with the scenario and the seed"
+            ),
             RunError::Network(error) => error.fmt(formatter),
-            RunError::Memory { time, needed_bytes, limit_bytes } => write!(
+            RunError::Memory { time, needed_bytes, limit_bytes, flows: Some((group, flows)) } => {
+                write!(
+                    formatter,
+                    "at {time} {flows} flows of flows.{group} are in progress, and all flows need at \
+                     least {needed_bytes} bytes, more than memory_limit ({limit_bytes} bytes); lower \
+                     the load of the group or lengthen the time between its flows, so that they do not \
+                     arrive faster than they depart"
+                )
+            }
+            RunError::Memory { time, needed_bytes, limit_bytes, flows: None } => write!(
                 formatter,
                 "at {time} the packets under way need at least {needed_bytes} bytes, more than \
                  memory_limit ({limit_bytes} bytes); a flow whose access_rate is not above its \
                  bottleneck's rate never sees a loss and lets its window grow: raise access_rate, or \
                  set max_window; a window may be larger than any path needs: lower initial_window, or \
-                 the window of the congestion control; dynamic flows may arrive faster than the link \
-                 can serve them: lower their load"
+                 the window of the congestion control"
             ),
             RunError::ArrivalLog { link, limit } => write!(
                 formatter,

@@ -22,18 +22,22 @@ impl Simulation {
     pub(super) fn check_memory(&self, time: Time) -> Result<(), RunError> {
         let (needed_bytes, limit_bytes) = (self.memory_bytes(), self.network.memory_limit_bytes);
         if needed_bytes > limit_bytes {
-            return Err(RunError::Memory { time, needed_bytes, limit_bytes });
+            return Err(self.memory_error(time));
         }
         Ok(())
     }
 
-    /// The event at `time` needed more memory for pending events than the scenario allows.
+    /// The event at `time` needed more memory than the scenario allows.
     #[cold]
     pub(super) fn memory_error(&self, time: Time) -> RunError {
         let limit_bytes = self.network.memory_limit_bytes;
         // What did not fit is not known: at least one byte more than the limit.
         let needed_bytes = self.memory_bytes().max(limit_bytes.saturating_add(1));
-        RunError::Memory { time, needed_bytes, limit_bytes }
+        // Where windows grow, a flow has thousands of packets.
+        let are_most = |flows: usize| (flows * size_of::<Flow>()) as u64 >= needed_bytes / 4;
+        let (group, flows) = self.dynamic.most_in_progress();
+        let flows = are_most(flows).then(|| (self.network.groups[group].name.clone(), flows));
+        RunError::Memory { time, needed_bytes, limit_bytes, flows }
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -272,9 +272,9 @@ impl Simulation {
         Ok(())
     }
 
-    /// Runs as [`Simulation::run_until`] does, but returns after at most `most_events` events, and while
-    /// a flow fills a window of millions of packets, so that the caller can check for an interrupt: an
-    /// hour of simulated time may hold one event or billions. Returns whether the run has reached `time`.
+    /// Runs as [`Simulation::run_until`] does, but returns after at most `most_events` events, while
+    /// a flow fills a window of millions of packets, and while links record hours without an event, so that
+    /// the caller can check for an interrupt: an hour of simulated time may hold one event or billions. Returns whether the run has reached `time`.
     /// A run in [steps](Simulation::step_some) goes on without them.
     ///
     /// # Errors
@@ -313,7 +313,9 @@ impl Simulation {
             // At equal times a departure frees its place before an arrival takes one.
             let service = self.timers.earliest();
             let other = service.min(self.dynamic.next_arrival());
-            let step = if let Some(event) = self.pending.agenda.pop_before(until.min(other)) {
+            let checkpoint = self.link_checkpoints.next;
+            let before = until.min(other).min(checkpoint);
+            let step = if let Some(event) = self.pending.agenda.pop_before(before) {
                 self.begin_event(event.time())?;
                 match event.stage() {
                     Stage::Arrival(position) => {
@@ -333,6 +335,13 @@ impl Simulation {
                 }
             } else if self.pending.agenda.is_overfull() {
                 return Err(self.memory_error(self.pending.agenda.now()));
+            } else if checkpoint <= until.min(other) {
+                let end = until.min(other);
+                let next = self.pending.agenda.next_before(end).unwrap_or(end);
+                if !self.record_links_until(next) {
+                    return Ok(false);
+                }
+                continue;
             } else if other >= until {
                 return Ok(true);
             } else if other < service {
@@ -422,20 +431,21 @@ impl Simulation {
         })
     }
 
-    /// Does what is due before an event at `time`: checks of memory, and the checkpoints up to
-    /// then.
+    /// Does what is due before an event at `time`, which is before the next checkpoint: checks of
+    /// memory and of balances.
     #[inline]
     fn begin_event(&mut self, time: Time) -> Result<(), RunError> {
         self.events += 1;
         if self.events.is_multiple_of(EVENTS_BETWEEN_MEMORY_CHECKS) {
             self.check_arrival_logs()?;
+            self.check_balances()?;
             if self.events.is_multiple_of(self.events_between_memory_checks()) {
                 self.check_memory(time)?;
             }
         }
-        if time >= self.link_checkpoints.next {
-            self.record_links_until(time);
-        }
+        debug_assert!(time < self.link_checkpoints.next, "links have recorded what came before");
+        #[cfg(debug_assertions)]
+        self.link_checkpoints.begin_event();
         Ok(())
     }
 
@@ -494,7 +504,6 @@ impl Simulation {
             return Err(self.memory_error(end));
         }
         self.check_arrival_logs()?;
-        self.record_links_until(end);
         self.links.iter_mut().for_each(|link| link.end_measuring(end));
         self.pools.end_measuring(end);
         let blocked = self.blocked_times(end);

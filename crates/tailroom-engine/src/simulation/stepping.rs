@@ -254,8 +254,6 @@ impl Simulation {
     }
 
     fn see(&mut self, end: Time) -> Seen {
-        // What the links record of earlier times comes before they are asked about this one.
-        self.record_links_until(end);
         let Some(mut steps) = self.steps.take() else {
             return Seen { time: end, links: Vec::new(), flows: Vec::new(), arrived: Vec::new() };
         };
@@ -393,7 +391,12 @@ impl Simulation {
             let problem = "the scenario changes the rate of the link";
             return Err(refused(BadParameter::new("rate", problem, "remove its changes")));
         }
+        let before = self.links[link].rate(now);
         self.links[link].set_rate(now, rate);
+        self.admissions.set_rate(link, now, rate);
+        if let Some(pool) = self.pools.change_rate(link, now, [before, rate]) {
+            self.timers.set(self.links.len() + pool, now);
+        }
         Ok(())
     }
 

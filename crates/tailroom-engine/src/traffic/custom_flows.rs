@@ -10,7 +10,7 @@ use super::{
 };
 #[cfg(feature = "scenario")]
 use crate::congestion::custom::Arguments;
-use crate::congestion::custom::{CallersCode, CustomFault, FirstFault};
+use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::parameters::BadParameter;
@@ -139,6 +139,9 @@ impl OfferedFlows for CustomFlowsSpec {
     }
 }
 
+/// The most flows that begin at one time: they take some hundreds of MB.
+const MOST_AT_ONCE: u32 = 100_000;
+
 /// A running flow source of the caller's; without one, no flow begins.
 #[derive(Clone)]
 pub struct CustomFlows {
@@ -148,8 +151,9 @@ pub struct CustomFlows {
     earliest: Time,
     stop: Time,
     draws: Draws,
-    /// Flows that have begun.
+    /// Flows that have begun, and how many of the last at one time.
     begun: u32,
+    at_once: u32,
     fault: FirstFault,
 }
 
@@ -173,6 +177,7 @@ impl CustomFlows {
             stop: spec.stop,
             draws: Draws::new(&spec.rtt, spec.peak_rate.as_ref(), group, shortest_rtt),
             begun: 0,
+            at_once: 0,
             fault: FirstFault::default(),
         };
         flows.ask();
@@ -198,6 +203,10 @@ impl CustomFlows {
                 flow.start
             );
             self.fault.keep(earliest, problem);
+        } else if self.at_once >= MOST_AT_ONCE {
+            let problem =
+                format!("next_flow returned {MOST_AT_ONCE} flows at {earliest}; let time pass");
+            self.fault.keep(earliest, problem);
         } else if flow.start < self.stop {
             self.next = Some(flow);
         }
@@ -213,6 +222,7 @@ impl FlowSource for CustomFlows {
         let flow = self.next.take()?;
         let request = self.draws.request(flow, self.begun);
         self.begun = self.begun.wrapping_add(1);
+        self.at_once = if flow.start == self.earliest { self.at_once + 1 } else { 1 };
         self.earliest = flow.start;
         self.ask();
         Some(request)
@@ -226,5 +236,24 @@ impl FlowSource for CustomFlows {
             self.earliest = self.earliest.max(at);
             self.ask();
         }
+    }
+}
+
+/// Stands for a source that cannot be copied: says why.
+struct Missing(String);
+
+impl Guest for dyn custom::CustomFlows + Send {
+    fn failing(reason: String) -> Box<Self> {
+        Box::new(Missing(reason))
+    }
+}
+
+impl custom::CustomFlows for Missing {
+    fn next_flow(&mut self) -> Option<TraceFlow> {
+        None
+    }
+
+    fn failure(&mut self) -> Option<String> {
+        Some(self.0.clone())
     }
 }

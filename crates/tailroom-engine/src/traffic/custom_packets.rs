@@ -7,7 +7,7 @@ use super::custom::{self, PacketsMaker};
 use super::{Emission, OfferedPackets, PacketSource, Parameters};
 #[cfg(feature = "scenario")]
 use crate::congestion::custom::Arguments;
-use crate::congestion::custom::{CallersCode, CustomFault, FirstFault};
+use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::quantity::BitRate;
@@ -147,5 +147,24 @@ impl PacketSource for CustomPackets {
         }
         self.last = packet.time;
         packet
+    }
+}
+
+/// Stands for a source that cannot be copied: says why.
+struct Missing(String);
+
+impl Guest for dyn custom::CustomPackets + Send {
+    fn failing(reason: String) -> Box<Self> {
+        Box::new(Missing(reason))
+    }
+}
+
+impl custom::CustomPackets for Missing {
+    fn next_packet(&mut self) -> Option<Emission> {
+        None
+    }
+
+    fn failure(&mut self) -> Option<String> {
+        Some(self.0.clone())
     }
 }

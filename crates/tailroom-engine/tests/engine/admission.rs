@@ -1,5 +1,7 @@
 //! Admission control of dynamic flows, against flow conservation and processor sharing.
 
+use tailroom_engine::link::spec::FlowAdmissionSpec;
+use tailroom_engine::quantity::BitRate;
 use tailroom_engine::results::{GroupSummary, Results};
 
 use crate::support::scenario_run;
@@ -128,4 +130,39 @@ fn no_flow_is_refused_without_admission_control() {
     );
     let permanent = group(&results.summary, "permanent");
     assert_eq!((permanent.refused_flows, permanent.refused_fraction), (0, None));
+}
+
+/// The link from the switch to one of four hosts is overloaded, and controls its flows: those to the two
+/// other hosts, two thirds, begin.
+#[test]
+fn admission_control_at_a_port_refuses_the_flows_to_that_port() {
+    let text = r#"
+        duration = "4 s"
+        measure_from = "1 s"
+        [switches.tor]
+        hosts = 4
+        rate = "1 Gbit/s"
+        delay = "10 us"
+        queue = { kind = "drop_tail", limit = "100 packets" }
+        [flows.busy]
+        from = "tor.h2"
+        to = "tor.h3"
+        count = 10
+        source = { kind = "cbr", rate = "200 Mbit/s" }
+        [flows.mice]
+        from = "tor.h0"
+        to = "tor"
+        congestion = "cubic"
+        source = { kind = "finite_flows", arrivals_per_second = 500, size = "10 kB" }
+    "#;
+    let mut network = scenario_run::network(text, 1);
+    let port = network.links.iter_mut().find(|link| link.name.contains("switch-h3"));
+    let mut admission = FlowAdmissionSpec::default();
+    admission.min_fair_rate = Some(BitRate::new(500_000_000));
+    port.expect("it is a port").admission = Some(admission);
+    let results = scenario_run::finish(&network);
+    let mice = group(&results.summary, "mice");
+    // 1,500 flows: five standard deviations of a share of a third are 0.061.
+    let refused = mice.refused_fraction.expect("flows arrive");
+    assert!((refused - 1.0 / 3.0).abs() < 0.061, "{refused} of {} flows", mice.flows);
 }

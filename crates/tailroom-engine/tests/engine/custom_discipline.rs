@@ -2,20 +2,23 @@
 //! discipline, and a wrong verdict ends the run with the same error in every case.
 
 use serde::Deserialize;
+use tailroom_engine::bottleneck::Bottleneck;
+use tailroom_engine::link::LinkSpec;
 use tailroom_engine::network::Network;
 use tailroom_engine::parameters::Ranges;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::buffer::DropReason;
 use tailroom_engine::queue::custom::{
-    CustomRule, CustomScheduler, DequeueEvent, Disciplines, Placement, QueuedPacket, Waiting,
+    CustomParams, CustomRule, CustomScheduler, DequeueEvent, DisciplineMaker, Disciplines,
+    Placement, QueuedPacket, Waiting,
 };
 use tailroom_engine::queue::step_mark::{StepMark, StepMarkParams};
-use tailroom_engine::queue::{ArrivalRule, EnqueueEvent, LinkInfo, Verdict};
+use tailroom_engine::queue::{ArrivalRule, EnqueueEvent, LinkInfo, QueueConfig, Verdict};
 use tailroom_engine::results::Results;
 use tailroom_engine::scenario::{self, ScenarioError};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
-use tailroom_engine::units::Time;
+use tailroom_engine::units::{Rate, Time};
 
 use crate::support::refusals::assert_refused;
 use crate::support::scenario_run;
@@ -261,4 +264,24 @@ fn unknown_names_and_wrong_parameters_are_refused_at_their_place() {
     assert_eq!(read.custom_disciplines(), ["module:Class"]);
     let lost = read.resolve().expect_err("nobody has found it").to_string();
     assert!(lost.starts_with("line 8, links.bottleneck.queue: "), "{lost}");
+}
+
+/// A copy of a link cannot copy the rule inside; it says so as any rule that fails.
+#[test]
+fn a_copy_of_a_link_with_a_rule_of_the_callers_fails_without_a_panic() {
+    struct Accept;
+    impl ArrivalRule for Accept {
+        fn on_enqueue(&mut self, _: &EnqueueEvent) -> Verdict {
+            Verdict::Accept
+        }
+    }
+    impl CustomRule for Accept {}
+    let maker = DisciplineMaker::rule(|_, _| Box::new(Accept));
+    let queue = QueueConfig::Custom(CustomParams::named("mine").made_by(maker));
+    let spec = LinkSpec::new(Rate::from_bits_per_second(1_000_000), Time::ZERO, queue);
+    let bottleneck: Bottleneck<u32> = Bottleneck::new(&spec, 1).expect("the link is valid");
+    let mut copy = bottleneck.link().clone();
+    let fault = copy.fault(Time::ZERO).expect("the copy has no rule");
+    assert!(fault.problem.contains("this is a copy"), "{}", fault.problem);
+    assert!(bottleneck.link().clone().fault(Time::ZERO).is_some());
 }

@@ -7,6 +7,7 @@ use tailroom_engine::parameters::Ranges;
 use tailroom_engine::quantity::Size;
 use tailroom_engine::results::Results;
 use tailroom_engine::scenario::{self, ScenarioError};
+use tailroom_engine::simulation::Simulation;
 use tailroom_engine::traffic::context::{Group, StartingFlow};
 use tailroom_engine::traffic::custom::{
     CustomFlows, CustomPackets, FlowsMaker, PacketsMaker, Sources,
@@ -160,4 +161,29 @@ fn unknown_names_and_wrong_parameters_are_refused_at_their_place() {
     assert_refused(&refusal(STEADY, &REGULAR.replace("regular", "steady")), place, &["regular"]);
     let place = "line 11, flows.stream.source.parameters.gap_us";
     assert_refused(&refusal(&STEADY.replace("1000 }", "0 }"), REGULAR), place, &["1"]);
+}
+
+/// Always the same flow.
+struct Still;
+
+impl CustomFlows for Still {
+    fn next_flow(&mut self) -> Option<TraceFlow> {
+        Some(TraceFlow { start: Time::from_milliseconds(7), bytes: 1_000, rate: None, rtt: None })
+    }
+}
+
+#[test]
+fn a_source_of_flows_that_lets_no_time_pass_ends_the_run() {
+    let mut sources = sources();
+    sources.register_flows("regular", |_: &NoParams, _, _| Still);
+    let text = SCENARIO.replace("STREAM", CBR).replace("SHORT", REGULAR);
+    let scenario = scenario::parse(&text, &[], None, &scenario::NoFiles);
+    let network = scenario.and_then(|scenario| scenario.with_sources(&sources)?.resolve());
+    let network = network.expect("the scenario is valid");
+    let run = Simulation::new(&network).expect("it is valid").finish();
+    let message = run.expect_err("no time passes").to_string();
+    assert!(
+        message.contains("next_flow returned 100000 flows at 0.007 s; let time pass"),
+        "{message}"
+    );
 }

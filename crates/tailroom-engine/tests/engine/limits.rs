@@ -242,3 +242,17 @@ fn times_do_not_overflow_in_a_queue_that_takes_centuries_to_drain() {
         assert_eq!(summary.flows[0].one_way_delay_s_mean, None);
     }
 }
+
+/// The flows of an incast or of a list of arrivals that let next to no time pass: no window grows.
+#[test]
+fn flows_that_arrive_too_fast_are_named_when_memory_is_used_up() {
+    for source in [
+        r#"source = { kind = "finite_flows", size = "1 kB", period = "1 ps" }"#,
+        r#"source = { kind = "incast", fan_in = 3, size = "1 kB", period = "1 ps" }"#,
+    ] {
+        let message = error(&hungry(&format!("congestion = \"reno\"\n{source}"))).to_string();
+        assert!(message.contains("flows of flows.f are in progress"), "{message}");
+        assert!(message.contains("lengthen the time between its flows"), "{message}");
+        assert!(!message.contains("access_rate"), "{message}");
+    }
+}

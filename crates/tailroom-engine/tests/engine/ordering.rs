@@ -87,7 +87,7 @@ fn run_without_reuse(network: &Network) -> Results {
 }
 
 /// The first differences of two results in each part, short enough to read.
-fn difference(left: &Results, right: &Results) -> Option<String> {
+pub(crate) fn difference(left: &Results, right: &Results) -> Option<String> {
     if left == right {
         return None;
     }
@@ -116,7 +116,7 @@ fn difference(left: &Results, right: &Results) -> Option<String> {
 }
 
 /// Fails unless the engine and the reference give the same results.
-fn assert_agreement(network: &Network) -> Result<(), TestCaseError> {
+pub(crate) fn assert_agreement(network: &Network) -> Result<(), TestCaseError> {
     let engine = run_without_reuse(network);
     let difference = difference(&engine, &comparable(reference::run(network)));
     prop_assert!(

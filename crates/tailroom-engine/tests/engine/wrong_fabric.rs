@@ -29,9 +29,11 @@ congestion = "reno"
 
 #[test]
 fn hosts_that_do_not_exist_are_refused_with_those_that_do() {
-    let cases: [(&str, &str, &[&str]); 12] = [
+    let cases: [(&str, &str, &[&str]); 14] = [
         ("from = \"cd\"", "from", &["dc", "tor"]),
         ("from = \"dc.h8\"", "from", &["dc.h0", "dc.h7", "dc.leaf1"]),
+        ("from = \"dc.h+1\"", "from", &["dc.h0", "dc.h7"]),
+        ("from = \"dc.h00001\"", "from", &["dc.h0", "dc.h7"]),
         ("from = \"dc\"\nto = \"dc.leaf2\"", "to", &["dc.leaf1"]),
         ("from = \"tor.leaf0\"", "from", &["tor.h7"]),
         ("from = \"tor.outside\"", "from", &["`uplinks`"]),

@@ -142,8 +142,11 @@ fn refuse_each<T: DeserializeOwned + JsonSchema>(
                     *limit = "50 packets".into();
                 }
                 let wrong: T = table.try_into().expect("only a number differs");
-                let shown =
-                    value.as_float().map_or_else(|| value.to_string(), |one| one.to_string());
+                let shown = match value.as_float() {
+                    Some(one) if one.to_string().len() > 60 => format!("{one:e}"),
+                    Some(one) => one.to_string(),
+                    None => value.to_string(),
+                };
                 let problem = format!("{shown} is out of range");
                 let bounds = [bound.as_str()];
                 let bounds = if bound.is_empty() { &bounds[..0] } else { &bounds };

@@ -3,18 +3,29 @@
 use std::ops::{Deref, DerefMut};
 
 /// A control, a discipline or a source of the caller's. [`Simulation::copy`] makes no copy of a run
-/// that holds one.
+/// that holds one. A copy of a part of a run, as a [`Link`], has a guest in its place that fails.
 ///
 /// [`Simulation::copy`]: crate::simulation::Simulation::copy
-pub(crate) struct CallersCode<T: ?Sized>(pub(crate) Box<T>);
+/// [`Link`]: crate::link::Link
+pub(crate) struct CallersCode<T: Guest + ?Sized>(pub(crate) Box<T>);
 
-impl<T: ?Sized> Clone for CallersCode<T> {
+/// Why the guest in a copy fails.
+pub(crate) const COPIED: &str =
+    "this is a copy, and only the caller could copy code of the caller's";
+
+/// What a run asks of code of the caller's.
+pub(crate) trait Guest {
+    /// A guest that fails at once, for this reason.
+    fn failing(reason: String) -> Box<Self>;
+}
+
+impl<T: Guest + ?Sized> Clone for CallersCode<T> {
     fn clone(&self) -> Self {
-        unreachable!("no run with code of the caller's is copied")
+        CallersCode(T::failing(COPIED.to_owned()))
     }
 }
 
-impl<T: ?Sized> Deref for CallersCode<T> {
+impl<T: Guest + ?Sized> Deref for CallersCode<T> {
     type Target = T;
 
     #[inline]
@@ -23,7 +34,7 @@ impl<T: ?Sized> Deref for CallersCode<T> {
     }
 }
 
-impl<T: ?Sized> DerefMut for CallersCode<T> {
+impl<T: Guest + ?Sized> DerefMut for CallersCode<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         &mut self.0

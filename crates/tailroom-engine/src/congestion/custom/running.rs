@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::{BoxedRateBasedControl, BoxedWindowLaw, CallersCode};
+use super::{BoxedRateBasedControl, BoxedWindowLaw, CallersCode, Guest};
 use crate::congestion::blocks::BlockRules;
 use crate::congestion::rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
@@ -120,7 +120,7 @@ impl CustomWindowLaw {
 
     /// A law that was named and never found.
     pub(super) fn missing(control: &str) -> Self {
-        CustomWindowLaw::new(Box::new(Missing { control: control.to_owned() }))
+        CustomWindowLaw::new(Guest::failing(format!("there is no control \"{control}\"")))
     }
 
     #[inline]
@@ -294,9 +294,33 @@ impl AnyRateBasedControl {
     }
 }
 
-/// Stands for a control that was named and never found.
-struct Missing {
-    control: String,
+/// Stands for a control that was named and never found, or that cannot be copied: says why.
+struct Missing(String);
+
+impl Guest for dyn WindowLaw + Send {
+    fn failing(reason: String) -> Box<Self> {
+        Box::new(Missing(reason))
+    }
+}
+
+impl Guest for dyn RateBasedControl + Send {
+    fn failing(reason: String) -> Box<Self> {
+        Box::new(Missing(reason))
+    }
+}
+
+impl RateBasedControl for Missing {
+    fn begin(&mut self, event: &BeginEvent) -> ControlOutput {
+        ControlOutput::standstill(event.cwnd_packets)
+    }
+
+    fn on_rate_sample(&mut self, event: &RateSampleEvent) -> ControlOutput {
+        ControlOutput::standstill(event.cwnd_packets)
+    }
+
+    fn failure(&mut self) -> Option<String> {
+        Some(self.0.clone())
+    }
 }
 
 impl WindowLaw for Missing {
@@ -309,7 +333,7 @@ impl WindowLaw for Missing {
     }
 
     fn failure(&mut self) -> Option<String> {
-        Some(format!("there is no control \"{}\"", self.control))
+        Some(self.0.clone())
     }
 }
 

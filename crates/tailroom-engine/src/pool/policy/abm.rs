@@ -123,7 +123,7 @@ impl Policy for Abm {
         float(request.queue) < request.alpha * self.queues[request.member].factor * free
     }
 
-    fn look(&mut self, queues: &[QueueState], free: u64) {
+    fn look(&mut self, queues: &[QueueState], free: u64) -> bool {
         let Abm { queues: own, congested, freed } = self;
         freed.fill(0);
         for (queue, state) in own.iter().zip(queues) {
@@ -141,11 +141,16 @@ impl Policy for Abm {
                 *present += 1.0;
             }
         }
+        // More congested queues lower the thresholds, so that the count only rises, or only falls, while
+        // the queues stay the same.
+        let mut changes = false;
         for [last, present] in &mut *congested {
-            *last = present.max(1.0);
+            let before = std::mem::replace(last, present.max(1.0));
+            changes |= before.to_bits() != last.to_bits();
         }
         for queue in own {
             queue.factor = queue.share / congested[queue.priority][0];
         }
+        changes
     }
 }

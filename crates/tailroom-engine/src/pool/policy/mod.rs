@@ -104,9 +104,11 @@ pub trait Policy {
     fn admits(&self, request: &Request) -> bool;
 
     /// Looks at all queues, after each [`Parameters::look_interval`]; `free` cells of the shared memory
-    /// are free. If nothing is held and nothing has been freed, the policy is afterwards as it was
-    /// before the next look of this kind.
-    fn look(&mut self, _queues: &[QueueState], _free: u64) {}
+    /// are free. Returns whether another look at the same queues would change the policy; after as many
+    /// looks as there are queues, none does.
+    fn look(&mut self, _queues: &[QueueState], _free: u64) -> bool {
+        false
+    }
 }
 
 /// The parameters of a policy, as a scenario gives them.
@@ -223,8 +225,8 @@ macro_rules! registry {
                 dispatch!(self, $($policy)+, policy => policy.admits(request))
             }
 
-            fn look(&mut self, queues: &[QueueState], free: u64) {
-                dispatch!(self, $($policy)+, policy => policy.look(queues, free));
+            fn look(&mut self, queues: &[QueueState], free: u64) -> bool {
+                dispatch!(self, $($policy)+, policy => policy.look(queues, free))
             }
         }
     };

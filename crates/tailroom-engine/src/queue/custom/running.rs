@@ -3,8 +3,8 @@
 
 use std::fmt;
 
-use super::{BoxedRule, CustomParams, CustomRule, DequeueEvent};
-use crate::congestion::custom::{CallersCode, CustomFault, FirstFault};
+use super::{CustomParams, CustomRule, DequeueEvent};
+use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest};
 use crate::packet::Ecn;
 use crate::quantity::limit::Limit;
 use crate::queue::buffer::DropReason;
@@ -29,11 +29,11 @@ impl fmt::Debug for RunningRule {
 impl RunningRule {
     /// Starts the rule for `link`. The run of a discipline that has not been found stops at once.
     pub fn new(params: &CustomParams, link: &LinkInfo) -> Self {
-        let missing = || Box::new(Missing(params.discipline.clone())) as BoxedRule;
+        let reason = || format!("there is no discipline \"{}\"", params.discipline);
         let limit = link.limit(params.limit);
         let (rule, acts_on_departures) = match params.rule() {
             Some((make, acts_on_departures)) => (make(link, limit), acts_on_departures),
-            None => (missing(), false),
+            None => (Guest::failing(reason()), false),
         };
         let rule = CallersCode(rule);
         RunningRule { rule, limit, acts_on_departures, fault: FirstFault::default() }
@@ -101,8 +101,14 @@ impl ArrivalRule for RunningRule {
     }
 }
 
-/// Stands for a discipline that was named and never found.
+/// Stands for a discipline that was named and never found, or that cannot be copied: says why.
 struct Missing(String);
+
+impl Guest for dyn CustomRule + Send {
+    fn failing(reason: String) -> Box<Self> {
+        Box::new(Missing(reason))
+    }
+}
 
 impl ArrivalRule for Missing {
     fn on_enqueue(&mut self, _event: &EnqueueEvent) -> Verdict {
@@ -112,6 +118,6 @@ impl ArrivalRule for Missing {
 
 impl CustomRule for Missing {
     fn failure(&mut self) -> Option<String> {
-        Some(format!("there is no discipline \"{}\"", self.0))
+        Some(self.0.clone())
     }
 }

@@ -6,7 +6,7 @@ use std::fmt;
 use super::running::checked;
 use super::scheduler::{Placement, QueuedPacket, Waiting};
 use super::{CustomParams, CustomScheduler, Make};
-use crate::congestion::custom::{CallersCode, CustomFault, FirstFault};
+use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest};
 use crate::packet::transit::Transit;
 use crate::quantity::limit::Limit;
 use crate::queue::buffer::{Buffer, DropReason, PacketHandle, PacketList};
@@ -182,5 +182,28 @@ impl Scheduler for RunningScheduler {
 
     fn gauges(&self, now: Time) -> Vec<Gauge> {
         if self.fault.is_none() { self.scheduler.gauges(now) } else { Vec::new() }
+    }
+}
+
+/// Stands for a scheduler that cannot be copied: says why.
+struct Missing(String);
+
+impl Guest for dyn CustomScheduler + Send {
+    fn failing(reason: String) -> Box<Self> {
+        Box::new(Missing(reason))
+    }
+}
+
+impl CustomScheduler for Missing {
+    fn on_arrival(&mut self, _: &QueuedPacket, _: bool, _: &Waiting<'_>) -> Placement {
+        Placement::Append(0)
+    }
+
+    fn next_packet(&mut self, _: Time, _: &Waiting<'_>) -> Option<u32> {
+        None
+    }
+
+    fn failure(&mut self) -> Option<String> {
+        Some(self.0.clone())
     }
 }

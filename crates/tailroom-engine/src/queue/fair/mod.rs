@@ -37,10 +37,11 @@ use crate::packet::transit::Transit;
 use crate::quantity::Size;
 use crate::quantity::limit::Limit;
 use crate::random::Random;
-use crate::units::Time;
+use crate::units::{Rate, Time};
 use deficit_round_robin::DeficitRoundRobin;
 use flows::Flows;
 use gauges::Gauges;
+pub use gauges::Measured;
 pub use longest::Length;
 use longest::Longest;
 pub use params::{DropFrom, FairParams, FairScheduler};
@@ -201,6 +202,15 @@ impl Fair {
         Some(())
     }
 
+    /// What the queue has measured since its gauges were restarted.
+    pub fn measured(&self, now: Time) -> Measured {
+        let advance = match &self.order {
+            Order::StartTime(order) => order.advance_bytes(),
+            Order::DeficitRoundRobin(order) => order.advance_bytes(),
+        };
+        self.gauges.measured(now, advance, self.alone.is_some())
+    }
+
     /// Decides whether the link was idle when the packet in `alone` arrived, which is known when
     /// that packet is served or the next one arrives.
     fn settle(&mut self, now: Time, buffer: &Buffer) {
@@ -323,11 +333,11 @@ impl Scheduler for Fair {
     }
 
     fn gauges(&self, now: Time) -> Vec<Gauge> {
-        let advance = match &self.order {
-            Order::StartTime(order) => order.advance_bytes(),
-            Order::DeficitRoundRobin(order) => order.advance_bytes(),
-        };
-        self.gauges.report(now, advance, self.alone.is_some())
+        self.gauges.report(now, self.measured(now), self.alone.is_some())
+    }
+
+    fn set_rate(&mut self, rate: Rate) {
+        self.gauges.set_rate(rate);
     }
 
     fn restart_gauges(&mut self, now: Time) {

@@ -289,7 +289,11 @@ fn lonely_line(tables: &[Ports<'_>]) -> Option<Fault> {
 fn nodes(name: &str, fabric: Fabric, node: Option<&str>, at: &Path) -> Result<Vec<u32>, Fault> {
     let (hosts, is_switch) = (fabric.hosts(), fabric.leaves == 1);
     let Some(node) = node else { return Ok((0..hosts).collect()) };
-    let numbered = |prefix: &str| node.strip_prefix(prefix).and_then(|digits| digits.parse().ok());
+    // Each host has one name: no sign, and no zeros in front.
+    let numbered = |prefix: &str| {
+        let digits = node.strip_prefix(prefix)?;
+        digits.parse().ok().filter(|number: &u32| number.to_string() == digits)
+    };
     match (numbered("h"), numbered("leaf")) {
         (Some(host), _) if host < hosts => return Ok(vec![host]),
         (_, Some(leaf)) if leaf < fabric.leaves && !is_switch => {

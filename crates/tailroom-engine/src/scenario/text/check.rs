@@ -10,7 +10,7 @@ use toml::{Table, Value};
 use super::error::{Fault, MOST_FAULTS, Path, few, nearest, suggestion, suggestion_of_kinds};
 use crate::kind_or_name;
 use crate::kind_or_name::alternatives::{alternatives, follow, kind_of};
-use crate::parameters::Range;
+use crate::parameters::{Range, short, short_number};
 use crate::quantity;
 use crate::spelling;
 
@@ -385,7 +385,7 @@ fn check_quantity(name: &str, schema: &Json, value: &Value, path: &Path) -> Resu
         }
         Value::Integer(_) | Value::Float(_) => Err(Fault::new(
             path,
-            format!("is the bare number {value}, without a unit"),
+            format!("is the bare number {}, without a unit", short(value)),
             format!("write {}", expected()),
         )),
         other => Err(mismatch(other, &expected(), path)),
@@ -420,7 +420,8 @@ fn check_number(schema: &Json, value: &Value, path: &Path) -> Result<(), Fault> 
     if fits_type && range.holds(number) {
         return Ok(());
     }
-    Err(Fault::new(path, format!("{value} is out of range"), format!("write {range}")))
+    let problem = format!("{} is out of range", short_number(number, value));
+    Err(Fault::new(path, problem, format!("write {range}")))
 }
 
 /// The range of a number.

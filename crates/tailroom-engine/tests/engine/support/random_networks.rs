@@ -654,3 +654,31 @@ fn assemble(
         }
     )
 }
+
+/// A network whose permanent flows begin after hours in which dynamic flows, if there are any, end or wait
+/// for a link that stands still; with a few samples in these hours.
+pub(crate) fn network_with_silence() -> impl Strategy<Value = Network> {
+    (network(), 1_u64..4, any::<bool>(), option::of(1_u64..40)).prop_map(
+        |(mut network, hours, is_measured, samples)| {
+            let silence = Time::from_milliseconds(hours * 3_600_000);
+            network.duration += silence;
+            if !is_measured {
+                network.measure_from += silence;
+            }
+            let samples = samples.map(|samples| silence.picoseconds() / samples);
+            network.series_interval = samples.map(Time::from_picoseconds);
+            for group in &mut network.groups {
+                group.stop = group.stop.map(|stop| stop + silence);
+            }
+            for flow in &mut network.flows {
+                flow.start += silence;
+            }
+            for link in &mut network.links {
+                link.rate_period = None;
+                let interval = PositiveDuration::from_milliseconds(1_000);
+                link.admission.iter_mut().for_each(|admission| admission.interval = interval);
+            }
+            network
+        },
+    )
+}

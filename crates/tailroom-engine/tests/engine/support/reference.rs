@@ -101,10 +101,10 @@ struct Reference<'a> {
     blocked_until: Time,
     /// Packets that arrived over links with pause frames and were dropped.
     lossless_drops: LosslessDrops,
-    /// When the links were last asked what they had to spare, and what they had in each interval so
-    /// far.
+    /// When the links were last asked what they could carry and had to spare, and what they had in each
+    /// interval so far.
     asked: Time,
-    spare: Vec<(Time, Vec<f64>)>,
+    spare: Vec<(Time, Vec<(f64, f64)>)>,
     /// By link, the packets that have left it or will leave it since then: when, and how many
     /// bytes.
     departures: Vec<VecDeque<(Time, u32)>>,
@@ -255,14 +255,12 @@ impl<'a> Reference<'a> {
         if self.generators.next_arrival() != now {
             return;
         }
-        let group = self.generators.next_group().expect("one is due");
-        let path = &self.network.groups[group].path;
         let admissions = &mut self.admissions;
-        if path.iter().any(|&link| admissions[link].as_mut().is_some_and(|one| one.refuses(now))) {
-            self.generators.refuse(self.network);
-            return self.await_flow();
-        }
-        let (number, group, request) = self.generators.admit(self.network).expect("one is due");
+        let refuses = |path: &[usize]| {
+            path.iter().any(|&link| admissions[link].as_mut().is_some_and(|one| one.refuses(now)))
+        };
+        let admitted = self.generators.admit(self.network, &self.links, refuses);
+        let Some((number, group, request)) = admitted else { return self.await_flow() };
         assert_eq!(number as usize, self.flows.len(), "numbers are given in order");
         let spec = &self.network.groups[group];
         let checkpoints = Checkpoints {
@@ -332,19 +330,27 @@ impl<'a> Reference<'a> {
     fn bottlenecked(&self, link: usize) -> BottleneckedFlows {
         let network = self.network;
         let run = network.duration;
-        let mut capacity = self.links[link].capacity_bits(Time::ZERO, run) / run.seconds();
+        let capacity = self.links[link].mean_rate(Time::ZERO, run);
+        let varies = !network.links[link].rate_changes.is_empty()
+            && network.links[link].policed_rate().is_none();
+        let mut offered = 0.0;
+        let mut left = capacity;
         for (index, group) in network.groups.iter().enumerate() {
             let rate = group.source.offered_rate_bps();
             let flows = network.flows.iter().zip(&self.paths);
             let flows = flows.filter(|(flow, path)| flow.group == index && path.contains(&link));
             let flows = flows.count();
-            capacity -= flows as f64 * rate.unwrap_or(0.0);
+            left -= flows as f64 * rate.unwrap_or(0.0);
+            offered += flows as f64 * rate.unwrap_or(0.0);
         }
         let crosses = |flow: &usize| self.paths[*flow].contains(&link);
         let flows = (0..self.flows.len()).filter(crosses);
         let flows: Vec<InProgress> = flows.filter_map(|flow| self.in_progress(flow)).collect();
-        let intervals = self.spare.iter().map(|(until, spare)| (*until, spare[link]));
-        bottlenecked::count(&flows, capacity, intervals, self.checkpoints.measure_from)
+        let intervals = self.spare.iter().map(|(until, links)| {
+            let (carried, spare) = links[link];
+            (*until, if varies { carried - offered } else { left }, spare)
+        });
+        bottlenecked::count(&flows, intervals, self.checkpoints.measure_from)
     }
 
     // Links.
@@ -618,8 +624,11 @@ impl<'a> Reference<'a> {
         let spare = links.map(|(link, departures)| {
             let left = departures.partition_point(|departure| departure.0 <= now);
             let bytes: u64 = departures.drain(..left).map(|(_, bytes)| u64::from(bytes)).sum();
-            let unused_bits = link.capacity_bits(self.asked, now) - 8.0 * bytes as f64;
-            if span > Time::ZERO { unused_bits / span.seconds() } else { 0.0 }
+            if span == Time::ZERO {
+                return (0.0, 0.0);
+            }
+            let carried = link.mean_rate(self.asked, now);
+            (carried, carried - 8.0 * bytes as f64 / span.seconds())
         });
         let spare = spare.collect();
         self.spare.push((now, spare));

@@ -72,7 +72,9 @@ impl Admission {
         while self.interval_end <= now {
             let end = self.interval_end;
             self.send_until(end);
-            let gauges = self.meter.gauges(end);
+            // A sample is taken at the mean rate of the interval.
+            self.meter.sample(end);
+            let gauges = self.meter.probe.samples.pop().expect("one has been taken").gauges;
             let gauge =
                 |wanted| gauges.iter().find(|(name, _)| *name == wanted).map(|gauge| gauge.1);
             self.fair_rate_bps = gauge("fair_rate_bps");

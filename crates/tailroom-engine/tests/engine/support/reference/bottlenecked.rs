@@ -13,18 +13,17 @@ pub(super) struct InProgress {
     pub(super) peak_rate: Option<Rate>,
 }
 
-/// Weighs the numbers of flows by time. Each interval has its end and the rate in bit/s that the
-/// link had to spare; `capacity` in bit/s is what unresponsive flows leave of the link. What lies
+/// Weighs the numbers of flows by time. Each interval has its end, the rate in bit/s that unresponsive flows
+/// leave of the link, and that which the link had to spare. What lies
 /// before `measure_from` does not count.
 pub(super) fn count(
     flows: &[InProgress],
-    capacity: f64,
-    intervals: impl Iterator<Item = (Time, f64)>,
+    intervals: impl Iterator<Item = (Time, f64, f64)>,
     measure_from: Time,
 ) -> BottleneckedFlows {
-    let mut counts = BottleneckedFlows::new(capacity);
+    let mut counts = BottleneckedFlows::new(0.0);
     let mut from = Time::ZERO;
-    for (until, spare) in intervals {
+    for (until, capacity, spare) in intervals {
         let edges = flows.iter().flat_map(|flow| [flow.from, flow.to]);
         let mut edges: Vec<Time> = edges.filter(|edge| (from..until).contains(edge)).collect();
         edges.extend([from, until]);

@@ -101,6 +101,12 @@ impl Serializer {
         Rate::from_bits_per_second(bits)
     }
 
+    /// When the rate changes after `time`, or a period ends; [`Time::NEVER`] if it stays.
+    pub fn next_change(&self, time: Time) -> Time {
+        let schedule = self.schedule.as_ref();
+        schedule.map_or(Time::NEVER, |schedule| time.saturating_add(schedule.rate_at(time).1))
+    }
+
     /// When the transmission of `bytes` that begins at `start` ends; [`Time::NEVER`] if the
     /// schedule leaves the link standing still for good, or if it begins after all runs.
     #[inline]
@@ -122,10 +128,37 @@ impl Serializer {
         self.fixed.finish_same(start)
     }
 
-    /// Transmission time of `bytes` at the initial rate, rounded down.
+    /// Transmission time of `bytes` at the rate of a link whose rate never changes, rounded down.
     #[inline]
     pub fn nominal_time(&mut self, bytes: u32) -> Time {
+        debug_assert!(self.schedule.is_none(), "the rate is constant");
         self.fixed.nominal_time(bytes)
+    }
+
+    /// Transmission time of `bytes` at the rate of `now`, rounded down; [`Time::NEVER`] at 0 bit/s.
+    #[inline]
+    pub fn packet_time(&mut self, now: Time, bytes: u32) -> Time {
+        match &self.schedule {
+            None => self.fixed.nominal_time(bytes),
+            Some(schedule) => schedule.packet_time(now, bytes),
+        }
+    }
+
+    /// Whether the rate changes, or has been changed.
+    #[inline]
+    pub fn varies(&self) -> bool {
+        self.schedule.is_some()
+    }
+
+    /// From when on the link sends that stands still at `time`, or `time`; [`Time::NEVER`] if it does not.
+    pub fn sends_from(&self, time: Time) -> Time {
+        self.schedule.as_ref().map_or(time, |schedule| schedule.sends_from(time))
+    }
+
+    /// When the last of `bits` leaves that are sent from `start` on; [`Time::NEVER`] if it does not, and if the
+    /// rate never changes.
+    pub(crate) fn end_of(&self, start: Time, bits: u128) -> Time {
+        self.schedule.as_ref().map_or(Time::NEVER, |schedule| schedule.end_of(start, bits))
     }
 
     /// Bits that can be carried in `[from, to)`.
@@ -134,6 +167,13 @@ impl Serializer {
             None => self.fixed.capacity_bits(from, to),
             Some(schedule) => schedule.capacity(from, to) as f64 / PICOSECONDS_PER_SECOND as f64,
         }
+    }
+
+    /// The mean rate in `[from, to)`, in bit/s: exactly the rate where that stays.
+    pub fn mean_rate(&self, from: Time, to: Time) -> f64 {
+        let (capacity, span) = (self.capacity(from, to), to.since(from).picoseconds());
+        let whole = (capacity / u128::from(span)) as f64;
+        whole + (capacity % u128::from(span)) as f64 / span as f64
     }
 
     /// The exact capacity of `[from, to)`, in bit * ps / s.
@@ -254,6 +294,27 @@ impl RateSchedule {
         (rate, next.map_or(Time::NEVER, |next| next.since(in_period)))
     }
 
+    #[cold]
+    #[inline(never)]
+    fn packet_time(&self, now: Time, bytes: u32) -> Time {
+        let (rate, _) = self.rate_at(now);
+        let work = u64::from(bytes) * 8 * PICOSECONDS_PER_SECOND;
+        work.checked_div(rate).map_or(Time::NEVER, Time::from_picoseconds)
+    }
+
+    fn sends_from(&self, mut time: Time) -> Time {
+        // Beyond two periods nothing is new.
+        let last = self.period.map_or(Time::NEVER, |period| time.saturating_add(period + period));
+        while time < last {
+            let (rate, span) = self.rate_at(time);
+            if rate > 0 {
+                return time;
+            }
+            time = time.saturating_add(span);
+        }
+        Time::NEVER
+    }
+
     /// Bits, times 10^12, that can be carried in `[from, to)`.
     fn capacity(&self, from: Time, to: Time) -> u128 {
         let Some(period) = self.period.filter(|period| from + *period < to) else {
@@ -298,7 +359,11 @@ impl RateSchedule {
     }
 
     fn finish(&self, start: Time, bytes: u32) -> Time {
-        let mut work = u128::from(bytes) * 8 * u128::from(PICOSECONDS_PER_SECOND);
+        self.end_of(start, u128::from(bytes) * 8)
+    }
+
+    fn end_of(&self, start: Time, bits: u128) -> Time {
+        let mut work = bits * u128::from(PICOSECONDS_PER_SECOND);
         let mut time = start;
         // What ends after all runs never ends.
         while time < Time::AFTER_ALL_RUNS {
@@ -311,13 +376,22 @@ impl RateSchedule {
             let possible = u128::from(rate) * u128::from(span.picoseconds());
             if rate > 0 && (span == Time::NEVER || possible >= work) {
                 let span = work.div_ceil(u128::from(rate));
-                return time.saturating_add(Time::from_picoseconds(span as u64));
+                let span = u64::try_from(span).unwrap_or(u64::MAX);
+                return time.saturating_add(Time::from_picoseconds(span));
             }
             if span == Time::NEVER {
                 return Time::NEVER;
             }
             work -= possible.min(work);
             time = time.saturating_add(span);
+            if let Some(period) = self.period.filter(|period| time >= *period) {
+                // A packet may take millions of periods that carry a bit each.
+                let whole = work.saturating_sub(1) / self.period_capacity.max(1);
+                let periods = u64::try_from(whole).unwrap_or(u64::MAX);
+                let passed = period.picoseconds().saturating_mul(periods);
+                time = time.saturating_add(Time::from_picoseconds(passed));
+                work -= if time < Time::AFTER_ALL_RUNS { whole * self.period_capacity } else { 0 };
+            }
         }
         Time::NEVER
     }
@@ -381,6 +455,38 @@ mod tests {
         };
         // 750 bytes a period: 1500 bytes take exactly two.
         assert_eq!(schedule.finish(Time::ZERO, 1_500), Time::from_milliseconds(2_000));
+    }
+
+    /// The link carries a bit in the first microsecond of each millisecond. A packet may begin half-way through
+    /// that microsecond, or behind it.
+    #[test]
+    fn a_packet_may_take_as_many_periods_as_it_has_bits() {
+        let megabit = Rate::from_bits_per_second(1_000_000);
+        let nothing = Rate::from_bits_per_second(0);
+        let us = |time: u64| Time::from_picoseconds(time * 1_000_000);
+        let changes = [(0, megabit), (1, nothing)].map(|(at, rate)| RateChange::new(us(at), rate));
+        let schedule = Serializer::new(megabit, &changes, Some(us(1_000))).schedule;
+        let schedule = schedule.expect("the rate changes");
+        let half = Time::from_picoseconds(5_000_500_000);
+        for bytes in [1, 2, 1_000, 65_535_u32] {
+            let bits = u64::from(bytes) * 8;
+            let expected = half + us(1_000 * bits);
+            assert_eq!(schedule.finish(half, bytes), expected, "{bytes} B");
+            let whole = us(5_000 + 1_000 * (bits - 1) + 1);
+            assert_eq!(schedule.finish(us(5_000), bytes), whole, "{bytes} B");
+            assert_eq!(schedule.finish(us(1), bytes), us(1_000 * bits + 1), "{bytes} B");
+        }
+        // At a millionth of a bit in a period the packet ends after all runs.
+        let slow = Serializer::new(
+            Rate::from_bits_per_second(1),
+            &[
+                RateChange::new(us(0), Rate::from_bits_per_second(1)),
+                RateChange::new(us(1), nothing),
+            ],
+            Some(us(1_000)),
+        );
+        let end = slow.schedule.expect("the rate changes").finish(us(0), 1_500);
+        assert!(end >= Time::AFTER_ALL_RUNS);
     }
 
     #[test]
