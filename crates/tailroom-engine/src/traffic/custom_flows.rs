@@ -10,7 +10,7 @@ use super::{
 };
 #[cfg(feature = "scenario")]
 use crate::congestion::custom::Arguments;
-use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest};
+use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest, Missing};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::parameters::BadParameter;
@@ -238,9 +238,6 @@ impl FlowSource for CustomFlows {
         }
     }
 }
-
-/// Stands for a source that cannot be copied: says why.
-struct Missing(String);
 
 impl Guest for dyn custom::CustomFlows + Send {
     fn failing(reason: String) -> Box<Self> {

@@ -7,7 +7,7 @@ use super::custom::{self, PacketsMaker};
 use super::{Emission, OfferedPackets, PacketSource, Parameters};
 #[cfg(feature = "scenario")]
 use crate::congestion::custom::Arguments;
-use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest};
+use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest, Missing};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::quantity::BitRate;
@@ -149,9 +149,6 @@ impl PacketSource for CustomPackets {
         packet
     }
 }
-
-/// Stands for a source that cannot be copied: says why.
-struct Missing(String);
 
 impl Guest for dyn custom::CustomPackets + Send {
     fn failing(reason: String) -> Box<Self> {

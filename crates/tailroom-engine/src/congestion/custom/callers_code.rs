@@ -19,6 +19,9 @@ pub(crate) trait Guest {
     fn failing(reason: String) -> Box<Self>;
 }
 
+/// Stands for code that was named and never found, or that cannot be copied: says why.
+pub(crate) struct Missing(pub(crate) String);
+
 impl<T: Guest + ?Sized> Clone for CallersCode<T> {
     fn clone(&self) -> Self {
         CallersCode(T::failing(COPIED.to_owned()))

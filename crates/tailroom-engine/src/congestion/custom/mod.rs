@@ -19,7 +19,7 @@ use std::sync::Arc;
 
 #[cfg(feature = "scenario")]
 pub use self::arguments::Arguments;
-pub(crate) use self::callers_code::{CallersCode, Guest};
+pub(crate) use self::callers_code::{CallersCode, Guest, Missing};
 #[cfg(feature = "scenario")]
 pub use self::entries::NotFound;
 #[cfg(feature = "scenario")]

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::{BoxedRateBasedControl, BoxedWindowLaw, CallersCode, Guest};
+use super::{BoxedRateBasedControl, BoxedWindowLaw, CallersCode, Guest, Missing};
 use crate::congestion::blocks::BlockRules;
 use crate::congestion::rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
@@ -293,9 +293,6 @@ impl AnyRateBasedControl {
         }
     }
 }
-
-/// Stands for a control that was named and never found, or that cannot be copied: says why.
-struct Missing(String);
 
 impl Guest for dyn WindowLaw + Send {
     fn failing(reason: String) -> Box<Self> {

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::{CustomParams, CustomRule, DequeueEvent};
-use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest};
+use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest, Missing};
 use crate::packet::Ecn;
 use crate::quantity::limit::Limit;
 use crate::queue::buffer::DropReason;
@@ -100,9 +100,6 @@ impl ArrivalRule for RunningRule {
         if self.fault.is_none() { self.rule.gauges(now) } else { Vec::new() }
     }
 }
-
-/// Stands for a discipline that was named and never found, or that cannot be copied: says why.
-struct Missing(String);
 
 impl Guest for dyn CustomRule + Send {
     fn failing(reason: String) -> Box<Self> {

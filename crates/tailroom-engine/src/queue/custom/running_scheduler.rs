@@ -6,7 +6,7 @@ use std::fmt;
 use super::running::checked;
 use super::scheduler::{Placement, QueuedPacket, Waiting};
 use super::{CustomParams, CustomScheduler, Make};
-use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest};
+use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest, Missing};
 use crate::packet::transit::Transit;
 use crate::quantity::limit::Limit;
 use crate::queue::buffer::{Buffer, DropReason, PacketHandle, PacketList};
@@ -184,9 +184,6 @@ impl Scheduler for RunningScheduler {
         if self.fault.is_none() { self.scheduler.gauges(now) } else { Vec::new() }
     }
 }
-
-/// Stands for a scheduler that cannot be copied: says why.
-struct Missing(String);
 
 impl Guest for dyn CustomScheduler + Send {
     fn failing(reason: String) -> Box<Self> {
