@@ -146,10 +146,7 @@ impl Gauges {
         let served = served.min(now.since(self.window_start).seconds() * capacity);
         let priority_bits = whole.priority_bytes as f64 * 8.0;
         let priority = if capacity > 0.0 { priority_bits / capacity } else { 0.0 };
-        Measured {
-            fair_rate_bps: self.mean(now, served),
-            priority_load: self.mean(now, priority),
-        }
+        Measured { fair_rate_bps: self.mean(now, served), priority_load: self.mean(now, priority) }
     }
 
     /// Names and values at `now` of what is `measured` over the window, and of counts of flows.
