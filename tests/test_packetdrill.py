@@ -227,3 +227,9 @@ def test_without_scripts_the_list_is_printed(
 
 def test_a_folder_without_scripts_is_no_success(tmp_path: Path) -> None:
     assert packetdrill.main(["--scripts", str(tmp_path)]) == 1
+
+
+def test_a_script_passes_up_to_a_command_that_cannot_be_followed(outcome: Judge) -> None:
+    drops = "+0 `tc qdisc replace dev tun0 root pfifo limit 0`\n+0 > P. 9:99(90) ack 1\n"
+    assert outcome(LOST, drops) == Outcome("passes", "up to a local queue that drops")
+    assert outcome(THREE, drops).kind == "cannot be expressed"

@@ -38,7 +38,8 @@ when, and which it must send. Those for the Linux kernel's TCP run here on tailr
 instead, as `host = "linux"` sets it up. Compared are the times (within 4 ms), the order and the
 sequence numbers of all data packets, and what the scripts assert of `tcp_info`: window, `ssthresh`,
 state, and the packets unacknowledged, sacked, lost and retransmitted. What tailroom's sender
-does not have, such as `tcpi_reordering`, is not compared.
+does not have, such as `tcpi_reordering`, is not compared; a script passes up to a command that
+tailroom cannot follow.
 
 The scripts are not part of tailroom. With a checkout of them:
 
@@ -116,7 +117,7 @@ def page(rows: Sequence[Row]) -> str:
     ]
     lines += ["| script | outcome |", "| --- | --- |"]
     for row in expressible:
-        outcome = "passes" if row.outcome == "passes" else f"differs: {row.reason}"
+        outcome = f"{row.outcome}: {row.reason}" if row.reason else row.outcome
         lines.append(f"| `{row.script}` | {outcome} |")
     others = [row for row in rows if row.outcome == "cannot be expressed"]
     lines += [

@@ -56,6 +56,7 @@ class Outcome:
     kind: str
     """`passes`, `differs` or `cannot be expressed`."""
     detail: str = ""
+    """Why, or the part that passes."""
 
 
 class Differs(Exception):  # noqa: N818 - a finding
@@ -75,7 +76,7 @@ def judge(path: Path) -> Outcome:
         return Outcome("cannot be expressed", str(reason))
     except (Differs, TailroomError) as reason:
         return Outcome("differs", str(reason))
-    return Outcome("passes")
+    return Outcome("passes", run.part)
 
 
 @dataclass
@@ -127,6 +128,7 @@ class _Run:
         self.window = 0
         self.acked = 1
         self.compared = 0
+        self.part = ""
 
     def all(self) -> None:
         # Runs every event.
@@ -167,7 +169,13 @@ class _Run:
     def command(self, command: Command) -> None:
         if self.sender and "sysctl" in command.text and "restore" not in command.text:
             raise NotExpressibleError("a setting that changes on an open connection")
-        self.settings.take(command.text, self.folder)
+        try:
+            self.settings.take(command.text, self.folder)
+        except NotExpressibleError as reason:
+            if not self.assertions.compared:
+                raise
+            self.part = f"up to {reason}"
+            raise Ended from None
 
     def code(self, code: Code) -> None:
         info = variables(self.sender.info(), self.bytes.mss) if self.sender else {}

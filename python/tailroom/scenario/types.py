@@ -2309,8 +2309,8 @@ RttSamples: TypeAlias = Literal["timestamps", "karn"]
 class StandardSlowStart(TypedDict):
     """One packet per acknowledged packet (RFC 5681).
 
-    Without selective ACKs an ACK counts for at most two packets (RFC 3465 sec. 2.3), with them
-    for all that it newly reports, as in Linux.
+    Without selective ACKs an ACK counts for at most two packets (RFC 3465 sec. 2.3); with them,
+    or with `send_burst = "auto"`, for all that it newly reports, as in Linux.
     """
 
     kind: Literal["standard"]

@@ -8,6 +8,8 @@ use proptest::prelude::*;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::sender::burst::SendBurst;
 use tailroom_engine::tcp::sender::ecn::EcnMode;
+use tailroom_engine::tcp::sender::recovery::Recovery;
+use tailroom_engine::tcp::sender::rtt::RttSamples;
 use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
 
 use crate::support::ack_by_ack::{Driven, transport};
@@ -299,5 +301,74 @@ proptest! {
             }
         }
         prop_assert!(host.sent().len() as u64 <= written);
+    }
+}
+
+/// `tcp_may_raise_cwnd`: a packet that arrives three or more ahead of the fourth has overtaken it by so
+/// much that what arrives behind the gap grows the window too; two ahead does not suffice.
+#[test]
+fn arrivals_grow_the_window_where_packets_overtake_many_others() {
+    for (last, grown) in [(9, 11.0), (6, 11.0), (5, 10.0)] {
+        let mut host = Driven::new(&linux("cubic"), 100.0);
+        host.write(0.0, 10);
+        host.ack(110.0, 0, &[(last, last + 1)]);
+        assert_eq!(host.cwnd(), 10.0);
+        host.ack(110.0, 0, &[(3, 4), (last, last + 1)]);
+        assert_eq!(host.cwnd(), grown);
+        host.ack(110.0, 10, &[]);
+        assert_eq!(host.cwnd(), grown + 8.0);
+    }
+}
+
+/// `tcp_cong_control` follows `tcp_fastretrans_alert`: an ACK that begins a recovery does not grow the
+/// window before. In the recordings of Linux 6.18 no window grows at the ACK of such an entry.
+#[test]
+fn the_ack_that_begins_a_recovery_does_not_grow_the_window() {
+    let mut host = Driven::new(&linux("reno"), 100.0);
+    host.write(0.0, 30);
+    host.ack(110.0, 1, &[(2, 5)]);
+    assert_eq!(host.ssthresh(), 5.0);
+}
+
+/// `tcp_remove_reno_sacks`: without selective ACKs the packets that duplicate ACKs have counted do not
+/// grow the window again, and all others do.
+#[test]
+fn without_selective_acks_duplicates_count_as_arrivals() {
+    let tcp = with!(linux("cubic"), TcpSpec { recovery: Recovery::NewReno });
+    let mut host = Driven::new(&tcp, 100.0);
+    host.write(0.0, 15);
+    assert_eq!(host.ack(110.0, 0, &[]), [10]);
+    assert_eq!(host.ack(120.0, 0, &[]), [11]);
+    assert_eq!(host.ack(130.0, 3, &[]), [12, 13]);
+    assert_eq!(host.cwnd(), 11.0);
+    let mut host = Driven::new(&tcp, 100.0);
+    host.write(0.0, 60);
+    host.ack(110.0, 10, &[]);
+    assert_eq!(host.cwnd(), 20.0);
+}
+
+/// `tcp_enter_loss`: a timeout after progress computes ssthresh anew, although without timestamps the
+/// ACK of a retransmission gives no RTT sample that would end the backoff (Karn).
+#[test]
+fn a_timeout_after_progress_reduces_again_without_an_rtt_sample() {
+    let tcp = with!(linux("reno"), TcpSpec { rtt_samples: RttSamples::Karn });
+    let mut host = Driven::new(&tcp, 100.0);
+    host.write(0.0, 10);
+    host.run_to(600.0);
+    assert_eq!((host.cwnd(), host.ssthresh()), (1.0, 5.0));
+    host.ack(700.0, 1, &[]);
+    host.run_to(1_290.0);
+    assert_eq!(host.ssthresh(), 5.0); // the backoff lasts: 600 ms
+    host.run_to(1_310.0);
+    assert_eq!(host.ssthresh(), 2.0);
+}
+
+/// `tcp_update_skb_after_send`: the pacing rate of BBR holds from the tenth packet on.
+#[test]
+fn a_linux_host_does_not_pace_the_first_ten_packets_under_bbr() {
+    for congestion in ["bbr1", "bbr3"] {
+        let mut host = Driven::new(&transport("linux", congestion), 100.0);
+        assert_eq!(host.write(0.0, 100).len(), 10, "{congestion}");
+        assert!(host.ack(100.0, 2, &[]).len() < 4, "{congestion}");
     }
 }

@@ -16,7 +16,7 @@ const HALVING_PICOSECONDS: u64 = 512_000_000;
 
 /// The first packets of a connection leave as the window allows although it is paced (Linux
 /// `tcp_update_skb_after_send`, from the tenth on).
-const UNPACED_PACKETS: u64 = 10;
+pub(super) const UNPACED_PACKETS: u64 = 10;
 /// A host waits for a larger burst only if the next ACK is due within this time (Linux
 /// `tcp_tso_should_defer`, since 6.18).
 const PATIENCE: Time = Time::from_milliseconds(1);
@@ -36,7 +36,8 @@ pub enum SendBurst {
     /// half an RTT, and neither for the last packet of the data at hand nor if all that are left fit into
     /// the window (`tcp_tso_should_defer`). Only with `recovery = "rack"` it knows when an ACK is due, and
     /// otherwise takes it to be due. For a rate-based control only the part for short RTTs is added to
-    /// its own rule.
+    /// its own rule, and the first ten packets of the connection are not paced
+    /// (`tcp_update_skb_after_send`).
     Named(Automatic),
 }
 

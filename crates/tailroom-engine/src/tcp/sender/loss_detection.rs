@@ -3,6 +3,7 @@
 
 use super::rack::{Path, ProbeOutcome};
 use super::recovery::RepairRule;
+use super::scoreboard::DUPLICATE_THRESHOLD;
 use super::{CongestionControl, PacketSink, Phase, Sender};
 use crate::congestion::CongestionKind;
 use crate::packet::Ack;
@@ -97,11 +98,15 @@ impl Sender {
     /// (RFC 2018 sec. 8).
     pub(super) fn lose_at_timeout(&mut self, now: Time) -> bool {
         let path = self.path();
+        let is_disorder = self.phase == Phase::Open && !self.ecn.has_reduced_since(self.una);
         let Sender { rack, scoreboard, congestion_control, cwnd, una, .. } = self;
         let Some(rack) = rack else { return false };
         if scoreboard.is_sacked(*una) {
             rack.forget_arrivals();
             return false;
+        }
+        if is_disorder && scoreboard.sacked() >= DUPLICATE_THRESHOLD {
+            rack.doubt_reordering();
         }
         rack.lose_at_timeout(now, path, scoreboard, |sequence| {
             congestion_control.show_lost(now, sequence, *cwnd);

@@ -151,6 +151,8 @@ pub struct Sender {
     /// When the last packet was sent.
     last_sent: Time,
     recovery_point: u64,
+    /// The first packet in flight at the last timeout; [`u64::MAX`] before the first one.
+    timed_out: u64,
     duplicates: u64,
     /// `NewReno`'s inflation of the window by duplicate ACKs, less its deflation by partial ones.
     inflation: i64,
@@ -178,8 +180,10 @@ struct Options {
     counts_lost_in_pipe: bool,
     restart_at_retransmission: bool,
     forget_sack_at_timeout: bool,
-    /// What selective ACKs have reported is known even after a timeout.
-    keeps_sack: bool,
+    /// What has arrived is known even after a timeout: by selective ACKs, or by duplicate ones.
+    keeps_arrivals: bool,
+    /// Without selective ACKs, a duplicate ACK counts as a packet that has arrived behind a gap.
+    counts_duplicates: bool,
     /// The window after an idle time, if the sender restarts then (RFC 5681 sec. 4.1).
     restart_window: Option<f64>,
     /// The window of an application that pauses follows Linux.
@@ -216,6 +220,7 @@ impl Sender {
             CongestionControl::WindowLaw(law) => Some(law),
             CongestionControl::RateBased(_) => None,
         };
+        let counts_duplicates = spec.send_burst == SendBurst::AUTO && !spec.recovery.has_sack();
         let mut sender = Sender {
             una: 0,
             next: 0,
@@ -244,6 +249,7 @@ impl Sender {
             window_use: None,
             last_sent: Time::ZERO,
             recovery_point: 0,
+            timed_out: u64::MAX,
             duplicates: 0,
             inflation: 0,
             is_rescue_spent: false,
@@ -258,7 +264,10 @@ impl Sender {
                 counts_lost_in_pipe: spec.count_lost_in_pipe,
                 restart_at_retransmission: spec.restart_rto_at_retransmission,
                 forget_sack_at_timeout: spec.forget_sack_at_timeout,
-                keeps_sack: is_rack || spec.recovery.has_sack() && !spec.forget_sack_at_timeout,
+                keeps_arrivals: is_rack
+                    || counts_duplicates
+                    || spec.recovery.has_sack() && !spec.forget_sack_at_timeout,
+                counts_duplicates,
                 restart_window: (spec.slow_start_after_idle && !is_rate_based).then_some(cwnd),
                 validates_window: spec.window_validation && !is_rate_based,
                 send_burst: spec.send_burst,
@@ -412,6 +421,7 @@ impl Sender {
         let is_plain = self.phase == Phase::Open
             && !self.is_reducing()
             && acked > 0
+            && self.duplicates == 0
             && ack.blocks.is_empty()
             && self.scoreboard.is_clear()
             && !self.is_probe_news(ack)

@@ -110,6 +110,11 @@ pub struct Rack {
     /// One more than the highest packet delivered (`RACK.fack`).
     delivered_end: u64,
     is_reordering_seen: bool,
+    /// The lowest packet that this ACK has delivered late; [`u64::MAX`] if there is none.
+    late: u64,
+    /// Whether a packet was overtaken by one that is `DUPLICATE_THRESHOLD` or more packets ahead
+    /// (Linux `tp->reordering`).
+    is_reordering_high: bool,
     /// Quarters of the smallest RTT in the reordering window (`RACK.reo_wnd_mult`).
     window_quarters: u32,
     /// Recoveries until the window is one quarter again (`RACK.reo_wnd_persist`).
@@ -144,6 +149,8 @@ impl Rack {
             has_advanced: false,
             delivered_end: 0,
             is_reordering_seen: false,
+            late: u64::MAX,
+            is_reordering_high: false,
             window_quarters: 1,
             recoveries_left: RECOVERIES_WITHOUT_DUPLICATE,
             duplicate_round: None,
@@ -224,7 +231,7 @@ impl Rack {
         if sequence >= self.delivered_end {
             self.delivered_end = sequence + 1;
         } else if !record.is_retransmitted() {
-            self.is_reordering_seen = true;
+            self.note_reordering(sequence);
         }
         let rtt = now.since(record.sent());
         if !record.is_retransmitted() {
@@ -249,9 +256,28 @@ impl Rack {
         self.echo_end = echo_end;
     }
 
-    /// A packet was late, although the sender sent it again: others have overtaken it.
-    pub fn note_reordering(&mut self) {
+    /// A packet was late: others have overtaken it.
+    pub fn note_reordering(&mut self, sequence: u64) {
         self.is_reordering_seen = true;
+        self.late = self.late.min(sequence);
+    }
+
+    /// How far packets were overtaken that an ACK has delivered, all of which are taken in (Linux
+    /// `tcp_check_sack_reordering`).
+    fn measure_reordering(&mut self) {
+        let late = std::mem::replace(&mut self.late, u64::MAX);
+        self.is_reordering_high |= self.delivered_end.saturating_sub(late) > DUPLICATE_THRESHOLD;
+    }
+
+    /// Whether packets are overtaken by so many that their order says little.
+    pub fn is_reordering_high(&self) -> bool {
+        self.is_reordering_high
+    }
+
+    /// The timer has expired although many packets had arrived: they were not late (Linux
+    /// `tcp_enter_loss`).
+    pub fn doubt_reordering(&mut self) {
+        self.is_reordering_high = false;
     }
 
     /// Whether a packet in flight was sent again and has arrived.
@@ -266,10 +292,11 @@ impl Rack {
     /// (Linux `tcp_dsack_seen`). A packet that was sent again behind a gap and came twice was overtaken
     /// (`tcp_sacktag_one`).
     pub fn note_duplicate(&mut self, duplicate: Option<u64>, una: u64, next: u64) {
-        if duplicate.is_some_and(|duplicate| {
-            duplicate + 1 < self.delivered_end && self.is_repaired(duplicate)
-        }) {
-            self.note_reordering();
+        if let Some(duplicate) = duplicate
+            && duplicate + 1 < self.delivered_end
+            && self.is_repaired(duplicate)
+        {
+            self.note_reordering(duplicate);
         }
         if self.duplicate_round.is_some_and(|round| una >= round) {
             self.duplicate_round = None;
@@ -313,6 +340,7 @@ impl Rack {
         board: &mut Scoreboard,
         on_lost_again: impl FnMut(u64),
     ) -> Option<Time> {
+        self.measure_reordering();
         let has_advanced = std::mem::take(&mut self.has_advanced);
         has_advanced.then(|| self.detect(now, path, board, on_lost_again))
     }

@@ -4,7 +4,7 @@
 //! again, is decided as under a window law.
 
 use super::ack_news::AckNews;
-use super::burst::{self, SendBurst};
+use super::burst::{self, SendBurst, UNPACED_PACKETS};
 use super::rate_sample::RateSampler;
 use super::scoreboard::DUPLICATE_THRESHOLD;
 use super::step_end::StepEnd;
@@ -406,6 +406,8 @@ impl Sender {
             (_, quantum) => quantum,
         };
         rate_based.sampler.on_sent(now, sequence, is_retransmission, in_flight, is_full);
-        self.pacer.on_sent_at_rate(now, rate_based.gap, quantum);
+        let is_paced = send_burst != SendBurst::AUTO || self.next >= UNPACED_PACKETS;
+        let gap = if is_paced { rate_based.gap } else { Time::ZERO };
+        self.pacer.on_sent_at_rate(now, gap, quantum);
     }
 }

@@ -13,6 +13,7 @@ use crate::units::{Time, float};
 
 /// The information that an ACK carries.
 #[derive(Clone, Copy, Debug)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
 struct AckSummary {
     /// Advance of the cumulative ACK, in packets.
     acked: u64,
@@ -25,6 +26,8 @@ struct AckSummary {
     is_lost_again: bool,
     /// Whether the ACK echoes an ECN mark.
     is_marked: bool,
+    /// Whether a later ACK has come before.
+    is_overtaken: bool,
 }
 
 /// How the sender determines the number of packets to send during fast recovery.
@@ -65,7 +68,9 @@ pub enum Recovery {
     /// a retransmission is lost when a packet sent after it has arrived, and where no ACK arrives, a
     /// probe asks for one.
     Rack,
-    /// Cumulative ACKs only (RFC 6582).
+    /// Cumulative ACKs only (RFC 6582). With `send_burst = "auto"` a duplicate ACK stands for a packet that
+    /// has arrived behind a gap, as in Linux (`tcp_add_reno_sack`): when the gap is filled, the window
+    /// grows by the others only.
     #[serde(rename = "newreno")]
     NewReno,
 }
@@ -101,6 +106,9 @@ impl Sender {
         if acked > 0 {
             self.advance_rack(now, ack.cumulative);
             delivered += self.scoreboard.advance(ack.cumulative);
+            if self.options.counts_duplicates {
+                delivered = delivered.saturating_sub(self.counted_duplicates()).max(1);
+            }
             self.una = ack.cumulative;
             self.duplicates = 0;
         }
@@ -123,7 +131,15 @@ impl Sender {
         if acked > 0 {
             self.show_to_control(now, acked, rtt);
         }
-        let summary = AckSummary { acked, delivered, rtt, is_more_lost, is_lost_again, is_marked };
+        let summary = AckSummary {
+            acked,
+            delivered,
+            rtt,
+            is_more_lost,
+            is_lost_again,
+            is_marked,
+            is_overtaken,
+        };
         self.end_reduction(now);
         if is_marked {
             self.react_to_mark(now);
@@ -199,7 +215,14 @@ impl Sender {
         if phase != Phase::Open && self.una >= self.recovery_point {
             self.leave_repair(now);
         }
-        if summary.acked > 0 && phase != Phase::Recovery && !self.has_prr() {
+        let is_lost = self.must_repair();
+        let begins_recovery = match self.phase {
+            Phase::Open => is_lost,
+            // As in Linux (`tcp_fastretrans_alert`): the timeout has not repaired everything.
+            Phase::Timeout => summary.is_lost_again,
+            Phase::Recovery | Phase::Opening => false,
+        };
+        if self.raises_window(phase, summary, begins_recovery) {
             self.grow_after(now, phase, summary);
         }
         // Restart the timer before a new recovery begins, so that entering it does not extend the
@@ -207,19 +230,29 @@ impl Sender {
         if summary.acked > 0 {
             self.restart_timer(now);
         }
-        let is_lost = self.must_repair();
         match self.phase {
-            Phase::Open if is_lost => self.enter_recovery(now, summary, out),
+            _ if begins_recovery => self.enter_recovery(now, summary, out),
             Phase::Open => {
                 self.continue_reduction(now, summary);
                 self.send_new(now, out);
             }
-            // As in Linux (`tcp_fastretrans_alert`): the timeout has not repaired everything.
-            Phase::Timeout if summary.is_lost_again => self.enter_recovery(now, summary, out),
             Phase::Recovery => self.continue_recovery(now, summary, out),
             Phase::Timeout => self.send_in_recovery(now, out),
             Phase::Opening => {}
         }
+    }
+
+    /// Whether an ACK that has come in this `phase` lets the window grow: one that advances, outside a fast
+    /// recovery or a reduction after a mark. Under a sender that finds losses by time, an ACK that begins a
+    /// recovery does not, and where packets overtake many others, any arrival does (Linux
+    /// `tcp_cong_control`, `tcp_may_raise_cwnd`).
+    fn raises_window(&self, phase: Phase, summary: AckSummary, begins_recovery: bool) -> bool {
+        let Some(rack) = &self.rack else {
+            return summary.acked > 0 && phase != Phase::Recovery && !self.has_prr();
+        };
+        let has_arrivals = summary.delivered > 0 && !summary.is_overtaken;
+        let is_progress = summary.acked > 0 || has_arrivals && rack.is_reordering_high();
+        is_progress && !begins_recovery && phase != Phase::Recovery && !self.has_prr()
     }
 
     /// Whether there are losses that a recovery has to repair. With RACK also those whose
@@ -282,6 +315,7 @@ impl Sender {
             is_more_lost: true,
             is_lost_again: false,
             is_marked: false,
+            is_overtaken: false,
         };
         self.enter_recovery(now, summary, out);
     }
@@ -424,18 +458,16 @@ impl Sender {
         }
     }
 
-    /// Grows the window on a cumulative ACK that has come outside fast recovery, in this `phase`, by
-    /// what it newly reports. After a timeout, a sender without knowledge of what has arrived counts an
-    /// ACK as one packet, because it may cover packets that arrived earlier (RFC 3465 sec. 2.3). An
-    /// ACK that echoes a mark does not grow the window (RFC 3168 sec. 6.1.2), except after a
+    /// Grows the window on an ACK that has come in this `phase`, by what it newly reports. After a timeout,
+    /// a sender without knowledge of what has arrived counts an ACK as one packet, because it may cover
+    /// packets that arrived earlier (RFC 3465 sec. 2.3). An ACK that echoes a mark does not grow the window (RFC 3168 sec. 6.1.2), except after a
     /// timeout: retransmissions carry no CWR, so the echo would continue and prevent the window
     /// from growing during the whole recovery.
     fn grow_after(&mut self, now: Time, phase: Phase, summary: AckSummary) {
         let acked = match phase {
-            Phase::Timeout if !self.options.keeps_sack => 1,
+            Phase::Timeout if !self.options.keeps_arrivals => 1,
             _ if summary.is_marked && phase == Phase::Open => return,
-            _ if self.is_sack => summary.delivered,
-            _ => summary.acked,
+            _ => summary.delivered,
         };
         self.grow(now, acked, summary.rtt);
     }
@@ -462,6 +494,12 @@ impl Sender {
             _ if self.next > self.una => self.on_duplicate_ack(now, out),
             _ => {}
         }
+    }
+
+    /// Duplicate ACKs that stand for packets behind the gap (Linux `tcp_add_reno_sack`, `tcp_process_loss`).
+    fn counted_duplicates(&self) -> u64 {
+        let is_behind_repair = self.phase == Phase::Timeout && self.next == self.recovery_point;
+        if is_behind_repair { 0 } else { self.duplicates }
     }
 
     fn on_duplicate_ack(&mut self, now: Time, out: &mut impl PacketSink) {
@@ -515,6 +553,12 @@ impl Sender {
 
     // RFC 6298: the retransmission timeout.
 
+    /// Whether the timer has expired before for the first packet in flight, which may have been sent again
+    /// since (Linux `icsk_retransmits`).
+    pub(super) fn is_timeout_repeated(&self) -> bool {
+        self.phase != Phase::Open && self.una == self.timed_out
+    }
+
     pub(super) fn on_timeout(&mut self, now: Time, out: &mut impl PacketSink) {
         if self.phase == Phase::Opening {
             self.open_again(now, out);
@@ -533,6 +577,7 @@ impl Sender {
         self.rtt.back_off();
         self.restart_slow_start(now);
         self.phase = Phase::Timeout;
+        self.timed_out = self.una;
         self.recovery_point = self.next;
         self.inflation = 0;
         self.duplicates = 0;

@@ -12,7 +12,8 @@ use crate::units::Time;
 #[non_exhaustive]
 pub enum SlowStartSpec {
     /// One packet per acknowledged packet (RFC 5681). Without selective ACKs an ACK counts for at most
-    /// two packets (RFC 3465 sec. 2.3), with them for all that it newly reports, as in Linux.
+    /// two packets (RFC 3465 sec. 2.3); with them, or with `send_burst = "auto"`, for all that it newly
+    /// reports, as in Linux.
     #[default]
     Standard,
     /// At most `max_ssthresh / 2` packets per round trip above `max_ssthresh` (RFC 3742).

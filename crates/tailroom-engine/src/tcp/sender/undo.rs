@@ -272,7 +272,7 @@ impl Sender {
     /// are in the network, nor if the sender `forgets_sack`. Packets that RACK does not miss yet,
     /// and the last one if a probe `has_probed` with it, may arrive although others are lost.
     pub(super) fn begin_frto(&mut self, has_probed: bool, forgets_sack: bool) {
-        let is_repeated = self.rtt.is_backed_off();
+        let is_repeated = self.is_timeout_repeated();
         let missed = if self.rack.is_some() { self.scoreboard.lost_edge() } else { self.next };
         let below = missed.min(self.next - u64::from(has_probed));
         let may_begin = self.phase == Phase::Open && !forgets_sack;
@@ -321,7 +321,7 @@ impl Sender {
         if let Some(rack) = &mut self.rack
             && evidence.shows_reordering()
         {
-            rack.note_reordering();
+            rack.note_reordering(self.una - news.acked);
         }
         match verdict {
             Verdict::Open | Verdict::HoldBack => {}

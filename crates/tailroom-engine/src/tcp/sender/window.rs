@@ -10,7 +10,7 @@ const MIN_SSTHRESH: f64 = 2.0;
 /// Packets that one ACK counts for at most in slow start without selective ACKs (RFC 3465 sec. 2.3, L =
 /// 2): a delayed ACK counts in full, an ACK that covers a repaired hole does not, since the packets
 /// behind the hole have arrived long before. With selective ACKs the sender knows what has just arrived
-/// (Linux `tcp_slow_start`).
+/// (Linux `tcp_slow_start`), and a Linux host without them counts duplicate ACKs.
 const CREDIT_LIMIT: u64 = 2;
 
 impl Sender {
@@ -94,7 +94,8 @@ impl Sender {
             self.cwnd = cwnd.min(self.ssthresh); // no step exceeds ssthresh
             law.ends_slow_start()
         } else {
-            let credit = if self.is_sack { acked } else { acked.min(CREDIT_LIMIT) };
+            let knows_arrivals = self.is_sack || self.options.counts_duplicates;
+            let credit = if knows_arrivals { acked } else { acked.min(CREDIT_LIMIT) };
             let event =
                 SlowStartEvent { acked_packets: credit, rtt, una: self.una, next: self.next };
             let (growth, is_over) = self.slow_start.on_ack(self.cwnd, &event);
@@ -111,11 +112,11 @@ impl Sender {
         self.probe.on_window(now, self.cwnd);
         self.probe.on_reduction(now, kind == CongestionKind::Timeout);
         // RFC 5681 sec. 3.1: ssthresh stays when the timer expires again for the same packet; with RACK
-        // also when it expires in a recovery, which has reduced it (Linux `tcp_enter_loss`).
-        let is_in_recovery =
-            self.rack.is_some() && (self.phase == Phase::Recovery || self.is_reducing());
-        let is_repeated =
-            kind == CongestionKind::Timeout && (self.rtt.is_backed_off() || is_in_recovery);
+        // also when it expires in a recovery or after a mark, which have reduced it (Linux
+        // `tcp_enter_loss`).
+        let is_reduced = self.phase == Phase::Recovery || self.ecn.has_reduced_since(self.una);
+        let is_repeated = kind == CongestionKind::Timeout
+            && (self.is_timeout_repeated() || self.rack.is_some() && is_reduced);
         if kind == CongestionKind::Mark {
             self.forget_undo();
         } else if !is_repeated {

@@ -111,7 +111,7 @@ impl Driven {
         let ack = Ack {
             cumulative,
             echo: first.map_or(Time::ZERO, |packet| packet.sent),
-            echoes_retransmission: false,
+            echoes_retransmission: first.is_some_and(|packet| packet.is_retransmission),
             ece: false,
             marked_packets: self.marks,
             duplicate: None,
