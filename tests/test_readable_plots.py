@@ -14,6 +14,7 @@ import tailroom as tr
 from tailroom.plots import model_curves, style
 from tailroom.plots.log_axis import label_logarithmic
 from tailroom.plots.plain_text_figure import PlainTextFigure
+from tailroom.plots.readable_names import readable
 from tailroom.scenario.axis import parse_axis
 from tests.conftest import SMALL
 
@@ -48,6 +49,51 @@ def test_a_logarithmic_axis_is_labelled_often_enough(
     low: float, high: float, labels: list[str]
 ) -> None:
     assert tick_labels(low, high) == labels
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["reno", "backoff:Backoff"], ["reno", "Backoff"]),
+        (["my.controls:SlowStartOnly"], ["Slow Start Only"]),
+        (["m:MyBBR", "m:BBRLite", "m:BBRv3Mine"], ["My BBR", "BBR Lite", "BBRv3 Mine"]),
+        (["m:gentle_cubic least 0.7"], ["gentle cubic least 0.7"]),
+        (["__main__:test.<locals>.Held"], ["Held"]),
+        # Alike but for their modules or not classes at all: as they are.
+        (["a:Backoff", "b:Backoff", "cubic"], ["a:Backoff", "b:Backoff", "cubic"]),
+        (["a:Backoff", "a:Backoff-2"], ["Backoff", "Backoff 2"]),
+        (["0.25 bdp", "tcp://host:8786", "5:1"], ["0.25 bdp", "tcp://host:8786", "5:1"]),
+    ],
+)
+def test_a_class_of_a_users_own_is_shown_by_the_words_of_its_name(
+    names: list[str], shown: list[str]
+) -> None:
+    assert readable(names) == shown
+
+
+class SlowBackoff:
+    """Reno that falls to nine tenths."""
+
+    def on_ack(self, event: tr.AckEvent) -> float:
+        """The window after an ACK."""
+        return event.cwnd_packets + event.acked_packets / event.cwnd_packets
+
+    def on_congestion(self, event: tr.CongestionEvent) -> float:
+        """The window to fall to."""
+        return 0.9 * event.cwnd_packets
+
+
+def test_legends_of_choices_and_sweeps_name_a_control_in_words(small: Path, tmp_path: Path) -> None:
+    vary = {"flows.reno.congestion": ["reno", f"{__name__}:SlowBackoff"]}
+    limits = {"links.bottleneck.queue.limit": ["5 packets", "20 packets"]}
+    compared = tr.choices(small, vary, workers=1)
+    swept = tr.sweep(small, grid=vary | limits, store=tmp_path / "store", workers=1, seeds=2)
+    for figure in (compared.plot(), swept.plot()):
+        texts = [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+        assert any("Slow Backoff" in text for text in texts), texts
+        assert not any(":" in text for text in texts), texts
+    # Tables keep the name by which the control is found again.
+    assert compared.choices[1].words == (f"{__name__}:SlowBackoff",)
 
 
 def test_measured_values_over_less_than_two_decades_have_labels_between() -> None:

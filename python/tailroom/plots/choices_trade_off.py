@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from tailroom.plots import style
 from tailroom.plots.log_axis import label_logarithmic
 from tailroom.plots.plain_text_figure import PlainTextFigure
+from tailroom.plots.readable_names import readable
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale
 
 if TYPE_CHECKING:
@@ -50,9 +51,10 @@ def draw(choices: "Choices") -> Figure:
     for panel in panels[count:]:
         panel.remove()
     looks = style.marked_line_styles()
+    names = readable([choice.name for choice in choices.choices])
     handles = [
-        Line2D([], [], label=choice.name, **{**look, "linestyle": "none"})
-        for choice, look in zip(choices.choices, looks, strict=False)
+        Line2D([], [], label=name, **{**look, "linestyle": "none"})
+        for name, look in zip(names, looks, strict=False)
     ]
     runs = style.runs_words([len(choices.seeds)])
     handles.append(Line2D([], [], color="0.3", linewidth=0.8, label="from mean to p99 delay"))
@@ -70,7 +72,8 @@ def _draw_link(panel: "Axes", choices: "Choices", link: str) -> dict[str, tuple[
     """Draws the choices at a link, and returns where each is."""
     points: dict[str, tuple[float, float]] = {}
     delays: list[float] = []
-    for choice, look in zip(choices.choices, style.marked_line_styles(), strict=False):
+    names = readable([choice.name for choice in choices.choices])
+    for name, choice, look in zip(names, choices.choices, style.marked_line_styles(), strict=False):
         share, share_bar = _number(choice, f"links.{link}.{GOT}")
         delay, delay_bar = _number(choice, f"links.{link}.{PAID}")
         largest, _ = _number(choice, f"links.{link}.{PAID_AT_MOST}")
@@ -90,7 +93,7 @@ def _draw_link(panel: "Axes", choices: "Choices", link: str) -> dict[str, tuple[
             capsize=2,
         )
         panel.plot([delay], [share], **{**look, "markersize": 7})
-        points[choice.name] = (delay, share)
+        points[name] = (delay, share)
         delays += [number for number in (delay, largest) if isfinite(number)]
     _delay_axis(panel, delays)
     panel.margins(y=0.12)

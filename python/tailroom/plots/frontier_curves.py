@@ -8,6 +8,7 @@ from matplotlib.figure import Figure
 from tailroom.errors import ArgumentError
 from tailroom.plots import frontier_map, style
 from tailroom.plots.plain_text_figure import PlainTextFigure
+from tailroom.plots.readable_names import readable
 from tailroom.scenario.axis import key_words
 from tailroom.simulation.metric_catalogue import axis_scale, metric_of
 
@@ -72,7 +73,7 @@ def draw(frontier: "Frontier") -> Figure:
     for panel in (above, below):
         panel.set_ylim(bottom=0)
     if numbers is None:
-        below.set_xticks(places, [words for words, _ in frontier.named])
+        below.set_xticks(places, readable([words for words, _ in frontier.named]))
     else:
         style.scale_over(below, places, None)
     return figure

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from tailroom.plots import style
 from tailroom.plots.heat_map import COLOURS
 from tailroom.plots.plain_text_figure import PlainTextFigure
+from tailroom.plots.readable_names import readable
 from tailroom.scenario.axis import key_words, value_words
 from tailroom.studies.size_study.alphas import ALPHAS
 
@@ -72,7 +73,7 @@ def _answer(one: "Size") -> str:
 
 
 def _values(axis: "Axis") -> list[str]:
-    return [value_words(value, axis.values) for value in axis.values]
+    return readable([value_words(value, axis.values) for value in axis.values])
 
 
 def _label(axis: "Axis") -> str:

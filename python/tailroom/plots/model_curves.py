@@ -9,6 +9,7 @@ from matplotlib.lines import Line2D
 
 from tailroom.plots import style
 from tailroom.plots.plain_text_figure import PlainTextFigure
+from tailroom.plots.readable_names import readable
 from tailroom.scenario.axis import key_words, value_words
 from tailroom.simulation.metric_catalogue import axis_label, axis_scale
 
@@ -116,7 +117,7 @@ def _label(panel: "Axes", axis: "Axis") -> None:
     """Labels the axis of the values with key and unit."""
     panel.set_xlabel(f"{key_words(axis.key)} ({axis.unit})" if axis.unit else key_words(axis.key))
     if axis.numbers is None:
-        words = [value_words(value, axis.values) for value in axis.values]
+        words = readable([value_words(value, axis.values) for value in axis.values])
         panel.set_xticks(range(len(words)), words)
     else:
         style.scale_over(panel, axis.numbers)

@@ -11,6 +11,7 @@ from matplotlib.patches import Patch
 
 from tailroom.plots import style
 from tailroom.plots.plain_text_figure import PlainTextFigure
+from tailroom.plots.readable_names import readable
 from tailroom.simulation.metric_catalogue import Metric, metric_of
 from tailroom.simulation.metric_units import INDEX
 from tailroom.studies.report_card.verdict import thresholds
@@ -73,7 +74,7 @@ def _handles(looks: dict[str, dict[str, Any]]) -> tuple[list[Any], list[str]]:
         for place, look in enumerate(looks.values())
     ]
     limits = [Line2D([], [], **look) for look in (PASSES, FAILS)]
-    return [*controls, *limits], [*looks, "a pass ends here", "a fail begins here"]
+    return [*controls, *limits], [*readable([*looks]), "a pass ends here", "a fail begins here"]
 
 
 def _heading(evaluation: "Evaluation") -> str:
@@ -84,7 +85,7 @@ def _heading(evaluation: "Evaluation") -> str:
     card = evaluation.card
     against = " and ".join(card.references)
     quick = "; quick card" if evaluation.quick else ""
-    criteria = f"{evaluation.tested} on the criteria of RFC {card.rfc}"
+    criteria = f"{readable([evaluation.tested])[0]} on the criteria of RFC {card.rfc}"
     return f"{criteria}, against {against}: {counts}{quick}"
 
 

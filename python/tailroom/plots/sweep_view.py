@@ -12,6 +12,7 @@ import pyarrow as pa
 from tailroom.arguments import named
 from tailroom.errors import ArgumentError, MetricError
 from tailroom.plots import style
+from tailroom.plots.readable_names import readable
 from tailroom.scenario.axis import Axis, is_buffer, key_words, value_words
 from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.intervals import Interval
@@ -190,7 +191,7 @@ class SweepView:
 
     def words(self, key: str) -> list[str]:
         """The values of a key in few words, in the order of `positions`."""
-        return [value_words(value, self.axes[key].values) for value in self.ordered(key)]
+        return readable([value_words(value, self.axes[key].values) for value in self.ordered(key)])
 
     def ordered(self, key: str) -> list[object]:
         """Returns the values of a key: numbers by size, others in the given order."""
@@ -232,7 +233,10 @@ class SweepView:
 
     def _setting(self, key: str, value: object, among: Sequence[str]) -> str:
         """Returns a value in words, with the end of its key unless the value is unambiguous."""
-        words = value_words(value, self.axes[key].values)
+        values = self.axes[key].values
+        every = [value_words(one, values) for one in values]
+        exact = value_words(value, values)
+        words = dict(zip(every, readable(every), strict=True)).get(exact, exact)
         last = key.rpartition(".")[2]
         alone = [other for other in among if other.rpartition(".")[2] == last] == [key]
         own = "buffer" if is_buffer(key) else last.replace("_", " ")
