@@ -202,6 +202,42 @@ def test_no_number_has_more_than_four_digits_or_loses_its_magnitude(unit: Unit) 
         assert read == pytest.approx(value, rel=0.05), written
 
 
+@pytest.mark.parametrize(
+    ("metric", "column", "texts"),
+    [
+        ("queue_delay_s_mean", [37.6e-3, 56.9e-6, 1.2e-3, 0.0], "37.6 ms, 0.057 ms, 1.20 ms, 0 ms"),
+        ("queue_delay_s_mean", [56.9e-6, 3.14e-6, 1.2e-3], "56.9 us, 3.1 us, 1,200 us"),
+        ("queue_delay_s_p99", [12.5, 31.0, 0.25], "12.50 s, 31.00 s, 0.25 s"),
+        ("goodput_bps", [9.5e9, 300e6, 64e3], "9,500 Mbit/s, 300.0 Mbit/s, 0.064 Mbit/s"),
+        ("memory_bytes_mean", [1.5e6, 800e3, 9.25e6], "1.5 MB, 0.8 MB, 9.25 MB"),
+        ("utilization", [0.5, 0.001], "50.00%, 0.10%"),
+        ("arrivals_packets", [2_500_000, 13.0], "2.5 million, 13"),
+    ],
+)
+def test_a_column_has_the_unit_of_its_median(metric: str, column: list[float], texts: str) -> None:
+    write = metric_of(metric).unit.writer(column)
+    assert ", ".join(map(write, column)) == texts
+
+
+@pytest.mark.parametrize("metric", ["queue_delay_s_mean", "goodput_bps", "memory_bytes_mean"])
+def test_every_column_has_one_unit_and_keeps_two_digits(metric: str) -> None:
+    draw = random.Random(metric)
+    for _ in range(500):
+        column = [10 ** draw.uniform(-6.0, 2.0) for _ in range(draw.randrange(1, 8))]
+        scale = 1.0 if metric.endswith("s_mean") and "delay" in metric else 1e6
+        values = [scale * value for value in column]
+        cells = list(map(metric_of(metric).unit.writer(values), values))
+        [unit] = {cell.partition(" ")[2] for cell in cells}
+        for value, cell in zip(values, cells, strict=True):
+            read = float(cell.partition(" ")[0].replace(",", "")) * UNITS[unit]
+            assert read == pytest.approx(value, rel=0.05), (cell, value)
+
+
+@pytest.mark.parametrize(("packets", "text"), [(302.0, "302"), (73.04, "73"), (94.34, "94.3")])
+def test_a_count_has_no_zero_that_only_fills_up(packets: float, text: str) -> None:
+    assert metric_of("queue_packets_mean").unit.text(packets) == text
+
+
 def test_the_reference_names_unit_range_and_direction() -> None:
     page = site_files()["docs/reference/results.md"]
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \| (.*?) \|", page, re.MULTILINE)

@@ -8,13 +8,16 @@ The rule for every number that a command prints, except in JSON, CSV and lines t
 * Thousands are separated by commas (16,290 packets). From a million on, a count is in millions or
   billions (265.4 million packets); rates and sizes take SI prefixes (9.23 Mbit/s, 14.2 MB); times
   are in us below 0.1 ms, and in s from 10 s on.
+* The times, rates or sizes of a column have one unit, that of their median: 0.057 ms below 37.6 ms.
 * A small value keeps two significant digits, whatever the decimals of its column (0.0012%).
 * A setting is exact: the packets, bytes and times of a limit are what a configuration takes.
 * Half-widths of intervals have two digits, in the unit of their mean.
 """
 
 import re
+from collections.abc import Iterable
 from math import floor, isfinite, log10
+from statistics import median_high
 
 RATES = ((1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s"), (1.0, "bit/s"))
 """Units of rates in bit/s, from the largest to the smallest."""
@@ -86,7 +89,8 @@ def fraction(value: float) -> str:
 
 def packets(value: float) -> str:
     """Writes a mean number of packets or flows with up to one decimal."""
-    return number(value) if abs(value) >= COUNTS[-1][0] else significant(value, decimals=1)
+    is_large = abs(value) >= COUNTS[-1][0]
+    return number(value) if is_large else _trimmed(significant(value, decimals=1))
 
 
 def packet_limit(value: float) -> str:
@@ -120,26 +124,41 @@ def factor(value: float) -> str:
     return significant(value, decimals=2)
 
 
-def rate(value_bps: float) -> str:
-    """Writes a rate in bit/s, kbit/s, Mbit/s or Gbit/s, with up to two decimals."""
-    return _prefixed(value_bps, RATES, decimals=2)
+def typical(values: Iterable[float | None]) -> float | None:
+    """The value whose unit a column has: the median of those that are known and not 0, if any."""
+    known = [abs(value) for value in values if value and isfinite(value)]
+    return median_high(known) if known else None
 
 
-def size(value_bytes: float) -> str:
-    """Writes a size in bytes, kB, MB, GB or TB."""
-    return _prefixed(value_bytes, SIZES)
+def rate(value_bps: float, like: float | None = None) -> str:
+    """Writes a rate in bit/s, kbit/s, Mbit/s or Gbit/s, with up to two decimals.
+
+    Args:
+        value_bps: The rate.
+        like: The rate that decides the unit, as `typical` finds it (default: the rate itself).
+    """
+    return _prefixed(value_bps, RATES, decimals=2, like=like)
 
 
-def delay(value_s: float) -> str:
-    """Writes a time: in ms with up to three decimals, in us below 0.1 ms, in s from 10 s on."""
-    ms = abs(1e3 * value_s)
-    if ms == 0:
-        return "0 ms"
-    if ms < 0.09995:
+def size(value_bytes: float, like: float | None = None) -> str:
+    """Writes a size in bytes, kB, MB, GB or TB; `like` decides the unit as that of `rate` does."""
+    return _prefixed(value_bytes, SIZES, like=like)
+
+
+def delay(value_s: float, like: float | None = None) -> str:
+    """Writes a time: in ms with up to three decimals, in us below 0.1 ms, in s from 10 s on.
+
+    Args:
+        value_s: The time.
+        like: The time that decides the unit, as `typical` finds it (default: the time itself).
+    """
+    ms = abs(1e3 * (value_s if like is None else like))
+    if 0 < ms < 0.09995:
         return f"{significant(1e6 * value_s, decimals=1)} us"
     if ms >= 9_999.5:
         return f"{significant(value_s, decimals=2)} s"
-    decimals = 3 if ms < 0.9995 else 2 if ms < 9.995 else 1
+    own_ms = abs(1e3 * value_s)
+    decimals = 3 if own_ms < 0.9995 else 2 if own_ms < 9.995 else 1
     return f"{significant(1e3 * value_s, decimals=decimals)} ms"
 
 
@@ -155,10 +174,13 @@ def two_digits(width: float) -> str:
 
 
 def _prefixed(
-    value: float, units: tuple[tuple[float, str], ...], decimals: int | None = None
+    value: float,
+    units: tuple[tuple[float, str], ...],
+    decimals: int | None = None,
+    like: float | None = None,
 ) -> str:
-    """Writes a value in the largest unit of which it is at least one, once it is rounded."""
-    rounded = abs(float(f"{value:.{DIGITS - 1}e}"))
+    """Writes a value in the largest unit of which `like`, once it is rounded, is at least one."""
+    rounded = abs(float(f"{value if like is None else like:.{DIGITS - 1}e}"))
     for one, unit in units[:-1]:
         if rounded >= one:
             text = significant(value / one, decimals=decimals)

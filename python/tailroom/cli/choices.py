@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from rich.console import Console
 
 from tailroom.cli.blocks import Column, print_block
-from tailroom.cli.metric_cells import cell, heading, headings_in_one_table, owner_of
+from tailroom.cli.metric_cells import cells, heading, headings_in_one_table, owner_of
 from tailroom.cli.sentences import say
 from tailroom.cli.terminal_text import escape
 from tailroom.studies.choice_study.answer import Choices
@@ -58,7 +58,7 @@ def show(
             else headings_in_one_table(some, known)
         )
         columns = [
-            Column(head, [cell(metric, row.metrics.get(metric)) for row in rows])
+            Column(head, cells(metric, (row.metrics.get(metric) for row in rows)))
             for head, metric in zip(heads, some, strict=True)
         ]
         if not owner:

@@ -4,12 +4,13 @@ import json as json_text
 from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console
 
 import tailroom
+from tailroom import written_numbers
 from tailroom.arguments import COMPARED_RUNS, IDLE_RTT
 from tailroom.cli import report
 from tailroom.cli.answer import write_and_print
@@ -23,6 +24,7 @@ from tailroom.cli.options import (
     refuse,
 )
 from tailroom.cli.progress import progress_bar, runs_bar
+from tailroom.cli.sentences import say
 from tailroom.cli.signature import options_of
 from tailroom.cli.terminal_text import escape
 from tailroom.libraries import need
@@ -33,7 +35,21 @@ from tailroom.studies.prediction import Predictions
 QUANTITIES = ("utilization", "loss_fraction", "queue_packets_mean", "queue_delay_s_mean")
 """Quantities that both a simulated link and a model may have."""
 
+SHOWN = ("utilization", "loss_fraction", "queue_delay_s_mean")
+"""Those that are printed."""
+
 Values = Mapping[str, float | None]
+
+
+class _Row(NamedTuple):
+    """A row of the comparison."""
+
+    name: str
+    values: Values
+    off_by: str = ""
+    """The utilization minus the simulated one."""
+    verdict: str = ""
+    """How many assumptions fail."""
 
 
 @options_of(
@@ -166,36 +182,34 @@ def _show(
         "fails",
     )
     table.columns[0].no_wrap = True
-    table.add_row("simulation", *_cells(simulated, simulated["utilization"]), "")
-    if intervals:
-        for words, end in (("from", "low"), ("to", "high")):
-            ends = {
-                key: interval.as_dict()[end] if interval else None
-                for key, interval in intervals.items()
-            }
-            table.add_row(f"  95 %, {words}", *_cells(ends, None), "")
+    rows = [_Row("simulation", simulated)]
+    for words, end in (("from", "low"), ("to", "high")) if intervals else ():
+        ends = {
+            key: interval.as_dict()[end] if interval else None
+            for key, interval in (intervals or {}).items()
+        }
+        rows.append(_Row(f"  95 %, {words}", ends))
     for answer in predictions.answers:
         prediction = answer.prediction
         values = {name: getattr(prediction, name) for name in QUANTITIES} if prediction else {}
         if any(value is not None for value in values.values()):
             failing = len(answer.failing)
             verdict = f"[red]{failing} of {len(answer.assumptions)}[/red]" if failing else "none"
-            cells = _cells(values, simulated["utilization"])
-            table.add_row(answer.model.name, *cells, verdict)
+            error = _off_by(values["utilization"], simulated["utilization"])
+            rows.append(_Row(answer.model.name, values, error, verdict))
+    columns = [report.column([row.values for row in rows], name) for name in SHOWN]
+    for row, utilization, *others in zip(rows, *columns, strict=True):
+        table.add_row(row.name, utilization, row.off_by, *others, row.verdict)
     console.print(table)
     if intervals:
         count = max(value.count for value in intervals.values() if value)
-        console.print(f"'off by' is model minus the mean of {count} runs, in percentage points.")
-    console.print("`tailroom model` lists the violated assumptions and the required buffers.")
+        say(console, f"'off by' is model minus the mean of {count} runs, in percentage points.")
+    say(console, "`tailroom model` lists the violated assumptions and the required buffers.")
 
 
-def _cells(values: Values, simulated_utilization: float | None) -> tuple[str, ...]:
-    utilization = values["utilization"]
-    unknown = utilization is None or simulated_utilization is None
-    error = None if unknown else (utilization or 0) - (simulated_utilization or 0)
-    return (
-        report.shown("utilization", utilization),
-        f"{100 * error:+.2f}" if error else "",
-        report.of(values, "loss_fraction"),
-        report.of(values, "queue_delay_s_mean"),
-    )
+def _off_by(predicted: float | None, simulated: float | None) -> str:
+    """A predicted utilization minus the simulated one in percentage points; empty if unknown."""
+    if predicted is None or simulated is None:
+        return ""
+    points = 100 * (predicted - simulated)
+    return f"{'+' if points > 0 else ''}{written_numbers.factor(points)}" if points else ""

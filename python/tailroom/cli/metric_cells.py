@@ -10,7 +10,7 @@ from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.written_numbers import half_width
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from tailroom.statistics.intervals import Interval
 
@@ -65,16 +65,24 @@ def headings_in_one_table(metrics: Sequence[str], known: Sequence[str]) -> list[
     return [of_one(metric) for metric in metrics]
 
 
-def cell(name: str, interval: Interval | None) -> str:
-    """A mean with its unit and, for several seeds, its interval below."""
+def cells(name: str, intervals: Iterable[Interval | None]) -> list[str]:
+    """The means of a column, all in one unit, each as `cell` writes it."""
+    column = list(intervals)
+    write = metric_of(name).unit.writer(one.mean for one in column if one)
+    return [cell(name, one, write) for one in column]
+
+
+def cell(name: str, interval: Interval | None, write: Callable[[float], str] | None = None) -> str:
+    """A mean with its unit and, for several seeds, its interval below.
+
+    Args:
+        name: The metric.
+        interval: Mean and interval; a dash stands for none.
+        write: Writes the mean (default: in the unit that suits it best).
+    """
     if interval is None or not isfinite(interval.mean):
         return "-"
-    mean = metric_of(name).unit.text(interval.mean)
+    mean = (write or metric_of(name).unit.text)(interval.mean)
     arms = interval.plus_minus(lambda length: half_width(length, mean), "\n")
     marked = f"{MARK if interval.is_lower_bound else ''}{mean}"
     return f"{marked}\n{arms}" if arms else marked
-
-
-def value(name: str, number: float) -> str:
-    """A value of a metric with its unit."""
-    return metric_of(name).unit.text(number)

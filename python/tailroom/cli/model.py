@@ -2,6 +2,7 @@
 
 import json as json_text
 from contextlib import nullcontext
+from itertools import chain
 from math import ceil, isinf
 from typing import Annotated, Any
 
@@ -160,14 +161,14 @@ def _table(answers: list[Answer], link: Bottleneck) -> Table:
         "fails",
     )
     table.columns[0].no_wrap = True
-    for answer in answers:
-        prediction = answer.prediction
-        if prediction is None:
-            continue
+    applying = [(answer, answer.prediction) for answer in answers if answer.prediction]
+    values = [{name: getattr(one, name) for name in PREDICTED} for _, one in applying]
+    columns = (report.column(values, name) for name in PREDICTED)
+    for (answer, prediction), *predicted in zip(applying, *columns, strict=True):
         failing = len(answer.failing)
         table.add_row(
             answer.model.name,
-            *(report.shown(name, getattr(prediction, name)) for name in PREDICTED),
+            *predicted,
             _needed(prediction, link),
             f"[red]{failing} of {len(answer.assumptions)}[/red]" if failing else "-",
         )
@@ -222,16 +223,17 @@ def _show_curves(curves: Curves, console: Console) -> None:
 
 def _rows(curves: Curves, quantity: str) -> dict[str, list[str]]:
     """A quantity at each value, by model; first the simulation."""
+    values = {name: curves.values(name, quantity) for name in curves.models_predicting(quantity)}
+    simulated = curves.simulation(quantity) if curves.simulated else []
+    means = [one.mean for one in simulated if one]
+    write = metric_of(quantity).unit.writer([*means, *chain.from_iterable(values.values())])
     rows = {
-        name: [report.shown(quantity, number) for number in curves.values(name, quantity)]
-        for name in curves.models_predicting(quantity)
+        name: ["-" if number is None else write(number) for number in some]
+        for name, some in values.items()
     }
     if not curves.simulated:
         return rows
-    return {
-        "simulation": [cell(quantity, interval) for interval in curves.simulation(quantity)],
-        **rows,
-    }
+    return {"simulation": [cell(quantity, one, write) for one in simulated], **rows}
 
 
 def _with_a_row_per_value(

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 
 from tailroom.cli import report
-from tailroom.cli.metric_cells import cell, heading, owner_of, value
+from tailroom.cli.metric_cells import cell, heading, owner_of
 from tailroom.cli.sentences import say
 from tailroom.cli.table import Parts
 from tailroom.cli.terminal_text import escape
+from tailroom.simulation.metric_catalogue import metric_of
 
 if TYPE_CHECKING:
     from tailroom.studies.phases import PhaseSpread
@@ -32,11 +33,13 @@ def show(spreads: Sequence[PhaseSpread], console: Console) -> None:
     for spread, (owner, _), name in zip(spreads, parts, words, strict=True):
         shown = name if is_clear else f"{owner}: {name}"
         mark = " [yellow]*[/yellow]" if spread.is_phase_dependent else ""
+        ends = (spread.lowest, spread.highest)
+        write = metric_of(spread.metric).unit.writer(ends)
         table.add_row(
             escape(shown) + mark,
-            Parts(*cell(spread.metric, spread.seeds).split("\n"), between=" "),
-            Parts(*cell(spread.metric, spread.shifts).split("\n"), between=" "),
-            f"{value(spread.metric, spread.lowest)} to {value(spread.metric, spread.highest)}",
+            Parts(*cell(spread.metric, spread.seeds, write).split("\n"), between=" "),
+            Parts(*cell(spread.metric, spread.shifts, write).split("\n"), between=" "),
+            " to ".join(map(write, ends)),
         )
     console.print(table)
     warn(spreads, "", console)

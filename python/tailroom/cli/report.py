@@ -3,7 +3,7 @@
 import re
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -39,10 +39,15 @@ Named = Mapping[str, Mapping[str, Any]]
 
 @dataclass(frozen=True)
 class Shown:
-    """A column of a table: heading, and the cell of a link, a group or a flow."""
+    """A column of a table: heading, and the cells of links, groups or flows."""
 
     heading: str
-    cell: Callable[[Any], str | Parts]
+    cells: Callable[[Sequence[Any]], Sequence[str | Parts]]
+
+
+def _each(heading_text: str, cell: Callable[[Any], str | Parts]) -> Shown:
+    """A column whose cells do not depend on one another."""
+    return Shown(heading_text, lambda rows: [cell(values) for values in rows])
 
 
 def show(result: Result, console: Console, *, explain: bool = False) -> None:
@@ -155,7 +160,7 @@ def table_of(title: str, *headings: str) -> Table:
 
 def _table(title: str, first: str, columns: Iterable[Shown], rows: Named) -> Table:
     """A table with a row per name; a column without any value is left out."""
-    cells = {column: [column.cell(values) for values in rows.values()] for column in columns}
+    cells = {column: column.cells([*rows.values()]) for column in columns}
     filled = {column: some for column, some in cells.items() if any(map(_is_known, some))}
     table = table_of(title, first, *(column.heading for column in filled))
     for name, *of_row in zip(rows, *filled.values(), strict=True):
@@ -209,11 +214,11 @@ def _of_links(result: Result, *, explain: bool) -> list[Shown]:
 
     queue = [_metric("queue_packets_mean")] if explain else []
     return [
-        Shown("utilization", _utilization),
-        Shown(heading("loss_fraction"), loss_and_marks),
+        _each("utilization", _utilization),
+        _each(heading("loss_fraction"), loss_and_marks),
         _statistics("queue_delay_s", "mean", "p99"),
         *queue,
-        Shown("limit", limit_of),
+        _each("limit", limit_of),
     ]
 
 
@@ -254,18 +259,20 @@ def _pool(name: str, pool: Mapping[str, Any], result: Result, most: int) -> Tabl
         "refused by\nthreshold",
     )
     refused = pool["drops_threshold_packets"] / max(pool["arrivals_packets"], 1)
-    memory = (of(pool, f"memory_bytes_{statistic}") for statistic in ("mean", "p99", "max"))
+    of_all = [pool[f"memory_bytes_{statistic}"] for statistic in ("mean", "p99", "max")]
+    of_ports = [part["memory_bytes_mean"] for part in ports.values()]
+    write = metric_of("memory_bytes_mean").unit.writer([*of_all, *of_ports])
     table.add_row(
         "all",
-        Parts(*memory),
+        Parts(*(_or_dash(value, write) for value in of_all)),
         "",
         count(pool["drops_pool_packets"]),
         shown("threshold_fraction", refused),
     )
-    for link, part in ports.items():
+    for (link, part), memory in zip(ports.items(), of_ports, strict=True):
         table.add_row(
             escape(link),
-            of(part, "memory_bytes_mean"),
+            _or_dash(memory, write),
             of(part, "memory_share"),
             count(result.links[link]["drops_pool_packets"]),
             of(part, "threshold_fraction"),
@@ -276,12 +283,15 @@ def _pool(name: str, pool: Mapping[str, Any], result: Result, most: int) -> Tabl
 def _by_size(title: str, groups: Named) -> Table:
     """Dynamic flows by the size of their payload."""
     table = table_of(title, "group", "payload from", *(column.heading for column in SIZES))
-    for name, group in groups.items():
-        first_cell = escape(name)
-        for sizes in group["size_classes"]:
-            cells = (column.cell(sizes) for column in SIZES)
-            table.add_row(first_cell, written_numbers.size(sizes["from_bytes"]), *cells)
-            first_cell = ""
+    rows = [
+        (escape(name) if place == 0 else "", sizes)
+        for name, group in groups.items()
+        for place, sizes in enumerate(group["size_classes"])
+    ]
+    every = [sizes for _, sizes in rows]
+    columns = (column.cells(every) for column in SIZES)
+    for (name, sizes), *cells in zip(rows, *columns, strict=True):
+        table.add_row(name, written_numbers.size(sizes["from_bytes"]), *cells)
     return table
 
 
@@ -381,19 +391,37 @@ def _written_limits(result: Result) -> dict[str, str]:
     return {name: str(queue["limit"]) for name, queue in queues.items() if "limit" in queue}
 
 
+def column(rows: Sequence[Mapping[str, Any]], metric: str) -> list[str]:
+    """Writes a metric of links, groups, flows or predictions, all in one unit; a dash for none."""
+    return [cell for (cell,) in _together(rows, metric)]
+
+
+def _together(rows: Sequence[Mapping[str, Any]], *metrics: str) -> list[tuple[str, ...]]:
+    """Writes several statistics of a quantity of each row, all in one unit."""
+    write = metric_of(metrics[0]).unit.writer(values[name] for values in rows for name in metrics)
+    return [
+        tuple(f"{mark(values, name)}{_or_dash(values[name], write)}" for name in metrics)
+        for values in rows
+    ]
+
+
+def _or_dash(value: float | None, write: Callable[[float], str]) -> str:
+    return "-" if value is None else write(value)
+
+
 def _metric(name: str) -> Shown:
-    return Shown(heading(name), lambda values: of(values, name))
+    return Shown(heading(name), lambda rows: column(rows, name))
 
 
 def _statistics(quantity: str, *statistics: str) -> Shown:
     """Several statistics of a quantity in one column, as in `mean / p99`."""
     names = [f"{quantity}_{statistic}" for statistic in statistics]
-    return Shown(heading(*names), lambda values: Parts(*(of(values, name) for name in names)))
+    return Shown(heading(*names), lambda rows: [Parts(*cells) for cells in _together(rows, *names)])
 
 
 def _of_controlled(name: str) -> Shown:
     """A count of flows under congestion control."""
-    return Shown(
+    return _each(
         heading(name),
         lambda flow: "-" if flow["congestion"] is None else of(flow, name),
     )
@@ -405,11 +433,11 @@ GROUPS = (
     _metric("loss_fraction"),
     _metric("rtt_s_mean"),
     _statistics("queue_delay_s", "mean", "p99"),
-    Shown(
+    _each(
         heading("jain_index"),
         lambda group: shown("jain_index", group["jain_index"] if group["flows"] > 1 else None),
     ),
-    Shown(
+    _each(
         f"{heading('congestion_events')} /\n{heading('timeouts')}",
         lambda group: Parts(of(group, "congestion_events"), of(group, "timeouts")),
     ),
@@ -441,7 +469,7 @@ COFLOWS = (
     _metric("completed_coflows"),
     _metric("unfinished_coflows"),
     *(
-        Shown(heading(f"coflows.{name}"), _metric(name).cell)
+        Shown(heading(f"coflows.{name}"), _metric(name).cells)
         for name in (f"completion_time_s_{key}" for key in ("mean", "p50", "p99", "p999"))
     ),
 )
@@ -454,7 +482,7 @@ PAUSES = (
     _metric("blocked_fraction"),
 )
 SHARING = (
-    Shown("regime", lambda link: str(link["regime"])),
+    _each("regime", lambda link: str(link["regime"])),
     _metric("offered_load"),
     _statistics("flows_in_progress", "mean", "p99"),
     _statistics("bottlenecked_flows", "mean", "p99"),

@@ -1,5 +1,6 @@
 """The answer of `size` as tables for people."""
 
+from collections.abc import Sequence
 from math import isfinite, isinf
 
 from rich.console import Console
@@ -8,7 +9,7 @@ from tailroom.cli import phases, report
 from tailroom.cli.answer_box import print_answer
 from tailroom.cli.blocks import Column, print_block
 from tailroom.cli.elsewhere import show_elsewhere
-from tailroom.cli.metric_cells import cell, heading, owner_of
+from tailroom.cli.metric_cells import cells, heading, owner_of
 from tailroom.cli.model import show_failing
 from tailroom.cli.sentences import say
 from tailroom.cli.size_doors import show_doors
@@ -88,6 +89,7 @@ def show_frontier(frontier: Frontier, console: Console, *, explain: bool = False
     targets = " and ".join(map(str, first.targets))
     what = "queue limit" if first.varied.is_limit else first.varied.key
     metrics, is_alpha = frontier.shown_metrics, first.varied.is_alpha
+    columns = [_cells([(one, one.chosen) for one in frontier.sizes], name) for name in metrics]
     table = report.table_of(
         f"{first.varied.wanted.capitalize()} {escape(what)} for {escape(targets)}",
         escape(", ".join(axis.key.rpartition(".")[2] for axis in frontier.axes)),
@@ -96,14 +98,13 @@ def show_frontier(frontier: Frontier, console: Console, *, explain: bool = False
         "95 % interval",
         *(escape(_short(metric, first)) for metric in metrics),
     )
-    for words, one in frontier.named:
-        chosen = one.chosen
+    for (words, one), *costs in zip(frontier.named, *columns, strict=True):
         table.add_row(
             escape(words),
             one.answer_text,
             *([", ".join(map(one.varied.text, one.alphas)) or "none"] if is_alpha else []),
             one.interval_text or "-",
-            *(_cell(one, metric, chosen) if chosen else "-" for metric in metrics),
+            *costs,
         )
     console.print(table)
     for warning in frontier.warnings:
@@ -220,7 +221,7 @@ def _runs_alone(target: Target, answer: Size) -> list[str]:
     if answer.decided_by(chosen) != "fit":
         return []
     runs = len(chosen.point.keys)
-    value = " ".join(_cell(answer, target.metric, chosen).split("\n"))
+    value = " ".join(_cells([(answer, chosen)], target.metric)[0].split("\n"))
     return [
         f"{escape(str(target))}: the answer's own {runs} runs average {escape(value)}; the fit to "
         f"all {_runs(answer):,} runs decides"
@@ -230,13 +231,15 @@ def _runs_alone(target: Target, answer: Size) -> list[str]:
 def _show_choices(answer: Size, console: Console) -> None:
     """Prints a table with the metrics of the answer and of smaller and larger values."""
     name = "queue limit" if answer.varied.is_limit else answer.varied.key.rpartition(".")[2]
+    shown = [(answer, choice) for choice in answer.choices]
+    rows = [_cells(shown, metric) for metric in answer.shown_metrics]
     columns = [
         Column(
             answer.varied.text(choice.limit),
-            [_cell(answer, metric, choice) for metric in answer.shown_metrics],
+            [row[place] for row in rows],
             is_bold=choice.limit == answer.answer,
         )
-        for choice in answer.choices
+        for place, choice in enumerate(answer.choices)
     ]
     is_fitted = any(FITTED in cell for column in columns for cell in column.cells)
     by_fit = f" ({FITTED} by a fit to all {_runs(answer):,} runs)" if is_fitted else ""
@@ -252,12 +255,21 @@ def _short(metric: str, answer: Size) -> str:
     return words if owner in (f"Link {answer.link.name}", "All flows") else f"{owner}: {words}"
 
 
-def _cell(answer: Size, metric: str, tried: Tried) -> str:
-    """Mean and interval on two lines; only the mean if all seeds give the same result."""
-    interval = answer.shown(tried, metric)
-    mean, *arms = cell(metric, interval).split("\n")
-    mean += FITTED if isinstance(interval, FittedMean) else ""
-    return mean if answer.repeats_itself or not arms else f"{mean}\n{' '.join(arms)}"
+def _cells(shown: Sequence[tuple[Size, Tried | None]], metric: str) -> list[str]:
+    """Mean and interval of tested values on two lines, all in one unit.
+
+    Of an answer whose seeds give all the same result, only the mean; a dash without a value.
+    """
+    intervals = [answer.shown(tried, metric) if tried else None for answer, tried in shown]
+    written = []
+    for (answer, _), interval, words in zip(
+        shown, intervals, cells(metric, intervals), strict=True
+    ):
+        mean, *arms = words.split("\n")
+        mean += FITTED if isinstance(interval, FittedMean) else ""
+        is_bare = answer.repeats_itself or not arms
+        written.append(mean if is_bare else f"{mean}\n{' '.join(arms)}")
+    return written
 
 
 def where_met(feasible: Feasible, answer: Size) -> str:
@@ -290,8 +302,8 @@ def _show_tried(answer: Size, console: Console) -> None:
         Outcome.NO: "[red]misses[/red]",
         Outcome.OPEN: "[yellow]open[/yellow]",
     }
-    for tried in answer.tried:
-        cells = [_cell(answer, metric, tried).replace("\n", " ") for metric in metrics]
+    columns = [_cells([(answer, tried) for tried in answer.tried], metric) for metric in metrics]
+    for place, tried in enumerate(answer.tried):
         mark = "[bold]<[/bold]" if tried.limit == answer.answer else ""
         is_bare = answer.varied.counts_packets
         value = f"{tried.limit:,}" if is_bare else answer.varied.text(tried.limit)
@@ -300,7 +312,8 @@ def _show_tried(answer: Size, console: Console) -> None:
             "[yellow]loses more[/yellow]" if _loses_more(tried, answer) else words[tried.verdict]
         )
         by = f" {FITTED}" if answer.decided_by(tried) == "fit" else ""
-        table.add_row(f"{value} {mark}", runs, *cells, f"{verdict}{by}")
+        measured = (column[place].replace("\n", " ") for column in columns)
+        table.add_row(f"{value} {mark}", runs, *measured, f"{verdict}{by}")
     console.print(table)
     if any(answer.decided_by(tried) == "fit" for tried in answer.tried):
         say(

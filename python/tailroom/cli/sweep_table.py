@@ -1,17 +1,18 @@
 """The points of a sweep as tables, with warnings about their accuracy."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 
 from rich.console import Console
 
 from tailroom.cli.blocks import Column, print_block
-from tailroom.cli.metric_cells import cell, heading, headings_in_one_table, owner_of
+from tailroom.cli.metric_cells import cells, heading, headings_in_one_table, owner_of
 from tailroom.cli.sentences import say
 from tailroom.cli.terminal_text import escape
 from tailroom.scenario.axis import headings, value_words
 from tailroom.simulation.metrics import ALL_FLOWS, find_metric
+from tailroom.statistics.intervals import Interval
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.sweep_study.study import SweepResult
 
@@ -90,14 +91,7 @@ def _show_points(
         names_of_points.append(Column("runs", list(words)))
     for title, block in blocks.items():
         columns = [
-            Column(
-                words,
-                [
-                    cell(metric, means[metric][place])
-                    + _shifted_cell(metric, spreads[place].get(metric))
-                    for place in shown
-                ],
-            )
+            Column(words, _with_shifts(metric, means[metric], spreads, shown))
             for metric, words in block.items()
         ]
         full_title = ", ".join(filter(None, [f"Sweep {result.record.id}", title]))
@@ -211,6 +205,18 @@ def _list_points(lines: Sequence[str], console: Console) -> None:
         console.print(f"  and {len(lines) - MOST_NAMED:,} more")
 
 
-def _shifted_cell(metric: str, spread: PhaseSpread | None) -> str:
-    """The mean over shifted RTTs, below the mean; empty without a phase check."""
-    return f"\nshifted {cell(metric, spread.shifts)}" if spread else ""
+def _with_shifts(
+    metric: str,
+    means: Sequence[Interval | None],
+    spreads: Sequence[Mapping[str, PhaseSpread]],
+    shown: Sequence[int],
+) -> list[str]:
+    """A column of means; below a mean, that over shifted RTTs where there is a phase check."""
+    checked = {place: spreads[place][metric] for place in shown if metric in spreads[place]}
+    every = [means[place] for place in shown] + [spread.shifts for spread in checked.values()]
+    written = cells(metric, every)
+    shifted = dict(zip(checked, written[len(shown) :], strict=True))
+    return [
+        f"{mean}\nshifted {shifted[place]}" if place in shifted else mean
+        for place, mean in zip(shown, written, strict=False)
+    ]

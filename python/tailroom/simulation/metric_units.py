@@ -1,7 +1,8 @@
 """Units of metrics: the quantity, and how values are written and drawn."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 from tailroom import written_numbers as written
@@ -25,8 +26,14 @@ class Unit:
     """Unit on the axes of pictures; empty for a number without a unit."""
     scale: float
     """Factor that converts a value to the unit of the axes."""
-    text: Callable[[float], str]
-    """Writes a value with its unit."""
+    text: Callable[..., str]
+    """Writes a value with its unit; of a duration, a rate or a size, `like` decides the unit."""
+
+    def writer(self, values: Iterable[float | None]) -> Callable[[float], str]:
+        """Returns what writes the values of a column, all of them in one unit."""
+        if self.counts not in ("duration", "rate", "size"):
+            return self.text
+        return partial(self.text, like=written.typical(values))
 
     @property
     def on_axis(self) -> str:
