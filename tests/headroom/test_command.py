@@ -1,11 +1,13 @@
 """The command and the result object: what they print, and what they refuse."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 import tailroom as tr
+from tailroom.pfc_headroom.profiles import ASICS
 from tests.conftest import Printed, Tailroom
 from tests.headroom.test_check import SN5600_C224O8, row, written
 
@@ -88,6 +90,18 @@ def test_an_xon_of_0_is_explained_next_to_it(tailroom: Tailroom) -> None:
     assert printed.errors == ""
     known = tailroom(*LINK, "--table", "sn5640", "--format", "sonic").output
     assert "No source states" not in known
+
+
+@pytest.mark.parametrize("asic", [asic.name for asic in ASICS])
+@pytest.mark.parametrize("shared", [(), ("--shared", "--ports", "4")])
+def test_no_chip_has_an_xon_of_0_without_its_reason(
+    tailroom: Tailroom, asic: str, shared: tuple[str, ...]
+) -> None:
+    asked = ("headroom", "--speed", "400G", "--cable", "100m", "--asic", asic)
+    printed = tailroom(*asked, *shared, "--format", "sonic")
+    is_explained = re.search(r"^# .*\bxon\b", printed.output.partition("\n")[2], re.MULTILINE)
+    assert printed.status == 0, printed.errors
+    assert bool(is_explained) is ('"xon": "0"' in printed.output)
 
 
 def test_a_check_as_json_has_a_row_per_finding(tailroom: Tailroom, tmp_path: Path) -> None:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
-from tailroom.pfc_headroom.result import NO_XON, Headroom
+from tailroom.pfc_headroom.result import Headroom
 
 LOOKUP_HEADING = "# speed cable size xon xoff threshold"
 
@@ -127,8 +127,8 @@ def remarks(headroom: Headroom, name: str) -> list[str]:
     """
     found = []
     if name == "sonic":
-        if not headroom.xon_bytes and headroom.xon_offset_bytes is None:
-            found.append(NO_XON)
+        if headroom.why_xon_is_0:
+            found.append(headroom.why_xon_is_0)
         found.append("dynamic_th 0 is alpha = 1: what a group may take is no part of the headroom")
     if headroom.verdict:
         found.append(headroom.verdict)

@@ -66,6 +66,18 @@ class Headroom:
         return self.profile.xon_offset_bytes
 
     @property
+    def why_xon_is_0(self) -> str:
+        """Why `xon_bytes` is 0; empty if it is not."""
+        if self.xon_bytes:
+            return ""
+        if self.xon_offset_bytes is None:
+            return NO_XON
+        return (
+            "xon is 0 in the published rows: the peer resumes once the queue is "
+            f"{self.xon_offset_bytes:,} B (xon_offset) below the threshold"
+        )
+
+    @property
     def size_bytes(self) -> int:
         """Bytes that are reserved for the priority: xon, unless a table states another amount.
 
