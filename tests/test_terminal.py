@@ -166,9 +166,12 @@ def test_a_report_card_writes_half_widths_without_exponents(half_width: float) -
     assert "e" not in written
 
 
-def test_the_answer_of_a_measurement_is_in_a_box_and_last(tailroom: Tailroom) -> None:
+def test_the_answer_of_a_measurement_is_in_a_box_before_what_to_ask_next(
+    tailroom: Tailroom,
+) -> None:
     measured = Path(__file__).parent / "measurements" / "simulated.flent.gz"
-    *_, top, one, two, bottom = tailroom("compare", "--measured", measured).output.splitlines()
+    answer, _, _ = tailroom("compare", "--measured", measured).output.partition("next:")
+    *_, top, one, two, bottom = answer.splitlines()
     assert (top[0], bottom[-1]) == ("╭", "╯")
     assert one.startswith("│ Buffer: the bottleneck holds about")
     assert two.endswith("│")

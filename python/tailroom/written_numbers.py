@@ -164,7 +164,12 @@ def delay(value_s: float, like: float | None = None) -> str:
 
 def exact_delay(value_s: float) -> str:
     """Writes a time that a setting comes to, such as the time of a limit: zeros are left out."""
-    number_text, _, unit = delay(value_s).partition(" ")
+    return as_setting(delay(value_s))
+
+
+def as_setting(text: str) -> str:
+    """Returns a written time or rate without the zeros that fill up, as people write a setting."""
+    number_text, _, unit = text.partition(" ")
     return f"{_trimmed(number_text)} {unit}"
 
 

@@ -1,6 +1,7 @@
 """`tailroom compare --measured`: a measurement compared with a simulation."""
 
 import json
+import shlex
 import shutil
 from pathlib import Path
 
@@ -70,6 +71,32 @@ def test_an_idle_rtt_replaces_that_of_the_measurement(tailroom: Tailroom, text: 
     given = tailroom("compare", "--measured", SAMPLE, "--idle-rtt", text, "--json")
     expected = tr.compare_measured(SAMPLE, idle_rtt_s=0.02).as_dict()
     assert json.loads(given.output)["buffer"]["buffer_bytes"] == expected["buffer"]["buffer_bytes"]
+
+
+def test_a_measurement_leads_to_the_buffer_that_the_link_should_have(tailroom: Tailroom) -> None:
+    *_, command = tailroom("compare", "--measured", SAMPLE).output.splitlines()
+    asked = shlex.split(command)
+    # The link of the sample has 50 Mbit/s and an RTT of 20 ms.
+    number, unit = asked[asked.index("--rate") + 1].split()
+    assert (float(number), unit) == (pytest.approx(50, rel=0.02), "Mbit/s")
+    assert asked[asked.index("--rtt") + 1] == "20 ms"
+    answered = tailroom(*asked[1:], "--max-seeds", "4", "--duration", "5 s", "--json")
+    assert answered.status == 0, answered.errors
+    assert json.loads(answered.output)["limit"]["packets"] > 1
+
+
+def test_an_idle_rtt_that_lacks_is_asked_for_until_it_is_given(
+    tailroom: Tailroom, tmp_path: Path
+) -> None:
+    measured = measurement_files.iperf3(
+        measurement_files.simulated(Link(flows=2), seed=3), tmp_path / "upload.json"
+    )
+    without = tailroom("compare", "--measured", measured).output
+    assert "next: measure the RTT" in without
+    assert "--idle-rtt" in without
+    given = tailroom("compare", "--measured", measured, "--idle-rtt", "20 ms").output
+    assert "idle RTT 20.0 ms" in given
+    assert "next: measure the RTT" not in given
 
 
 def test_wrong_arguments_are_refused(refused: Printed, tmp_path: Path) -> None:

@@ -62,6 +62,8 @@ class MeasuredComparison(AnyResult):
     """The link of the scenario; `None` without a scenario."""
     simulated: Result | None = None
     """The run of the scenario; `None` without a scenario."""
+    given_idle_rtt_s: float | None = None
+    """RTT of the idle path that the caller gave, in seconds."""
 
     def __repr__(self) -> str:
         """The sentence on the buffer."""
@@ -71,6 +73,20 @@ class MeasuredComparison(AnyResult):
     def warnings(self) -> "tuple[RunWarning, ...]":
         """The warnings of the simulation."""
         return self.simulated.warnings if self.simulated else ()
+
+    @property
+    def idle_rtt_s(self) -> float | None:
+        """RTT of the idle path: the given one, else the measured one; `None` if it is unknown."""
+        given = self.given_idle_rtt_s
+        return self.measurement.idle_rtt_s if given is None else given
+
+    @property
+    def rate_bps(self) -> float | None:
+        """Rate of the load with its headers, in bit/s; `None` if it is unknown."""
+        payload_bps = self.measurement.mean_throughput_bps
+        if payload_bps is None:
+            return None
+        return payload_bps * self.measurement.packet_bytes / self.measurement.payload_bytes
 
     @property
     def quantities(self) -> dict[str, tuple[float | None, float | None]]:
@@ -240,7 +256,7 @@ def compare_measured(  # noqa: PLR0913 - keyword arguments
     measured = import_measurement(path)
     estimate = estimate_buffer(measured, idle_rtt_s)
     if scenario is None:
-        return MeasuredComparison(measured, estimate)
+        return MeasuredComparison(measured, estimate, given_idle_rtt_s=idle_rtt_s)
     with allowing(code=allow_code, files=allow_files):
         source = Scenario.of(scenario, set, congestion)
     chosen = read_bottleneck(source, link, seed).name
@@ -252,7 +268,7 @@ def compare_measured(  # noqa: PLR0913 - keyword arguments
             'it; add a group with source = "bulk", or choose another link'
         )
     warn(result.warnings)
-    return MeasuredComparison(measured, estimate, chosen, result)
+    return MeasuredComparison(measured, estimate, chosen, result, idle_rtt_s)
 
 
 def _shown(value: float | None, write: Callable[[float], str]) -> str:
