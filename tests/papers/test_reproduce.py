@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 
 from tailroom import OutputDirectoryError
 from tailroom.errors import NotWrittenError
+from tailroom.figure_titles import titles
 from tailroom.scenario.types import Scenario
 from tailroom.statistics.intervals import mean_interval
 from tailroom.statistics.jackknife import jackknife
@@ -102,6 +103,28 @@ PAPER = framework.Paper("small-1999", "Small buffers", "A, B", "Nowhere", (BUFFE
 @pytest.fixture(scope="module")
 def done(tmp_path_factory: pytest.TempPathFactory) -> framework.Reproduction:
     return framework.reproduce(PAPER, tmp_path_factory.mktemp("out") / "small", form=Form.SMOKE)
+
+
+def titled(results: PartResults) -> Figure:
+    figure = draw(results)
+    figure.suptitle("How buffers fill")
+    return figure
+
+
+@pytest.mark.parametrize("wanted", [True, False])
+def test_pictures_may_lack_their_titles(tmp_path: Path, *, wanted: bool) -> None:
+    part = Part("1", "Buffers & what they do", studies, titled)
+    paper = framework.Paper("small-1999", "Small buffers", "A, B", "Nowhere", (part,), "1 s")
+    with titles(wanted=wanted):
+        framework.reproduce(paper, tmp_path / "small", form=Form.SMOKE)
+    svg = (tmp_path / "small" / "figure-1.svg").read_text(encoding="utf-8")
+    assert ("How buffers fill" in svg) is wanted
+
+
+def test_a_check_draws_nothing_that_could_lack_a_title(tailroom: Tailroom, tmp_path: Path) -> None:
+    refused = tailroom("papers", "run", "barman-2004", "--check", tmp_path, "--no-title")
+    assert refused.status == 2
+    assert "--no-title: --check draws no pictures" in refused.errors
 
 
 def test_a_run_that_two_parts_need_is_done_once(done: framework.Reproduction) -> None:

@@ -10,10 +10,11 @@ import typer
 from rich.console import Console
 from rich.text import Text
 
+from tailroom import figure_titles
 from tailroom.cli import completion, failures, report
 from tailroom.cli.lazy_commands import ending
 from tailroom.cli.list import print_on_a_line
-from tailroom.cli.options import ClusterAddress, Workers
+from tailroom.cli.options import ClusterAddress, NoTitle, Workers
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.sentences import say
 from tailroom.cli.terminal_text import escape
@@ -124,6 +125,7 @@ def run_paper(  # noqa: PLR0913 - one argument an option
             "compare the verdicts with the report's. The exit status is 1 if one differs.",
         ),
     ] = None,
+    no_title: NoTitle = False,
     workers: Workers = None,
     cluster: ClusterAddress = None,
     json: Annotated[
@@ -135,6 +137,11 @@ def run_paper(  # noqa: PLR0913 - one argument an option
         paper = framework.load(name)
         parts = framework.parts_of(paper, figure or [])
         if check is not None:
+            if not figure_titles.are_wanted():
+                raise failures.InputError(
+                    "--no-title: --check draws no pictures, and --out copies those of the report; "
+                    "leave one of them out"
+                )
             _check(paper, check, out)
             return
         form = framework.Form.QUICK if quick else framework.Form.FULL

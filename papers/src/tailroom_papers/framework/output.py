@@ -22,6 +22,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pyarrow import csv
 
+from tailroom import figure_titles
 from tailroom.arguments import named
 from tailroom.errors import NotWrittenError, OutputDirectoryError
 from tailroom.plots import style
@@ -94,6 +95,8 @@ def _write_part(part: ReproducedPart, directory: Path) -> Drawn:
     """Writes the data and the picture of a part, and returns the picture."""
     name = part.part.name
     figure = part.part.draw(part.results)
+    if not figure_titles.are_wanted():
+        figure.suptitle("")
     picture = render(figure, style.DOTS_PER_INCH)
     # After the picture, because drawing reads metrics too.
     for stem, table in ((name, data.runs_of(part)), (f"{name}-figure", numbers(figure))):
