@@ -93,8 +93,9 @@ fn few_reductions(run: &FinishedRun<'_>) -> Vec<Warning> {
         (mean < REDUCTIONS_FOR_STEADY_STATE && !may_be_steady).then(|| {
             let place = format!("flows.{}", group.name);
             let remedy = duration_for_steady_state(run, mean);
+            let shown = (10.0 * mean).round() / 10.0;
             let text = format!(
-                "{place}: {mean:.1} window reductions per flow in the measured window; with fewer than \
+                "{place}: {shown} window reductions per flow in the measured window; with fewer than \
                  10 its figures are not a steady state: lengthen duration{remedy}"
             );
             Warning::new(WarningKind::FewReductions, place, &[("reductions_per_flow", mean)], text)

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tailroom import written_numbers
 from tailroom.arguments import usage
 from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.models import Bottleneck
@@ -207,9 +208,9 @@ def _few_reductions(place: str, answer: Tried) -> Iterator["RunWarning"]:
     if reductions >= FEWEST_REDUCTIONS:
         return
     text = (
-        f"{place}: {reductions:.1f} window reductions per flow in the measured window, in the "
-        f"mean of the answer's runs; with fewer than {FEWEST_REDUCTIONS:g} the start of a run may "
-        "decide the answer: lengthen duration"
+        f"{place}: {written_numbers.packets(reductions)} window reductions per flow in the "
+        f"measured window, in the mean of the answer's runs; with fewer than "
+        f"{FEWEST_REDUCTIONS:g} the start of a run may decide the answer: lengthen duration"
     )
     yield warning("few_reductions", place, text, reductions_per_flow=reductions)
 
