@@ -132,6 +132,31 @@ def test_curves_of_models_take_the_form_with_fewer_tables(
     assert max(map(len, many.output.splitlines())) <= width
 
 
+PARTED = re.compile(
+    r"\d\s*\n\s*(?:[kMGT]?bit/s|[kMGT]?B|[mu]?s|bdp|packets?|runs?|seeds?|flows?|%)(?![\w/])"
+)
+"""A number at the end of a line, and its unit at the beginning of the next."""
+
+
+@pytest.mark.parametrize("width", range(40, 90, 7))
+@pytest.mark.parametrize("form", ["run", "explained", "choices", "compare"])
+def test_a_number_and_its_unit_never_part(
+    tailroom: Tailroom, small: Path, monkeypatch: pytest.MonkeyPatch, form: str, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
+    command, *options = {
+        "run": ("run",),
+        "explained": ("run", "--explain"),
+        "choices": ("run", "--vary", LIMITS, "--seeds", 2),
+        "compare": ("compare", "--seeds", 2),
+    }[form]
+    times = ("--set", "measure_from=1.25 s", "--set", "duration=3.875 s")
+    printed = tailroom(command, small, *options, *times).output
+    # Cells of a table stand in columns: only what is a sentence is looked at.
+    sentences = "\n".join(line for line in printed.splitlines() if "  " not in line.strip())
+    assert PARTED.search(sentences) is None
+
+
 MANY = range(20_000, 60_000, 2_000)
 
 

@@ -47,6 +47,8 @@ def print_block(
     if console.width > COMMON_WIDTH:
         columns = _on_single_lines(columns, room)
     for place, some in enumerate(_fitting(columns, room)):
+        if place and not title:
+            console.print()
         shown = [*names, *some]
         table = report.table_of(
             f"{escape(title)}, continued" if title and place else escape(title),

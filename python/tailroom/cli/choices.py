@@ -129,6 +129,6 @@ def _show_head(compared: Choices, console: Console) -> None:
     )
     if len(spans) == 1:
         seeds += ", statistics from {:g} s to {:g} s".format(*next(iter(spans)))
-    console.print(seeds)
+    say(console, seeds, is_one_line=False)
     for note in compared.notes:
         say(console, escape(note))

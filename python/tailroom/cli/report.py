@@ -63,10 +63,11 @@ def show(result: Result, console: Console, *, explain: bool = False) -> None:
     summary = result.summary
     if summary["title"]:
         console.print(f"[bold]{escape(summary['title'])}[/bold]", highlight=False)
-    console.print(
+    say(
+        console,
         f"seed {summary['seed']}, statistics from {summary['measured_from_s']:g} s "
         f"to {summary['measured_to_s']:g} s{_hosts(result.groups)}",
-        highlight=False,
+        is_one_line=False,
     )
     most = MOST_ROWS_EXPLAINED if explain else MOST_ROWS
     busy = {name: link for name, link in result.links.items() if link["arrivals_packets"]}
