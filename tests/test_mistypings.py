@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tailroom.cli.argument_errors import OF_COMMANDS
 from tests.conftest import Tailroom
 
 LINE = """\
@@ -198,3 +199,16 @@ def test_the_answer_names_what_was_meant(typed: str, tailroom: Tailroom, files: 
     for words in TYPED[typed]:
         assert words in said, said
     assert said.count(", ") <= MOST_NAMES
+
+
+@pytest.mark.parametrize(("word", "command"), OF_COMMANDS.items())
+def test_an_option_of_another_command_leads_there(
+    tailroom: Tailroom, word: str, command: str
+) -> None:
+    assert f"--{word} " in tailroom(command, "--help").output
+    other = "evaluate"
+    refused = tailroom(other, "cubic", f"--{word}", "1")
+    assert refused.status == 2
+    assert f"No such option: --{word}; it is an option of `tailroom {command}`" in " ".join(
+        refused.errors.split()
+    )

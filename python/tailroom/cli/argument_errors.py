@@ -10,6 +10,17 @@ TABLES = ("links", "flows")
 SETTING = ("--set", "--vary", "--grid")
 """Options that set a key of the scenario; the first that a command has is named."""
 
+OF_COMMANDS = {
+    "target": "size",
+    "config": "size",
+    "subscribers": "size",
+    "grid": "sweep",
+    "over": "model",
+    "measured": "compare",
+    "pcap": "run",
+}
+"""Options that people try at other commands, and the command that has them."""
+
 
 def explain(error: Any, command: Any, given: Sequence[str]) -> None:
     """Replaces the message about an unknown option or a wrong whole number by one with the remedy.
@@ -52,8 +63,10 @@ def remedy_for(wrong: str, options: Iterable[str], value: str = "") -> str:
     """
     from tailroom import _engine  # noqa: PLC0415 - loaded where it is used
 
-    by_word = {option.removeprefix("--").replace("-", "_"): option for option in options}
     word = wrong.lstrip("-").replace("-", "_")
+    if word in OF_COMMANDS:
+        return f"it is an option of `tailroom {OF_COMMANDS[word]}`"
+    by_word = {option.removeprefix("--").replace("-", "_"): option for option in options}
     setting = next((option for option in SETTING if option in by_word.values()), None)
     keys = _keys() if setting else {}
     # The name of a key comes before an option that merely resembles it: --queue, not --quick.
