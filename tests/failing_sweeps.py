@@ -2,6 +2,7 @@
 what must be true afterwards."""
 
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -68,10 +69,10 @@ def check_every(
         place = f"call {number}: {ended.stderr}"
         assert "Traceback" not in ended.stderr, place
         assert "bug in tailroom" not in ended.stderr, place
-        if kills:
-            assert ended.returncode == -signal.SIGKILL, place
-        else:
-            assert (ended.returncode == 0) == (not ended.stderr.startswith("error")), place
+        # A machine that is slow now and fast then makes fewer calls, and the call may not come.
+        is_told = re.search("^error", ended.stderr, re.MULTILINE) is not None
+        assert ended.returncode in ((0, -signal.SIGKILL) if kills else (0, 1, 2)), place
+        assert is_told == (ended.returncode > 0), place
         finished = check_files(store, right) if store.is_dir() else set()
         seen: list[tr.RunProgress] = []
         tr.sweep(scenario, store=store, grid=GRID, seeds=SEEDS, series=True, progress=seen.append)
