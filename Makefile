@@ -28,7 +28,7 @@ help:
 	@echo "make versions  tests with the lowest declared and the newest versions of the dependencies (network)"
 	@echo "make fuzz      random files and networks, a minute each (nightly compiler)"
 	@echo "make soak      1,000 kills of sweeps, and the failure of every call that writes (an hour)"
-	@echo "make attack    generated, mutated and damaged inputs of every kind, 180,000 of them (hours)"
+	@echo "make attack    generated, mutated and damaged inputs of every kind (hours)"
 	@echo "make wheel     build a wheel with the page into dist"
 	@echo "make lint      formatting, lints, order of imports, types, generated files up to date"
 	@echo "make words     style of prose (Vale) and workflows (actionlint); part of lint where Go is at hand"
@@ -198,6 +198,7 @@ lint-python: package
 	$(BIN)/python tools/generate.py schema --check
 	$(BIN)/python tools/expected_controls.py --check
 	$(BIN)/python tools/dependencies.py --check
+	$(BIN)/python tools/quality.py --check
 
 # Programs in Go that check prose and workflows; go.sum pins them.
 LINTERS := tools/linters
@@ -248,6 +249,7 @@ schema: package
 
 docs: package
 	$(BIN)/python tools/dependencies.py
+	$(BIN)/python tools/quality.py
 	$(BIN)/python tools/control_pictures.py
 	$(BIN)/python tools/fluid_pictures.py
 	$(BIN)/python tools/two_way_pictures.py

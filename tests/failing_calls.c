@@ -1,14 +1,16 @@
 /* Lets one call that writes below a directory fail, and counts such calls.
  *
  * Loaded in front of the C library (LD_PRELOAD). FAIL_BELOW is the directory, FAIL_CALL the number
- * of the call that fails with ENOSPC, counted from 1 in each process; 0 fails none. At its end a
- * process appends its number of calls to the file FAIL_COUNTS.
+ * of the call that fails with ENOSPC, counted from 1 in each process; 0 fails none. If FAIL_KILLS is
+ * set, the call does not fail: the process is killed in front of it. At its end a process appends its
+ * number of calls to the file FAIL_COUNTS.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,6 +41,7 @@ static int fails(int counts) {
     if (!counts || which == NULL) return 0;
     int number = __atomic_add_fetch(&calls, 1, __ATOMIC_RELAXED);
     if (number != atoi(which)) return 0;
+    if (getenv("FAIL_KILLS") != NULL) raise(SIGKILL);
     errno = ENOSPC;
     return 1;
 }

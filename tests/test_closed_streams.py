@@ -1,5 +1,6 @@
 """A reader that leaves, or a closed stream, costs no result; a terminal may have no width."""
 
+import json
 import os
 import shlex
 import shutil
@@ -18,6 +19,7 @@ from tailroom.errors import OutputError
 from tailroom.scenario.scenario import Scenario
 from tailroom.storage.output import output_file
 from tailroom.studies.sweep_study.study import sweep
+from tailroom.vectors.sets import all_vectors
 from tests.conftest import SMALL, Tailroom
 
 LIMITS = "links.bottleneck.queue.limit=5 packets,9 packets"
@@ -49,6 +51,8 @@ WRITING = {
     "plot a run": ("plot small.toml", "small-*.png"),
     "plot a sweep": ("plot store --kind curves --out written.png", "written.png"),
     "import": (f"import '{CAPTURE}' --out written.csv", "written.csv"),
+    "vectors": ("vectors write written reno", "written/*.json"),
+    "traces of vectors": ("vectors run reno --qlog written", "written/*.sqlog"),
     "new": ("new written.toml --preset first", "written.toml"),
     "atlas": ("atlas run dsl-10Mbit-20-60ms-1-cubic-drop_tail --out written", "written/*.parquet"),
     "evaluate": ("evaluate reno --quick --seeds 2 --out written", "written/report.html"),
@@ -125,6 +129,36 @@ def test_a_search_without_an_answer_keeps_its_status(small: Path) -> None:
     size = "tailroom size small.toml --target 'utilization >= 50%' --target 'loss_fraction <= 1e-9'"
     ended = shell(f"{size} --max-seeds 4 2>&1 | true; exit ${{PIPESTATUS[0]}}", small.parent)
     assert (ended.returncode, ended.stderr) == (4, "")
+
+
+WRONG_ROW = "40000 5m 1 2 40000 0\n"
+JUDGING = {
+    "headroom": ("headroom --check rows.ini", 1),
+    "vectors": ("vectors check vectors --against none.json", 1),
+}
+"""Commands that only print, with the status of an answer that is a fault."""
+
+
+@pytest.mark.parametrize("name", JUDGING)
+@pytest.mark.parametrize("reader", ["leaves", pytest.param("is full", marks=NEEDS_PROC)])
+def test_a_judgement_keeps_its_status_without_a_reader(
+    tmp_path: Path, tailroom: Tailroom, name: str, reader: str
+) -> None:
+    command, status = JUDGING[name]
+    (tmp_path / "rows.ini").write_text(WRONG_ROW, encoding="utf-8")
+    assert tailroom("vectors", "write", tmp_path / "vectors", "reno").status == 0
+    nothing = {vector.id: {} for vector in all_vectors() if vector.set_name == "reno"}
+    results = json.dumps({"implementation": "none", "results": nothing})
+    (tmp_path / "none.json").write_text(results, encoding="utf-8")
+    if reader == "leaves":
+        # `true` ends before the first line is printed.
+        ended = shell(f"tailroom {command} 2>&1 | true; exit ${{PIPESTATUS[0]}}", tmp_path)
+        assert (ended.returncode, ended.stderr) == (status, "")
+    else:
+        ended = shell(f"tailroom {command} > /dev/full", tmp_path)
+        assert ended.returncode == 1
+        assert "standard output: No space left on device" in ended.stderr
+        assert "Traceback" not in ended.stderr
 
 
 @NEEDS_PROC

@@ -21,7 +21,7 @@ import tailroom as tr
 from tailroom import _engine
 from tests.hostile import trial
 from tests.hostile.from_schema import EXTREME, QUANTITY, RANGES, USUAL
-from tests.hostile.scenarios import FILES, GROUPS, LINKS, schema, usual_scenarios
+from tests.hostile.scenarios import FILES, GROUPS, LINKS, OWN, schema, usual_scenarios
 from tests.hostile.search import search
 from tests.hostile.trial import GOOD, Trials, outcome
 
@@ -86,6 +86,26 @@ def test_generated_scenarios_name_only_keys_of_the_schema(scenario: dict[str, An
         assert key in {*_keys(schema()), *LINKS, *GROUPS}, message
 
 
+FEATURES = {
+    f"{OWN}:Rule", f"{OWN}:Scheduler", f"{OWN}:Packets", f"{OWN}:Flows", f"{OWN}:Control",
+    "pools", "pause", "ingress", "line", "reorder", "incast", "collective", "d.leaf1", "s.outside",
+}  # fmt: skip
+"""Words of scenarios that say what they are about."""
+
+
+def test_generated_scenarios_have_every_feature() -> None:
+    made = set[str]()
+
+    @settings(max_examples=600, database=None, deadline=None, derandomize=True,
+              suppress_health_check=list(HealthCheck))  # fmt: skip
+    @given(usual_scenarios())
+    def draw(scenario: dict[str, Any]) -> None:
+        made.update(re.findall(r'"([^"]+)"', json.dumps(scenario)))
+
+    draw()
+    assert made >= FEATURES, FEATURES - made
+
+
 def test_every_quantity_of_the_schema_has_values() -> None:
     names = {part[QUANTITY] for part in schema()["$defs"].values() if QUANTITY in part}
     assert USUAL.keys() == EXTREME.keys() == names
@@ -121,8 +141,9 @@ def returning(*utilizations: float) -> Callable[..., SimpleNamespace]:
 
 
 ENDINGS: dict[str, tuple[Callable[..., object], str, str]] = {
-    "good": (returning(0.5, 0.5), "ran", ""),
+    "good": (returning(0.5, 0.5, 0.5), "ran", ""),
     "not the same": (returning(0.5, 0.6), "wrong", "same seed"),
+    "not the same in steps": (returning(0.5, 0.5, 0.6), "wrong", "in steps"),
     "not a number": (returning(float("nan")), "wrong", "utilization is nan"),
     "no fraction": (returning(1.2), "wrong", "utilization is 1.2"),
     "a bug": (raising(TypeError("x")), "wrong", "TypeError: x"),
@@ -142,6 +163,7 @@ def test_what_does_not_hold_is_noticed(
 ) -> None:
     run, ending, detail = ENDINGS[name]
     monkeypatch.setattr(tr, "run", run)
+    monkeypatch.setattr(trial, "_run_in_steps", run)
     ended = outcome({"title": "x"}, files_at)
     assert ended.ending == ending, ended
     assert detail in ended.detail

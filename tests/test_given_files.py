@@ -4,15 +4,18 @@ import bz2
 import gzip
 import json
 import tracemalloc
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tailroom.given_files import LONGEST_QUOTE, quoted
+from tailroom.cli.main import app
+from tailroom.quoting import LONGEST_QUOTE, quoted
+from tailroom.storage.store import FORMAT, MARKER
 from tests.conftest import Tailroom
 
 SECRET = "top secret"
@@ -43,7 +46,7 @@ def _depth(path: Path) -> None:
 
 
 def _values(path: Path) -> None:
-    path.write_text('{"x_values": [' + "1," * 5_000_000 + "1]}", encoding="utf-8")
+    path.write_text('{"x_values": [' + "1," * 2_100_000 + "1]}", encoding="utf-8")
 
 
 def _binary(path: Path) -> None:
@@ -67,6 +70,8 @@ def _endless(path: Path) -> None:
     path.symlink_to("/dev/zero")
 
 
+NO_DIRECTORIES = (_text, _endless)
+"""Enough for an argument that names a directory."""
 BOMBS = (
     _text,
     _controls,
@@ -98,47 +103,145 @@ def _scenario(path: Path, source: str, rate: str = 'rate = "10 Mbit/s"') -> Path
     return scenario
 
 
-COMMANDS: dict[str, Callable[[Path], list[object]]] = {
-    "run": lambda path: ["run", path],
-    "run, list of flows": lambda path: [
-        "run",
-        _scenario(path, f'{{ kind = "trace", file = "{path.name}" }}'),
-    ],
-    "run, sizes": lambda path: [
-        "run",
-        _scenario(
-            path,
-            '{ kind = "finite_flows", load = 0.5, '
-            f'size = {{ kind = "empirical", file = "{path.name}" }} }}',
-        ),
-    ],
-    "run, rates": lambda path: [
-        "run",
-        _scenario(path, '"bulk"', f'trace = "{path.name}"'),
-    ],
-    "import": lambda path: ["import", path],
-    "compare": lambda path: ["compare", "--measured", path],
-    "headroom": lambda path: ["headroom", "--check", path],
-    "vectors, results": lambda path: ["vectors", "check", path, "--against", path],
+def _traffic(source: str, rate: str = 'rate = "10 Mbit/s"') -> Callable[[Path], list[object]]:
+    """Runs a scenario that names the file."""
+
+    def words(path: Path) -> list[object]:
+        return ["run", _scenario(path, source.format(path.name), rate.format(path.name))]
+
+    return words
+
+
+def _beside(path: Path, files: dict[str, str]) -> Path:
+    """The directory of the file, with other files, which are right."""
+    for name, text in files.items():
+        place = path.with_name(name)
+        place.write_text(text, encoding="utf-8")
+    return path.parent
+
+
+def _store(record: Path) -> Path:
+    """A store with the record of a sweep."""
+    store = record.parents[1]
+    (store / "runs").mkdir()
+    return _beside(store / MARKER, {MARKER: f'{{"format": {FORMAT}}}'})
+
+
+RECORD = "sweeps/first.json"
+TARGET = ("--target", "utilization >= 50%")
+SIZES = '{{ kind = "finite_flows", load = 0.5, size = {{ kind = "empirical", file = "{}" }} }}'
+RESULT = {"scenario.toml": NETWORK, "summary.json": "{}"}
+READING: dict[str, dict[str, Callable[[Path], list[object]]]] = {
+    "run scenarios": {
+        "given": lambda path: ["run", path],
+        "flows.csv": _traffic('{{ kind = "trace", file = "{}" }}'),
+        "flows.parquet": _traffic('{{ kind = "trace", file = "{}" }}'),
+        "sizes.csv": _traffic(SIZES),
+        "up.trace": _traffic('"bulk"', 'trace = "{}"'),
+    },
+    "run --store": {"given": lambda path: ["run", "first", "--store", path, "--seeds", "2"]},
+    "size scenario": {"given": lambda path: ["size", path, *TARGET]},
+    "size --store": {"given": lambda path: ["size", "first", *TARGET, "--store", path]},
+    "atlas run --store": {"given": lambda path: ["atlas", "run", "--store", path]},
+    "atlas run --keep": {
+        "lookup.csv": lambda path: ["atlas", "run", "--keep", path.parent, "--out", path / "new"],
+        "given": lambda path: ["atlas", "run", "--keep", path, "--out", f"{path}-new"],
+    },
+    "sweep scenario": {"given": lambda path: ["sweep", path]},
+    "sweep --store": {"given": lambda path: ["sweep", "first", "--store", path]},
+    "results place": {
+        "given": lambda path: ["results", path],
+        "tailroom-store.json": lambda path: ["results", path.parent],
+        RECORD: lambda path: ["results", _store(path)],
+    },
+    "model scenario": {"given": lambda path: ["model", path]},
+    "headroom files": {"given": lambda path: ["headroom", "--check", path]},
+    "vectors check vectors": {
+        "given": lambda path: ["vectors", "check", path, "--against", path],
+        "reno.json": lambda path: ["vectors", "check", path.parent, "--against", path],
+    },
+    "vectors check --against": {
+        "given": lambda path: ["vectors", "check", path, "--against", path],
+    },
+    "compare scenario": {"given": lambda path: ["compare", path]},
+    "compare --store": {
+        "given": lambda path: ["compare", "first", "--seeds", "2", "--store", path]
+    },
+    "compare --measured": {"given": lambda path: ["compare", "--measured", path]},
+    "evaluate --store": {
+        "given": lambda path: ["evaluate", "reno", "--quick", "--store", path],
+    },
+    "explore file": {"given": lambda path: ["explore", path]},
+    "plot place": {
+        "given": lambda path: ["plot", path],
+        "summary.json": lambda path: [
+            "plot",
+            _beside(path, {"scenario.toml": NETWORK}),
+        ],
+        "flow_series.parquet": lambda path: ["plot", _beside(path, RESULT)],
+    },
+    "import path": {"given": lambda path: ["import", path]},
+    "papers run --check": {"given": lambda path: ["papers", "run", "today", "--check", path]},
 }
+"""What a command reads, and by the name of a wrong file, the command."""
+DIRECTORIES = {
+    "run --store", "size --store", "atlas run --store", "atlas run --keep", "sweep --store",
+    "results place", "compare --store", "evaluate --store", "papers run --check",
+}  # fmt: skip
+"""Arguments that name a directory alone."""
+WRITTEN = {
+    "run --out", "run --pcap", "run --packets", "run --qlog", "new file", "size --out",
+    "atlas run --out", "results --out", "model --out", "vectors write directory",
+    "vectors run --qlog", "compare --out", "evaluate --out", "plot --out", "import --out",
+    "papers run --out",
+}  # fmt: skip
+"""Arguments with the name of a file that is written."""
+FILES = {"FILE", "DIR", "PATH", "STORE", "CAPTURE", "DIR_OR_FILE", "FILE_OR_DIR"}
+"""What the help calls such arguments."""
 
 
-@pytest.mark.parametrize("bomb", BOMBS, ids=lambda bomb: bomb.__name__.strip("_"))
-@pytest.mark.parametrize("command", COMMANDS)
+def _arguments(command: Any, words: tuple[str, ...] = ()) -> Iterator[str]:
+    """The arguments and options of all commands that name files."""
+    for name in getattr(command, "commands", {}):
+        load = getattr(command, "load", command.commands.get)
+        yield from _arguments(load(name), (*words, name))
+    for one in command.params:
+        if one.metavar in FILES:
+            option = one.opts[0]
+            yield " ".join((*words, option))
+
+
+def test_every_argument_that_names_a_file_is_tried() -> None:
+    assert {*_arguments(app)} == READING.keys() | WRITTEN
+
+
+@pytest.mark.usefixtures("quick_models")
+@pytest.mark.parametrize(
+    ("argument", "name", "bomb"),
+    [
+        pytest.param(argument, name, bomb, id=f"{argument}-{name}-{bomb.__name__.strip('_')}")
+        for argument, names in READING.items()
+        for name in names
+        for bomb in (NO_DIRECTORIES if argument in DIRECTORIES and name == "given" else BOMBS)
+    ],
+)
 def test_a_wrong_file_is_refused_shortly_and_in_bounded_memory(
-    tailroom: Tailroom, tmp_path: Path, command: str, bomb: Callable[[Path], None]
+    tailroom: Tailroom, tmp_path: Path, argument: str, name: str, bomb: Callable[[Path], None]
 ) -> None:
-    path = tmp_path / "given"
+    path = tmp_path / "place" / name
+    path.parent.mkdir(parents=True)
     bomb(path)
     tracemalloc.start()
-    ended = tailroom(*COMMANDS[command](path))
+    ended = tailroom(*READING[argument][name](path))
     _, most = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert ended.status == 2, ended.errors
-    assert str(path.name) in ended.errors
+    # A damaged record is left out, with a warning.
+    assert ended.status == (0 if name == RECORD else 2), ended.errors
+    assert path.parent.name in ended.errors or path.name in ended.errors
     assert len(ended.errors) < MOST_PRINTED
     assert "bug in tailroom" not in ended.errors
     assert "\x1b" not in ended.errors
+    assert "7" * 81 not in ended.errors
     assert most < MOST_BYTES
 
 
@@ -183,5 +286,8 @@ def test_pages_that_are_larger_than_the_limit_are_refused_unread(
 
 def test_a_quote_is_short_and_shows_control_characters() -> None:
     assert quoted("a\x1b[2J\nb") == r"a\x1b[2J\nb"
-    assert len(quoted("x" * 10**6)) == LONGEST_QUOTE
+    for letter in ("x", "\x1b", "\n", "é"):
+        quote = quoted(letter * 10**6)
+        assert len(quote) <= LONGEST_QUOTE
+        assert quote.endswith("... (1000000 characters)")
     assert quoted(json.dumps("x" * 10)) == '"xxxxxxxxxx"'

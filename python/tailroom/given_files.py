@@ -1,6 +1,7 @@
 """Reads files that somebody else made: bounded in bytes, numbers, digits and depth."""
 
 import bz2
+import errno
 import gzip
 import json
 import zlib
@@ -10,21 +11,33 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from tailroom.scenario.json_text import shown
-
-LONGEST_QUOTE = 80
-"""Characters of a stranger's text that a message repeats."""
 MOST_VALUES = 2_000_000
 """Values in a file of JSON; a value of one digit takes 100 bytes once it is read."""
+PART_BYTES = 1 << 20
+"""Bytes that are read at a time: a buffer for a limit may be larger than the file."""
 MOST_DIGITS = 1_000
 """Digits of a whole number; no finite double has more than 309."""
 
 
-def quoted(content: object) -> str:
-    """A stranger's text for a message: at most 80 characters, control characters shown."""
-    whole = str(content)[: LONGEST_QUOTE + 1]
-    text = shown(whole.replace("\n", r"\n"))
-    return text if len(text) <= LONGEST_QUOTE else f"{text[: LONGEST_QUOTE - 3]}..."
+def read_bytes(path: str | PathLike[str], most_bytes: int, *, may_be_packed: bool = False) -> bytes:
+    """Returns the content of a file, and reads no more of it than allowed: a device has no end.
+
+    Args:
+        path: The file.
+        most_bytes: Largest content, in bytes, once it is decompressed.
+        may_be_packed: Whether a file of gzip or bzip2 is decompressed.
+
+    Raises:
+        OSError: The file cannot be read, or is larger (`errno.EFBIG`).
+    """
+    with Path(path).open("rb") as file:
+        opened = _unpacked(file) if may_be_packed else file
+        content = bytearray()
+        while part := opened.read(PART_BYTES):
+            content += part
+            if len(content) > most_bytes:
+                raise OSError(errno.EFBIG, f"has more than {most_bytes // 10**6} MB", str(path))
+    return bytes(content)
 
 
 @dataclass(frozen=True)
@@ -57,18 +70,16 @@ class FileReader:
                 empty or not text.
         """
         try:
-            with Path(path).open("rb") as file:
-                opened = _unpacked(file) if may_be_packed else file
-                content = opened.read(self.most_bytes + 1)
+            content = read_bytes(path, self.most_bytes, may_be_packed=may_be_packed)
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise self.error(
                 f"the compressed file is damaged or truncated: {error}; copy it again"
             ) from None
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
+            if getattr(error, "errno", None) == errno.EFBIG:
+                raise self.error(f"{reason} of text; {self.shorter}") from None
             raise self.error(f"cannot be read: {reason}; check the path") from None
-        if len(content) > self.most_bytes:
-            raise self.error(f"has more than {self.most_bytes // 10**6} MB of text; {self.shorter}")
         try:
             text = content.decode("utf-8-sig")
         except UnicodeDecodeError as error:

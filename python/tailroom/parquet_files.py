@@ -19,8 +19,8 @@ def read_table(path: Path, **options: Any) -> pa.Table:
     Raises:
         OSError: The file cannot be read, or is no Parquet file.
     """
-    content = pa.BufferReader(path.read_bytes())
-    return pq.ParquetFile(content, **options).read(use_threads=False)
+    with path.open("rb") as file:
+        return pq.ParquetFile(file, **options).read(use_threads=False)
 
 
 def write_table(table: pa.Table, path: Path) -> None:

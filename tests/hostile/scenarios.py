@@ -30,16 +30,66 @@ WINDOW_LAWS = (
 NEED_MARKS = ("dctcp", "dcqcn", "prague")
 CONTROLS = (*WINDOW_LAWS, "bbr1", "bbr3", "timely", "swift", "packet_pair", "stepped", *NEED_MARKS)
 TRACE, FLOW_LIST, SIZES = "up.trace", "flows.csv", "sizes.csv"
+OWN = "own_of_attack"
+"""Module with a discipline, a scheduler, sources and a control of the caller's."""
+OWN_CODE = """\
+import tailroom as tr
+
+
+class Rule:
+    def begin(self, link):
+        self.random = link.random
+
+    def on_arrival(self, packet, queue):
+        if self.random() >= 0.02:
+            return "accept"
+        return "mark" if packet.is_ecn_capable else "drop"
+
+
+class Scheduler:
+    def on_arrival(self, packet, queue):
+        return packet.flow % 2
+
+    def next_packet(self, queue):
+        return min(queue.lists)
+
+
+class Packets:
+    def begin(self, flow):
+        self.bytes, self.time_s = flow.packet_bytes, 0.0
+
+    def next_packet(self):
+        self.time_s += 0.0003
+        return self.time_s, self.bytes
+
+
+class Flows:
+    def begin(self, group):
+        self.random, self.time_s = group.random, 0.0
+
+    def next_flow(self):
+        self.time_s += 0.002
+        return tr.FlowRequest(self.time_s, 1 + int(20_000 * self.random()))
+
+
+class Control:
+    def on_ack(self, event):
+        return event.cwnd_packets + event.acked_packets / event.cwnd_packets
+
+    def on_congestion(self, event):
+        return event.cwnd_packets / 2
+"""
 FILES = {
+    f"{OWN}.py": OWN_CODE,
     TRACE: "1\n2\n2\n5\n9\n",
     FLOW_LIST: "start_s,bytes\n0.001,1000\n0.002,30000\n0.01,1\n",
     SIZES: "100,0.5\n1000,0.9\n20000,1\n",
 }
 """Files that lie next to a generated scenario, by name."""
-UNCONTROLLED = ("poisson", "cbr", "on_off", "streaming")
+UNCONTROLLED = ("poisson", "cbr", "on_off", "streaming", "custom_packets")
 ARRIVALS = ("load", "arrivals_per_second", "period", "arrivals")
 """Keys of which a source of flows has one."""
-DYNAMIC = ("finite_flows", "trace", "streaming", "web", "incast", "collective")
+DYNAMIC = ("finite_flows", "trace", "streaming", "web", "incast", "collective", "custom_flows")
 SWITCH: Scenario = {
     "hosts": 5,
     "uplinks": 2,
@@ -48,6 +98,18 @@ SWITCH: Scenario = {
     "queue": {"kind": "drop_tail", "limit": "20 packets"},
 }
 """A switch for the groups between hosts."""
+HOSTS = {
+    "s": ("s", "s.h0", "s.outside", ["s.h1", "s.h2"]),
+    "d": ("d", "d.h0", "d.leaf1", ["d.h1", "d.h5"]),
+}
+"""What a group may send to, by the switch or fabric that it sends from."""
+FABRIC: Scenario = {
+    "leaves": 2,
+    "spines": 2,
+    "hosts": 3,
+    **{key: SWITCH[key] for key in ("rate", "delay", "queue")},
+}
+"""A fabric for the groups between hosts."""
 NOT_UNDER_CONTROL = (
     "path",
     "from",
@@ -104,8 +166,9 @@ def usual_scenarios(draw: Draw, extremes: int = 1) -> Scenario:
     links = LINKS[: draw(st.integers(1, len(LINKS)))]
     texts = {
         "path": links, "reverse_path": links, "load_of": links, "trace": (TRACE,),
-        "file": (SIZES,), "congestion": CONTROLS, "control": ("own:Control",),
-        "queue": ("codel",), "nic_queue": ("codel",), "discipline": ("own:Rule",),
+        "file": (SIZES,), "congestion": CONTROLS, "control": (f"{OWN}:Control",),
+        "queue": ("codel",), "nic_queue": ("codel",),
+        "discipline": (f"{OWN}:Rule", f"{OWN}:Scheduler"),
         "title": ("generated", "é漢字", "$x^$", "[bold]"), "metric": ("utilization",),
     }  # fmt: skip
     values = Values(draw, schema()["$defs"], texts, extremes)
@@ -119,6 +182,7 @@ def usual_scenarios(draw: Draw, extremes: int = 1) -> Scenario:
     }
     _mend_pools(values, scenario)
     scenario["switches"] = {"s": copy.deepcopy(SWITCH)}
+    scenario["fabrics"] = {"d": copy.deepcopy(FABRIC)}
     groups = GROUPS[: draw(st.integers(1, len(GROUPS)))]
     scenario["flows"] = {
         name: _group(values, values.of(definitions["FlowsConfig"]), links) for name in groups
@@ -151,7 +215,7 @@ def _link(values: Values, link: Scenario) -> Scenario:
         if not values.rarely(4):
             del link["admission"]
     if isinstance(link.get("queue"), dict) and link["queue"].get("kind") == "custom":
-        link["queue"] = "codel"  # the code is not there
+        link["queue"].pop("parameters", None)  # the code takes none
     if isinstance(link.get("queue"), dict):
         _mend_queue(values, link["queue"])
     return link
@@ -331,7 +395,7 @@ def _group(values: Values, group: Scenario, links: tuple[str, ...]) -> Scenario:
     group["reverse_path"] = sorted(set(group.get("reverse_path", ())))
     _shorten(values, group)
     if _kind(group).startswith("custom_"):
-        group["source"] = "bulk"  # the code is not there
+        group["source"].pop("parameters", None)  # the code takes none
     source = group.get("source", {})
     source = source if isinstance(source, dict) else {}
     kind = _kind(group)
@@ -355,12 +419,12 @@ def _mend_hosts(values: Values, group: Scenario, source: Scenario, kind: str) ->
         group.pop(key, None)
     if kind != "collective" and not values.rarely(3):
         return
-    group["from"] = "s"
+    group["from"] = values.draw(st.sampled_from(("s", "d")))
     for key in ("path", "reverse_path", "rtt"):
         group.pop(key, None)
     source.pop("load_of", None)
     if kind != "collective":
-        group["to"] = values.draw(st.sampled_from(("s", "s.h0", "s.outside", ["s.h1", "s.h2"])))
+        group["to"] = values.draw(st.sampled_from(HOSTS[group["from"]]))
 
 
 def _shorten(values: Values, group: Scenario) -> None:
@@ -372,6 +436,8 @@ def _shorten(values: Values, group: Scenario) -> None:
     for key, size in (("header_size", "40 B"), ("ack_size", "52 B")):
         if key in group:
             group[key] = size
+    if "endpoint_log" in group:
+        group["endpoint_log"] = {"from": "0 ms", "to": "1 ms", "most_packets": 1_000}
     if "packet_size" in group:
         group["packet_size"] = values.draw(st.sampled_from(("1000 B", "576 B", "100 B")))
     if "stop" in group:
@@ -387,6 +453,8 @@ def _mend_source(values: Values, source: Scenario, kind: str, path: list[str]) -
         source["file"] = FLOW_LIST
     if kind == "collective":
         source["size"] = "100 kB"
+    if kind.startswith("custom_"):
+        source["source"] = f"{OWN}:{'Flows' if kind == 'custom_flows' else 'Packets'}"
     if kind not in ("finite_flows", "web", "streaming", "incast", "objects"):
         return
     if kind == "web":
@@ -415,11 +483,11 @@ def _mend_control(values: Values, group: Scenario) -> None:
     control = group.get("congestion", "reno")
     kind = control.get("kind") if isinstance(control, dict) else control
     if kind == "custom":
-        control = kind = values.draw(st.sampled_from(CONTROLS))
+        control, kind = {"kind": "custom", "control": f"{OWN}:Control"}, "reno"
     if isinstance(control, dict) and kind == "fixed_window" and "window" in control:
         control["window"] = 1 + control["window"] % MANY
     if isinstance(control, dict):
-        for key in [key for key in control if key not in ("kind", "window")]:
+        for key in [key for key in control if key not in ("kind", "window", "control")]:
             if values.draw(st.booleans()):
                 del control[key]
     group["congestion"] = control

@@ -1,18 +1,21 @@
 """Generated, mutated and damaged inputs of every kind, as many as a stranger would try.
 
-python -m tests.validation.attack [--share S] [--seed N] [--only PART ...]
+python -m tests.validation.attack [--share S] [--seed N] [--only PART ...] [--record]
 
 Nothing may abort, hang, show a traceback or change a result without a word. What breaks something
 is shrunk and written to `fuzz/found/attack`; whoever mends it moves it to `fuzz/corpus/scenario`.
+With `--record`, what was attacked is written to `attack.csv`, of which `tools/quality.py` makes the
+table in docs/quality.md.
 """
 
 import argparse
+import csv
 import os
 import subprocess
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from multiprocessing import get_context
@@ -32,21 +35,19 @@ BATCH = 1_000
 LONGEST_TEST_S = 4 * 3600
 """A random test in Rust that takes longer hangs."""
 
-Part = Callable[[int, int, Callable[[str], object]], bool]
+RECORDED = Path(__file__).with_name("attack.csv")
+COLUMNS = ("part", "inputs", "endings", "commit")
+
+Show = Callable[[str], object]
+Part = Callable[[int, int, Show], tuple[int, str]]
+"""Tries a number of inputs with a seed; returns how many, and how they ended.
+
+An assertion says what does not hold.
+"""
 
 
-def scenarios(kind: str, count: int, seed: int, show: Callable[[str], object]) -> bool:
-    """Tries generated scenarios, in a process per core.
-
-    Args:
-        kind: `usual`, `hostile` or `sweeps`.
-        count: How many.
-        seed: The seed of the first batch.
-        show: Gets lines of text about the progress.
-
-    Returns:
-        Whether nothing was found.
-    """
+def scenarios(kind: str, count: int, seed: int, show: Show) -> tuple[int, str]:
+    """Tries generated scenarios of a kind, in a process per core."""
     batches = [min(BATCH, count - start) for start in range(0, count, BATCH)]
     seeds = range(1_000 * seed, 1_000 * seed + len(batches))
     endings, found = Counter[str](), list[Found]()
@@ -58,7 +59,12 @@ def scenarios(kind: str, count: int, seed: int, show: Callable[[str], object]) -
             show(f"{endings.total()} of {count} {kind} scenarios: {dict(endings)}")
     for finding in found:
         show(f"FOUND {finding.outcome.ending}: {finding.outcome.detail}\n{_kept(finding)}")
-    return not found
+    assert not found, f"{len(found)} of {kind}"
+    return endings.total(), _words(endings)
+
+
+def _words(endings: Mapping[str, int]) -> str:
+    return ", ".join(f"{number:,} {ending}" for ending, number in sorted(endings.items()))
 
 
 def _kept(finding: Found) -> str:
@@ -69,18 +75,8 @@ def _kept(finding: Found) -> str:
     return f"{path}:\n{finding.text()}"
 
 
-def rust(test: str, count: int, seed: int, show: Callable[[str], object]) -> bool:
-    """Tries a random test of `crates/hostile-inputs`, whose failure names the input.
-
-    Args:
-        test: Name of the test.
-        count: How many inputs.
-        seed: The seed of the first input.
-        show: Gets lines of text about the result.
-
-    Returns:
-        Whether nothing was found.
-    """
+def rust(test: str, count: int, seed: int, show: Show) -> tuple[int, str]:
+    """Tries a random test of `crates/hostile-inputs`, whose failure names the input."""
     cases = -(-count // CASES_OF_RUST)
     command = ["cargo", "test", "--quiet", "--locked", "--package=hostile-inputs", "--test=mutated"]
     ended = subprocess.run(
@@ -92,33 +88,30 @@ def rust(test: str, count: int, seed: int, show: Callable[[str], object]) -> boo
         timeout=LONGEST_TEST_S,
         check=False,
     )
-    if ended.returncode or "1 passed" not in ended.stdout:
+    holds = ended.returncode == 0 and "1 passed" in ended.stdout
+    if not holds:
         show(f"{ended.stdout}\n{ended.stderr}")
-        return False
-    show(f"{cases * CASES_OF_RUST} inputs of {test}")
-    return True
+    assert holds, test
+    return cases * CASES_OF_RUST, "refused, or ran and held"
 
 
-def kills(count: int, seed: int, show: Callable[[str], object]) -> bool:
-    """Kills sweeps at random moments; an assertion says what does not hold."""
+def kills(count: int, seed: int, show: Show) -> tuple[int, str]:
+    """Kills sweeps at random moments."""
     with tempfile.TemporaryDirectory(prefix="tailroom-") as directory:
-        kill_sweeps(Path(directory), count, seed, show)
-    return True
+        half_done = kill_sweeps(Path(directory), count, seed, show)
+    return count, f"{half_done} half done"
 
 
-def damaged(count: int, seed: int, show: Callable[[str], object]) -> bool:
-    """Damages files of a store; an assertion says what does not hold."""
+def damaged(count: int, seed: int, show: Show) -> tuple[int, str]:
+    """Damages files of a store."""
     with tempfile.TemporaryDirectory(prefix="tailroom-") as directory:
-        show(f"{count} damaged files: {dict(damage_files(Path(directory), count, seed, show))}")
-    return True
+        return count, _words(damage_files(Path(directory), count, seed, show))
 
 
-def measurements(count: int, seed: int, show: Callable[[str], object]) -> bool:
-    """Damages files of flent, iperf3 and ss; an assertion says what does not hold."""
+def measurements(count: int, seed: int, show: Show) -> tuple[int, str]:
+    """Damages files of flent, iperf3 and ss."""
     with tempfile.TemporaryDirectory(prefix="tailroom-") as directory:
-        endings = damage_measurements(Path(directory), count, seed, show)
-    show(f"{count} damaged measurements: {dict(endings)}")
-    return True
+        return count, _words(damage_measurements(Path(directory), count, seed, show))
 
 
 PARTS: dict[str, tuple[int, Part]] = {
@@ -143,18 +136,40 @@ def main(arguments: Sequence[str] = (), show: Callable[[str], object] = print) -
     parser.add_argument("--share", type=float, default=1.0, help="this share of all inputs")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--record", action="store_true", help="write attack.csv")
     wanted = parser.parse_args(arguments)
-    failed = []
+    failed, held = [], dict[str, tuple[int, str]]()
     for name in wanted.only:
         count, part = PARTS[name]
         try:
-            holds = part(max(1, round(count * wanted.share)), wanted.seed, show)
+            held[name] = part(max(1, round(count * wanted.share)), wanted.seed, show)
         except AssertionError as error:
-            show(repr(error))
-            holds = False
-        failed += [] if holds else [name]
-        show(f"{name}: {'holds' if holds else 'FAILS'}")
+            show(f"{error!r}\n{name}: FAILS")
+            failed.append(name)
+        else:
+            show("{}: {:,} inputs: {}: holds".format(name, *held[name]))
+    if wanted.record and not failed:
+        record(held)
     return 1 if failed else 0
+
+
+def record(held: Mapping[str, tuple[int, str]]) -> None:
+    """Writes what was attacked; parts that were not tried keep their rows."""
+    rows = {}
+    if RECORDED.exists():
+        with RECORDED.open(encoding="utf-8", newline="") as file:
+            rows = {row["part"]: row for row in csv.DictReader(file)}
+    describe = ["git", "rev-parse", "--short", "HEAD"]
+    commit = subprocess.run(
+        describe, cwd=REPOSITORY, capture_output=True, text=True, check=True
+    ).stdout.strip()
+    for name, (inputs, endings) in held.items():
+        row = (name, str(inputs), endings, commit)
+        rows[name] = dict(zip(COLUMNS, row, strict=True))
+    with RECORDED.open("w", encoding="utf-8", newline="") as file:
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows[name] for name in PARTS if name in rows)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ writes.
 python -m tests.validation.store [KILLS [SEED]]
 """
 
+import shutil
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -37,8 +38,10 @@ def fail_every_call(directory: Path, show: Callable[[str], object]) -> None:
     place.mkdir()
     scenario, library = write_scenario(place), build(place)
     calls = calls_of_a_sweep(scenario, place, library)
-    check_every(scenario, place, library, range(1, calls + 1))
-    show(f"{calls} calls, each of which failed once")
+    for kills in (False, True):
+        check_every(scenario, place, library, range(1, calls + 1), kills=kills)
+        shutil.rmtree(place / "undisturbed")
+    show(f"{calls} calls, each of which failed once, and in front of each a kill")
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from tailroom.cli.answer import write_and_print
 from tailroom.cli.atlas import answer_table
 from tailroom.cli.options import ClusterAddress, Workers
 from tailroom.cli.table import NumberTable
-from tailroom.scenario.json_text import shown
+from tailroom.quoting import shown
 from tailroom.storage.output import output_directory
 from tailroom_atlas.cost import PlannedCell, short_form
 from tailroom_atlas.plan import BUDGET_CORE_S, named_cells, plan

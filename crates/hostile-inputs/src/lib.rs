@@ -19,6 +19,8 @@ use tailroom_engine::simulation::error::RunError;
 const MOST_EVENTS: u64 = 20_000;
 /// Networks with more flows are checked, and not run: a run would take too long.
 const MOST_FLOWS: usize = 1_000;
+/// A line of a message quotes a few texts of the scenario, each by 80 characters.
+const LONGEST_LINE: usize = 1_000;
 /// Runs may take this much; a scenario may ask for more.
 const MEMORY_LIMIT: &str = "64 MB";
 
@@ -111,10 +113,12 @@ fn check_scenario(text: &str, files: &Files<'_>) {
     }
 }
 
-/// A message has a problem and a remedy.
+/// A message has a problem and a remedy, and quotes little of the text.
 fn check_message(error: &ScenarioError) {
     for line in error.to_string().lines() {
         assert!(line.contains("; ") || line.contains("problems"), "{line}: no remedy");
+        assert!(line.len() < LONGEST_LINE, "{line}: too long");
+        assert!(!line.contains(char::is_control), "{line}: a terminal obeys it");
     }
 }
 

@@ -106,6 +106,7 @@ mod kind_or_name;
 pub mod parameters;
 mod prefetch;
 pub mod quantity;
+pub mod quoting;
 pub mod random;
 pub mod serializer;
 pub mod spelling;

@@ -9,6 +9,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyString;
 use tailroom_engine::congestion::custom::{Arguments, ControlMaker, FindControl, NotFound};
 use tailroom_engine::queue::custom::{DisciplineMaker, FindDiscipline};
+use tailroom_engine::quoting::quoted;
 use tailroom_engine::scenario::Scenario;
 use tailroom_engine::traffic::custom::{FindSource, FlowsMaker, PacketsMaker};
 
@@ -137,7 +138,7 @@ impl PythonCode {
         {
             return NotFound::Wrong { problem, remedy };
         }
-        let problem = format!("\"{name}\" cannot be used: {error}");
+        let problem = format!("\"{}\" cannot be used: {error}", quoted(name));
         self.raised.keep(error);
         NotFound::Wrong { problem, remedy: "correct it".to_owned() }
     }

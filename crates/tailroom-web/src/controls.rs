@@ -2,6 +2,7 @@
 
 use tailroom_engine::congestion::custom::{Arguments, ControlMaker, FindControl, NotFound};
 use tailroom_engine::queue::custom::{DisciplineMaker, FindDiscipline};
+use tailroom_engine::quoting::quoted;
 use tailroom_engine::traffic::custom::{FindSource, FlowsMaker, PacketsMaker};
 
 /// Refuses code in Python ("module:Class") with the way to run it.
@@ -34,7 +35,7 @@ fn refusal(what: &str, name: &str) -> NotFound {
         return NotFound::Unknown(Vec::new());
     }
     NotFound::Wrong {
-        problem: format!("the page does not run {what}s in Python, such as \"{name}\""),
+        problem: format!("the page does not run {what}s in Python, such as \"{}\"", quoted(name)),
         remedy: format!("use a {what} of tailroom here, or `tailroom run` and `tailroom size`"),
     }
 }

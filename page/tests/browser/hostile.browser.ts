@@ -1,7 +1,8 @@
-/** Addresses that somebody else made: the page stays responsive and in its width, and goes on. */
+/** Addresses and saved pages of somebody else: the page stays responsive and in its width, and goes on. */
 
-import { chromium, type Browser, type Page } from "playwright-core";
+import { readFileSync, renameSync } from "node:fs";
 import { deflateRawSync } from "node:zlib";
+import { chromium, type Browser, type Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { PRESETS } from "../../src/scenario/presets";
 import { serveStatic, type Served } from "./servers";
@@ -21,6 +22,10 @@ const EVIL = "<img src=x onerror='globalThis.broken = true'>";
 const LONG = "W".repeat(50_000);
 const [HEAD = "", FLOWS = ""] = TEXT.split("[flows.reno]");
 const MANY = Array.from({ length: 500 }, (_, place) => `[flows.g${place}]${FLOWS}`);
+
+const SCRIPT = "</script><script>globalThis.broken = true</script>";
+/** Resident memory of the browser: an empty page takes a third. */
+const MOST_MB = 2_000;
 
 let browser: Browser;
 let served: Served;
@@ -45,6 +50,9 @@ function state(part: object): string {
 
 const ADDRESSES: Record<string, string> = {
   "no base64": "#1.%%%<>",
+  "parts that objects inherit": "#embed=constructor,__proto__,toString,verdict",
+  "parts of a story that objects inherit": "#story=constructor",
+  "a million parts": `#embed=${"path,".repeat(200_000)}${EVIL},\u001b]0;title\u0007`,
   "a million characters": `#1.${"A".repeat(1_000_000)}`,
   "an archive bomb": fragment("\0".repeat(90_000_000)),
   "tables nested too deeply": fragment(`{"text":${"[".repeat(90_000)}`),
@@ -69,6 +77,18 @@ const ADDRESSES: Record<string, string> = {
   }),
 };
 
+/** What every process of the browser has in memory together. */
+async function residentMb(): Promise<number> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send("SystemInfo.getProcessInfo");
+  await session.detach();
+  const sizes = processInfo.map(({ id }) => {
+    const found = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${id}/status`, "utf8"));
+    return Number(found?.[1] ?? 0);
+  });
+  return sizes.reduce((sum, size) => sum + size, 0) / 1000;
+}
+
 /** The longest time in which the page does not answer, while it is watched. */
 async function longestSilenceMs(page: Page): Promise<number> {
   let longest = 0;
@@ -92,6 +112,7 @@ test.each(Object.keys(ADDRESSES))("an address with %s does the page no harm", as
   });
   await page.goto(`${served.address}${ADDRESSES[name] ?? ""}`);
   expect(await longestSilenceMs(page)).toBeLessThan(5000);
+  expect(await residentMb()).toBeLessThan(MOST_MB);
   const [isBroken, images, overflow] = await page.evaluate(() => [
     "broken" in globalThis || "text" in {},
     document.querySelectorAll("img").length,
@@ -103,6 +124,39 @@ test.each(Object.keys(ADDRESSES))("an address with %s does the page no harm", as
   await page.evaluate((hash) => (window.location.hash = hash), state({ text: usual }));
   await expect.poll(() => page.locator("#text").inputValue(), { timeout: 20_000 }).toBe(usual);
   await page.locator("#live > p.quiet").filter({ hasText: "simulated in" }).waitFor();
+  expect(complaints).toEqual([]);
+  await context.close();
+});
+
+test("a saved page of a hostile address draws its pictures, and runs and loads nothing", async () => {
+  const title = `${EVIL}${SCRIPT}<!--\\u2028`;
+  const text = `title = "${title}"\n# ${EVIL}${SCRIPT}<!--\u2028]]>\n${TEXT}`;
+  const context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(
+    `${served.address}${state({ text, kept: [{ name: SCRIPT, text, link: EVIL }] })}`,
+  );
+  await page.locator("#live > p.quiet").filter({ hasText: "simulated in" }).waitFor();
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "All of this (one HTML file)" }).click();
+  const file = await (await download).path();
+  renameSync(file, `${file}.html`);
+
+  const saved = await context.newPage();
+  const complaints: string[] = [];
+  saved.on("pageerror", (error) => complaints.push(String(error)));
+  saved.on("dialog", (dialog) => void dialog.dismiss().then(() => complaints.push("a dialog")));
+  saved.on("request", (request) => {
+    if (request.url() !== `file://${file}.html`) complaints.push(request.url());
+  });
+  await saved.goto(`file://${file}.html`);
+  await expect.poll(() => saved.locator("canvas").count()).toBeGreaterThanOrEqual(4);
+  expect(await saved.title()).toContain(EVIL);
+  expect(await saved.locator("pre").textContent()).toBe(text);
+  expect(await saved.locator("img").count()).toBe(0);
+  expect(await saved.locator("script").count()).toBe(2);
+  expect(await saved.evaluate(() => "broken" in globalThis)).toBe(false);
+  expect(await residentMb()).toBeLessThan(MOST_MB);
   expect(complaints).toEqual([]);
   await context.close();
 });

@@ -18,8 +18,8 @@ from tailroom.cli.sentences import say
 from tailroom.cli.table import NumberTable
 from tailroom.cli.terminal_text import escape
 from tailroom.errors import ScenarioError
+from tailroom.quoting import shown
 from tailroom.scenario.dumbbell import read_flows, read_rate, read_rtts
-from tailroom.scenario.json_text import shown
 from tailroom.scenario.named_values import near as near_names
 
 

@@ -22,8 +22,8 @@ from tailroom.errors import (
     WrongInputError,
 )
 from tailroom.libraries import named_if_missing
+from tailroom.quoting import quoted, shown
 from tailroom.scenario.custom_controls import without_own_frames
-from tailroom.scenario.json_text import shown
 
 RUN_FAILED = 1
 TABLE_WRONG = 1
@@ -38,10 +38,6 @@ INTERRUPTED = 130  # 128 + SIGINT, as shells report it
 
 SHOW_TRACEBACK = "TAILROOM_TRACEBACK"
 """Environment variable: if set, unexpected exceptions print a traceback."""
-
-
-LONGEST_SHOWN = 200
-"""Characters of a text that a message repeats."""
 
 
 class InputError(WrongInputError, ValueError):
@@ -115,7 +111,7 @@ def _per_line(error: Exception) -> str:
 def _not_unicode(error: UnicodeEncodeError) -> str:
     """Says which text of the command line cannot be encoded."""
     given, wrong = (ascii(text)[1:-1] for text in (error.object, error.object[error.start]))
-    return f"{given[:LONGEST_SHOWN]}: the character {wrong} is not Unicode; leave it out"
+    return f"{quoted(given)}: the character {wrong} is not Unicode; leave it out"
 
 
 def _kept(error: OSError) -> str:

@@ -15,7 +15,7 @@ from rich.text import Text
 
 from tailroom import _engine
 from tailroom.cli import completion, failures
-from tailroom.scenario.json_text import shown
+from tailroom.quoting import shown
 from tailroom.scenario.named_values import nearest
 from tailroom.scenario.shipped_scenarios import shipped_scenarios
 

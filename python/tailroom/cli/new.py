@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from tailroom.cli import completion, failures
-from tailroom.scenario.json_text import shown
+from tailroom.quoting import shown
 from tailroom.scenario.shipped_scenarios import did_you_mean, shipped_scenario, shipped_scenarios
 from tailroom.storage.output import output_file
 

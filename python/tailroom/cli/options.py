@@ -11,7 +11,7 @@ import typer
 from tailroom.arguments import WORKERS, Limits, option
 from tailroom.cli import completion, failures
 from tailroom.figure_titles import titles
-from tailroom.scenario.json_text import shown
+from tailroom.quoting import shown
 
 if TYPE_CHECKING:
     from tailroom.scenario.axis import Axis

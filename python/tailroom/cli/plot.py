@@ -14,7 +14,7 @@ from tailroom.cli.options import NoTitle, chosen_sweep, refuse, warn_of_damage
 from tailroom.cli.progress import progress_bar
 from tailroom.cli.run import AUTOMATIC_SAMPLES
 from tailroom.cli.signature import options_of
-from tailroom.scenario.json_text import shown
+from tailroom.quoting import shown
 from tailroom.scenario.named_values import nearest
 from tailroom.storage.output import output_file
 from tailroom.storage.store import MARKER, Store

@@ -1,6 +1,6 @@
 """The users' texts on a terminal: control characters are shown, not obeyed."""
 
-from tailroom.scenario.json_text import shown
+from tailroom.quoting import shown
 
 
 def escape(text: str) -> str:

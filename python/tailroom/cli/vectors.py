@@ -12,7 +12,7 @@ from rich.table import Table
 import tailroom
 from tailroom.cli import failures
 from tailroom.cli.lazy_commands import ending
-from tailroom.scenario.json_text import shown
+from tailroom.quoting import shown
 from tailroom.scenario.named_values import nearest
 from tailroom.storage.output import output_directory
 from tailroom.vectors.judge import Results, misses

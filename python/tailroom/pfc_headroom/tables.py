@@ -2,15 +2,18 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import islice
 from os import PathLike
 from typing import Any
 
 from tailroom.errors import HeadroomTableError
 from tailroom.field_docs import with_field_docs
-from tailroom.given_files import FileReader, quoted
+from tailroom.given_files import FileReader
 from tailroom.pfc_headroom.lengths import length_words
+from tailroom.quoting import quoted
 
 COLUMNS = "speed cable size xon xoff threshold [xon_offset]"
 _PROFILE = re.compile(
@@ -20,11 +23,15 @@ PROFILE_NAME = "pg_lossless_SPEED_CABLE_profile"
 """Form of the names of profiles that are checked."""
 LARGEST_DYNAMIC = 8
 """Larger thresholds are bytes, and no exponents of alpha."""
+_STRING = re.compile(r'("(?:[^"\\]|\\.)*")(\s*:)?')
+"""A string of JSON, and whether it is a key."""
 _WHOLE = re.compile(r"-?\d+")
 _CABLE = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)m")
 MOST_COLUMNS = 7
 MOST_BYTES = 16_000_000
 """Length of a file that is read; the configuration of a large switch has 1 MB."""
+MOST_ROWS = 2_000
+"""Rows of a file, each of which is compared with every formula; public tables have some dozens."""
 
 
 @with_field_docs
@@ -89,10 +96,17 @@ def read_table(file: str | PathLike[str]) -> ReadTable:
     )
     text = reader.text(file)
     if text.lstrip().startswith(("{", "[")):
-        return _profiles(name, text, reader.json(text))
+        read = _profiles(name, text, reader.json(text))
+    else:
+        read = ReadTable(tuple(islice(_lookup_rows(name, text), MOST_ROWS + 1)))
+    if len(read.rows) > MOST_ROWS:
+        raise reader.error(f"has more than {MOST_ROWS:,} rows; {reader.shorter}")
+    return read
+
+
+def _lookup_rows(name: str, text: str) -> Iterator[HeadroomRow]:
     lines = (line.partition("#")[0].split() for line in text.splitlines())
-    rows = (_lookup_row(name, number, cells) for number, cells in enumerate(lines, 1) if cells)
-    return ReadTable(tuple(rows))
+    return (_lookup_row(name, number, cells) for number, cells in enumerate(lines, 1) if cells)
 
 
 def _lookup_row(file: str, line: int, cells: list[str]) -> HeadroomRow:
@@ -154,11 +168,14 @@ def _profiles(file: str, text: str, content: Any) -> ReadTable:
             f"{file}:1: there is no BUFFER_PROFILE; expected an object with profiles such as "
             "pg_lossless_100000_300m_profile"
         )
+    lines = _lines_of_keys(text)
     rows, others = [], []
     for name, profile in profiles.items():
-        line = _line_of(text, name)
+        line, quote = lines[name], quoted(name)
         if not isinstance(profile, dict):
-            raise HeadroomTableError(f"{file}:{line}: {name} is not an object; expected size, xoff")
+            raise HeadroomTableError(
+                f"{file}:{line}: {quote} is not an object; expected size, xoff"
+            )
         named = _PROFILE.fullmatch(name)
         if not named:
             others.append(name)
@@ -166,12 +183,11 @@ def _profiles(file: str, text: str, content: Any) -> ReadTable:
         given = {key: str(profile.get(key, "missing")) for key in ("size", "xon", "xoff")}
         given["speed"], given["cable"] = named["speed"], named["cable"]
         offset = profile.get("xon_offset")
-        stated = (
-            None if offset is None else _whole(f"{file}:{line}: {name}", "xon_offset", str(offset))
-        )
+        place = f"{file}:{line}: {quote}"
+        stated = None if offset is None else _whole(place, "xon_offset", str(offset))
         rows.append(
             replace(
-                _row(file, line, given, name),
+                _row(file, line, given, quote),
                 xon_offset_bytes=stated,
                 has_static_threshold="static_th" in profile,
                 variant=named["variant"] or "",
@@ -180,8 +196,16 @@ def _profiles(file: str, text: str, content: Any) -> ReadTable:
     return ReadTable(tuple(rows), tuple(others))
 
 
-def _line_of(text: str, name: str) -> int:
-    """The line on which a profile stands in JSON: BUFFER_PG names the profiles too."""
-    start = max(text.find('"BUFFER_PROFILE"'), 0)
-    found = re.compile(rf"{re.escape(json.dumps(name))}\s*:").search(text, start)
-    return text.count("\n", 0, found.start() if found else start) + 1
+def _lines_of_keys(text: str) -> dict[str, int]:
+    """The line of each key of JSON from BUFFER_PROFILE on, where it stands first."""
+    lines: dict[str, int] = {}
+    line, begin = 1, 0
+    # Strings that are no keys are passed over whole: they may contain what looks like a key.
+    for string in _STRING.finditer(text):
+        if not string[2]:
+            continue
+        line, begin = line + text.count("\n", begin, string.start()), string.start()
+        name = json.loads(string[1])
+        if lines or name == "BUFFER_PROFILE":
+            lines.setdefault(name, line)
+    return lines

@@ -1,26 +1,14 @@
 """JSON from files, and JSON that is readable and that a terminal shows as it is."""
 
 import json
-import re
 from functools import lru_cache
 from typing import Any
 
+from tailroom.quoting import CONTROLS
 from tailroom.scenario.named_values import NamedValues
 
-CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
-"""Control characters except tab and line feed, and those that reverse the direction of text."""
-
-
-def shown(text: str) -> str:
-    r"""Returns a text with control characters written as in Python, such as \x1b.
-
-    A title, a name or an exception may come from somebody else's file. A terminal would obey its
-    escape sequences: change colours, the title of the window, or what is on the screen.
-
-    Args:
-        text: The text.
-    """
-    return CONTROLS.sub(lambda match: ascii(match[0])[1:-1], text)
+MOST_VALUES = 10_000_000
+"""Values of JSON; a summary of the longest scenario has fewer."""
 
 
 def json_text(content: object) -> str:
@@ -43,8 +31,10 @@ def read_json(text: str) -> Any:
         text: The content of the file.
 
     Raises:
-        ValueError: The text is no JSON, or nested too deeply.
+        ValueError: The text is no JSON, nested too deeply, or has too many values.
     """
+    if text.count(",") > MOST_VALUES:
+        raise ValueError(f"it has more than {MOST_VALUES:,} values")
     try:
         return json.loads(text, object_pairs_hook=NamedValues)
     except RecursionError:

@@ -2,6 +2,7 @@
 
 import copy
 import dataclasses
+import errno
 import hashlib
 import re
 import sys
@@ -18,6 +19,7 @@ import tomli_w
 from tailroom import _engine
 from tailroom.arguments import SEED, check_mapping, check_unicode, named
 from tailroom.errors import ScenarioError
+from tailroom.given_files import read_bytes
 from tailroom.scenario import types
 from tailroom.scenario.classes_by_name import with_names_of_classes
 from tailroom.scenario.control_arguments import controls_by_group
@@ -35,6 +37,10 @@ STANDARD_INPUT = "-"
 """Path that stands for standard input."""
 LARGEST_SCENARIO_BYTES = 4 << 20
 """Largest size of a scenario file."""
+TOO_LARGE = (
+    "the scenario is larger than 4 MiB; "
+    "move long schedules into a separate file and name that file in the scenario"
+)
 WHOLE = ""
 """Key that stands for the whole scenario."""
 
@@ -556,12 +562,13 @@ def _sha256(content: bytes) -> str:
 
 def _read(path: Path) -> str:
     try:
-        with path.open("rb") as file:
-            content = file.read(LARGEST_SCENARIO_BYTES + 1)
+        content = read_bytes(path, LARGEST_SCENARIO_BYTES)
     except UnicodeEncodeError:
         check_unicode(str(path), str(path))
         raise
     except OSError as error:
+        if error.errno == errno.EFBIG:
+            raise ScenarioError(f"{path}: {TOO_LARGE}") from None
         reason = error.strerror or str(error)
         meant = did_you_mean(str(path), files=True) if isinstance(error, FileNotFoundError) else ""
         raise ScenarioError(
@@ -573,16 +580,18 @@ def _read(path: Path) -> str:
 
 @lru_cache(maxsize=1)
 def _read_standard_input(stream: TextIO) -> str:
-    """Reads the scenario from standard input, once: a command may need its text several times."""
-    return _decoded(stream.buffer.read(LARGEST_SCENARIO_BYTES + 1), "stdin")
+    """Reads the scenario from standard input, once: a command may need its text several times.
+
+    Raises:
+        ScenarioError: It is too large, or is not UTF-8.
+    """
+    content = stream.buffer.read(LARGEST_SCENARIO_BYTES + 1)
+    if len(content) > LARGEST_SCENARIO_BYTES:
+        raise ScenarioError(f"stdin: {TOO_LARGE}")
+    return _decoded(content, "stdin")
 
 
 def _decoded(content: bytes, place: str) -> str:
-    if len(content) > LARGEST_SCENARIO_BYTES:
-        raise ScenarioError(
-            f"{place}: the scenario is larger than 4 MiB; "
-            "move long schedules into a separate file and name that file in the scenario"
-        )
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

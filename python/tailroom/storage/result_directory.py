@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tailroom.errors import ArgumentError
+from tailroom.given_files import read_bytes
 from tailroom.scenario.custom_controls import portable_file
 from tailroom.scenario.json_text import json_text, read_json
 from tailroom.scenario.scenario import own_controls, replace_files
@@ -24,9 +25,13 @@ if TYPE_CHECKING:
 
 SCENARIO = "scenario.toml"
 SUMMARY = "summary.json"
+KEYS = {"links", "flows", "groups", "warnings"}
+"""Some of the keys of every summary."""
 ACTIONS = "actions.json"
 TIMING = "timing.json"
 """How long the run took; every other file is the same for equal runs."""
+MOST_TEXT_BYTES = 200_000_000
+"""Length of a text in such a directory."""
 TABLES = tuple(sorted(table.name for table in fields(ResultTables)))
 """Names of the tables; each table is a file `NAME.parquet`."""
 
@@ -90,8 +95,8 @@ def load(directory: str | PathLike[str]) -> Result:
     """
     path = Path(directory)
     try:
-        scenario = (path / SCENARIO).read_text(encoding="utf-8")
-        summary = read_json((path / SUMMARY).read_text(encoding="utf-8"))
+        scenario = _text(path / SCENARIO)
+        summary = _read_summary(path / SUMMARY)
         actions = _read_actions(path / ACTIONS)
         timing = _read_if_there(path / TIMING)
         tables = {name: _read_table(path / f"{name}.parquet") for name in TABLES}
@@ -105,13 +110,24 @@ def load(directory: str | PathLike[str]) -> Result:
     return Result(summary=summary, scenario=scenario, actions=actions, timing=timing, **tables)
 
 
+def _read_summary(path: Path) -> Any:
+    summary = read_json(_text(path))
+    if not (isinstance(summary, dict) and summary.keys() >= KEYS):
+        raise ValueError(f"{SUMMARY} is no summary of a run")
+    return summary
+
+
 def _read_actions(path: Path) -> ActionLog | None:
     actions = _read_if_there(path)
     return None if actions is None else ActionLog.from_dict(actions)
 
 
 def _read_if_there(path: Path) -> Any:
-    return read_json(path.read_text(encoding="utf-8")) if path.exists() else None
+    return read_json(_text(path)) if path.exists() else None
+
+
+def _text(path: Path) -> str:
+    return read_bytes(path, MOST_TEXT_BYTES).decode()
 
 
 def _read_table(path: Path) -> pa.Table | None:

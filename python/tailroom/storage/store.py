@@ -15,6 +15,7 @@ incomplete, and its name is the digest of its content, so no damaged file is rea
 Names that come from a file of the store are checked before they become part of a path.
 """
 
+import errno
 import json
 import os
 import shutil
@@ -26,6 +27,7 @@ from os import PathLike
 from pathlib import Path
 
 from tailroom.errors import NotWrittenError, StoreError
+from tailroom.given_files import read_bytes
 from tailroom.scenario.json_text import read_json
 from tailroom.staging import is_leftover
 from tailroom.storage.file_lock import locked
@@ -36,6 +38,10 @@ from tailroom.storage.whole_file import PARTIAL, write_whole
 FORMAT = 2
 MARKER = "tailroom-store.json"
 LOCK = ".lock"
+MOST_MARKER_BYTES = 1_000_000
+"""Length of the marker."""
+MOST_RECORD_BYTES = 200_000_000
+"""Length of the record of a sweep."""
 ABANDONED_AFTER_S = 3600.0
 """Age after which an unfinished file of another machine counts as left by a killed process."""
 
@@ -125,7 +131,7 @@ class Store(RunDirectory):
         try:
             with locked(self.directory / LOCK):
                 with suppress(OSError, ValueError):
-                    sweep = sweep.extended_by(SweepRecord.from_bytes(path.read_bytes(), sweep.id))
+                    sweep = sweep.extended_by(_record(path))
                 write_whole(path, sweep.to_bytes())
         except NotWrittenError:
             raise
@@ -138,9 +144,10 @@ class Store(RunDirectory):
         records = []
         for path in sorted((self.directory / "sweeps").glob("*.json")):
             try:
-                records.append(SweepRecord.from_bytes(path.read_bytes(), path.stem))
+                records.append(_record(path))
             except OSError as error:
-                self.note_damage(path, f"cannot be read: {error.strerror}; give yourself access")
+                remedy = "remove it" if error.errno == errno.EFBIG else "give yourself access"
+                self.note_damage(path, f"cannot be read: {error.strerror}; {remedy}")
             except ValueError as error:
                 self.note_damage(path, f"{error}; remove it, and give the sweep's command again")
         return records
@@ -163,6 +170,10 @@ class Store(RunDirectory):
                     path.unlink(missing_ok=True)
             except OSError:
                 continue  # another process removed the file, or owns it; the file does no harm
+
+
+def _record(path: Path) -> SweepRecord:
+    return SweepRecord.from_bytes(read_bytes(path, MOST_RECORD_BYTES), path.stem)
 
 
 def _check_name(name: str) -> None:
@@ -191,7 +202,7 @@ def _remove(place: str, process: int) -> None:
 def _check(directory: Path) -> None:
     marker = directory / MARKER
     try:
-        content = read_json(marker.read_text(encoding="utf-8"))
+        content = read_json(read_bytes(marker, MOST_MARKER_BYTES).decode())
         version = content["format"]
         if type(version) is not int or version < 1:
             raise ValueError(version)

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from tailroom.field_docs import with_field_docs
+from tailroom.quoting import quoted
 from tailroom.scenario.json_text import read_json
 
 DIGEST = "digest"
@@ -126,11 +127,14 @@ def _check(values: Mapping[str, Any], name: str) -> None:
     """
     known = [of_record.name for of_record in fields(SweepRecord)]
     for key in values:
-        _expect(key in known, f"has the unknown key {_shown(key)}")
+        _expect(key in known, f"has the unknown key {quoted(ascii(key))}")
     for key in known:
         _expect(key in values or key in ("points", "units", "until"), f"lacks the key {key}")
     _expect(_is_unicode(values), "has text that is not Unicode")
-    _expect(values["id"] == name, f"has the id {_shown(values['id'])}, which is not its file name")
+    _expect(
+        values["id"] == name,
+        f"has the id {quoted(ascii(values['id']))}, which is not its file name",
+    )
     for key in ("title", "scenario"):
         _expect(isinstance(values[key], str), f"{key} is not text")
     axes = values["axes"]
@@ -159,7 +163,9 @@ def _check_point(place: str, point: object, axes: Mapping[str, object]) -> None:
     settings, runs = point.get("settings"), point.get("runs")
     _expect(isinstance(settings, dict), f"{place}: settings is not a table")
     lacking = [key for key in axes if key not in point["settings"]]
-    _expect(not lacking, f"{place}: settings lacks {', '.join(map(_shown, lacking))}")
+    _expect(
+        not lacking, f"{place}: settings lacks {', '.join(quoted(ascii(key)) for key in lacking)}"
+    )
     _expect(_are_keys(runs), f"{place}: runs is not a list of keys of runs")
     _expect(
         _are_keys(point.get("shifted_runs", [])),
@@ -188,12 +194,6 @@ def _is_unicode(value: object) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _shown(value: object) -> str:
-    """Returns a value for a message, without control characters and shortened."""
-    text = ascii(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _expect(holds: bool, problem: str) -> None:

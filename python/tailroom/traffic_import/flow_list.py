@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tailroom.errors import FlowListError
-from tailroom.given_files import quoted
+from tailroom.quoting import quoted
 from tailroom.staging import remove, staging_place
 
 PARQUET = ".parquet"

@@ -10,6 +10,7 @@ from typing import Any
 
 from tailroom.errors import VectorFileError
 from tailroom.given_files import FileReader
+from tailroom.quoting import quoted
 from tailroom.vectors.judge import Results
 from tailroom.vectors.scripts import Occurrence
 from tailroom.vectors.vector import FORMAT, Band, Expectation
@@ -62,9 +63,12 @@ class _Node:
             if allowed is not None and key not in (*needed, *allowed):
                 names = ", ".join(f"`{name}`" for name in (*needed, *allowed))
                 raise VectorFileError(
-                    f"{self.place}: `{key}` is not a key here; leave it out, or write {names}"
+                    f"{self.place}: `{quoted(key)}` is not a key here; "
+                    f"leave it out, or write {names}"
                 )
-        return {key: _Node(value, f"{self.place}, {key}") for key, value in self.value.items()}
+        return {
+            key: _Node(value, f"{self.place}, {quoted(key)}") for key, value in self.value.items()
+        }
 
     def array(self, length: int | None = None) -> Iterator["_Node"]:
         """The members of an array, one at a time: there may be millions of samples."""

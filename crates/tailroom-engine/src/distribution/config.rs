@@ -7,6 +7,7 @@ use super::{Distribution, Empirical, list_file};
 use crate::derives::{Deserialize, JsonSchema, Serialize};
 use crate::parameters::BadParameter;
 use crate::quantity::{Kind, Quantity, SizeKind};
+use crate::quoting::quoted;
 
 /// The text of each file that a scenario names for a distribution or a list of flows, by its path.
 pub type FileTexts = BTreeMap<String, String>;
@@ -194,7 +195,8 @@ impl<K: Kind> DistributionConfig<Quantity<K>> {
                 let read = list_file::read::<K>(text, unit).map_err(|reason| {
                     let remedy = "write a value and the probability of this or a smaller one a \
                                   line, as in `1500 B, 0.75`, ascending to 1, or to 100 in per cent";
-                    BadParameter::new(format!("{key}.file"), format!("\"{file}\" {reason}"), remedy)
+                    let problem = format!("\"{}\" {reason}", quoted(file));
+                    BadParameter::new(format!("{key}.file"), problem, remedy)
                 })?;
                 Distribution::Empirical(read)
             }

@@ -4,6 +4,8 @@ mod range;
 
 use std::fmt::{self, Display};
 
+use crate::quoting::quoted;
+
 pub use range::{Range, Ranges, check_field, check_length};
 /// Derives [`trait@Ranges`].
 pub use tailroom_derive::Ranges;
@@ -46,20 +48,10 @@ impl Display for BadParameter {
     }
 }
 
-/// What was written, for a message: of a long text only the beginning.
-pub(crate) fn short(shown: impl Display) -> String {
-    let text = shown.to_string();
-    if text.char_indices().nth(60).is_none() {
-        return text;
-    }
-    let begin: String = text.chars().take(20).collect();
-    format!("{begin}... ({} characters)", text.chars().count())
-}
-
 /// A number as it was `shown`, or with an exponent in place of dozens of digits.
 pub(crate) fn short_number(value: f64, shown: impl Display) -> String {
     let text = shown.to_string();
-    if text.len() > 60 && value.is_finite() { format!("{value:e}") } else { short(text) }
+    if text.len() > 60 && value.is_finite() { format!("{value:e}") } else { quoted(text) }
 }
 
 /// Refuses the value of the parameter `key` unless `is_allowed`; `allowed` describes the allowed
@@ -76,7 +68,7 @@ pub fn check(
     if is_allowed {
         return Ok(());
     }
-    let problem = format!("{} is out of range", short(value));
+    let problem = format!("{} is out of range", quoted(value));
     Err(BadParameter::new(key, problem, format!("write {allowed}")))
 }
 
@@ -91,6 +83,7 @@ mod tests {
         assert_eq!((bad.key.as_str(), bad.problem.as_str()), ("gain", "NaN is out of range"));
         assert_eq!(bad.remedy, "write at most 1");
         let long = check("gain", 1e308, false, "at most 1").expect_err("it is refused");
-        assert_eq!(long.problem, "10000000000000000000... (309 characters) is out of range");
+        let digits = "0".repeat(49);
+        assert_eq!(long.problem, format!("1{digits}... (309 characters) is out of range"));
     }
 }

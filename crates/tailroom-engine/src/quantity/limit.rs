@@ -4,7 +4,8 @@ use std::fmt;
 
 use super::decimal::Decimal;
 use super::{BadQuantity, Dimension, Unit, split};
-use crate::parameters::{BadParameter, Ranges, check, short};
+use crate::parameters::{BadParameter, Ranges, check};
+use crate::quoting::quoted;
 use crate::units::{Rate, Time};
 
 /// An amount of data in a buffer, in packets, bytes, time at the link's rate, or bandwidth-delay
@@ -167,7 +168,7 @@ impl QueueLimit {
         let (number, unit) = split(text, &units(), EXAMPLES[0], false)?;
         if number.is_zero() {
             return Err(BadQuantity {
-                problem: format!("\"{text}\" is zero, so that no packet could wait"),
+                problem: format!("\"{}\" is zero, so that no packet could wait", quoted(text)),
                 remedy: "write at least \"1 packet\" (the packet in transmission does not count)"
                     .into(),
             });
@@ -225,11 +226,11 @@ fn packets(text: &str, number: Decimal) -> Result<u64, BadQuantity> {
     match count {
         Some(count) if count.is_exact => Ok(count.floor as u64),
         Some(_) => Err(BadQuantity {
-            problem: format!("\"{}\" is not a whole number of packets", short(text)),
+            problem: format!("\"{}\" is not a whole number of packets", quoted(text)),
             remedy: format!("write whole packets, as in \"{}\"", EXAMPLES[0]),
         }),
         None => Err(BadQuantity {
-            problem: format!("\"{}\" is too large", short(text)),
+            problem: format!("\"{}\" is too large", quoted(text)),
             remedy: format!("write at most \"{MAX_PACKETS} packets\""),
         }),
     }

@@ -14,7 +14,8 @@ pub(crate) mod decimal;
 use std::fmt;
 use std::marker::PhantomData;
 
-use crate::parameters::{BadParameter, Ranges, check, short};
+use crate::parameters::{BadParameter, Ranges, check};
+use crate::quoting::quoted;
 use crate::spelling;
 use crate::units::{Rate, Time};
 use decimal::Decimal;
@@ -150,7 +151,7 @@ impl Dimension {
     ) -> Result<u64, BadQuantity> {
         let base = self.units[0].0;
         let bad = |problem: String, remedy: String| BadQuantity {
-            problem: format!("\"{}\" {problem}", short(text)),
+            problem: format!("\"{}\" {problem}", quoted(text)),
             remedy,
         };
         let too_large = || {
@@ -227,7 +228,7 @@ pub(crate) fn split<'a>(
 ) -> Result<(Decimal, Unit), BadQuantity> {
     if text.trim().strip_prefix('-').is_some_and(|rest| Decimal::read(rest).is_some()) {
         let allowed = if allows_zero { "0 or more" } else { "more than 0" };
-        let problem = format!("\"{}\" is negative", short(text));
+        let problem = format!("\"{}\" is negative", quoted(text));
         return Err(BadQuantity {
             problem,
             remedy: format!("write {allowed}, as in \"{example}\""),
@@ -238,11 +239,11 @@ pub(crate) fn split<'a>(
     let bad = |problem: String| BadQuantity { problem, remedy: accepted() };
     let (number, unit): (_, &'a str) = match Decimal::read(text.trim()) {
         Some(Ok((number, rest))) => (number, rest.trim_start()),
-        Some(Err(problem)) => return Err(bad(format!("\"{}\" {problem}", short(text)))),
-        None => return Err(bad(format!("\"{}\" is not a number with a unit", short(text)))),
+        Some(Err(problem)) => return Err(bad(format!("\"{}\" {problem}", quoted(text)))),
+        None => return Err(bad(format!("\"{}\" is not a number with a unit", quoted(text)))),
     };
     if unit.is_empty() {
-        return Err(bad(format!("\"{}\" has no unit", short(text))));
+        return Err(bad(format!("\"{}\" has no unit", quoted(text))));
     }
     let is_meant =
         |name: &str| name == unit || (is_case_insensitive(name) && name.eq_ignore_ascii_case(unit));
@@ -265,7 +266,7 @@ pub(crate) fn split<'a>(
         let name = *spelling::known(unit, &names).first()?;
         Some(format!("did you mean \"{number} {name}\"?"))
     });
-    let problem = format!("\"{unit}\" is not a known unit");
+    let problem = format!("\"{}\" is not a known unit", quoted(unit));
     Err(BadQuantity { problem, remedy: remedy.unwrap_or_else(accepted) })
 }
 

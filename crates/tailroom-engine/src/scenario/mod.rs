@@ -29,6 +29,7 @@ use crate::congestion::custom::FindControl;
 use crate::distribution::config::FileTexts;
 use crate::network::Network;
 use crate::queue::custom::FindDiscipline;
+use crate::quoting::quoted;
 use crate::traffic::custom::FindSource;
 use format::components;
 use format::file::ScenarioFile;
@@ -178,7 +179,7 @@ fn load_trace(path: &str, key: &Path, files: &BoundedFiles<'_>) -> Result<Trace,
     let text = files.load(path, key)?;
     Trace::read(&text).map_err(|reason| {
         let remedy = "write one timestamp in milliseconds a line, in order, as Mahimahi does";
-        Fault::new(key, format!("\"{path}\" {reason}"), remedy)
+        Fault::new(key, format!("\"{}\" {reason}", quoted(path)), remedy)
     })
 }
 

@@ -4,6 +4,7 @@ use super::context::{Group, GroupContext};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::quantity::{Duration, PositiveDuration};
+use crate::quoting::quoted;
 use crate::random::{Stream, exponential};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 
@@ -95,7 +96,7 @@ impl ArrivalsConfig {
             return Ok(rate.unwrap_or(no_rate));
         }
         let names: Vec<&str> = context.links.iter().map(|(name, _)| *name).collect();
-        let problem = format!("the path does not pass \"{wanted}\"");
+        let problem = format!("the path does not pass \"{}\"", quoted(wanted));
         let remedy = format!("use a link of the path: {}", names.join(", "));
         Err(BadParameter::new("load_of", problem, remedy))
     }

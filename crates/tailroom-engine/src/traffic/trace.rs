@@ -11,6 +11,7 @@ use super::{FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, s
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::parameters::BadParameter;
+use crate::quoting::quoted;
 use crate::units::Time;
 
 /// Parameters of the flows of a list.
@@ -37,7 +38,7 @@ impl Parameters for TraceParams {
         let file = &self.file;
         let text = context.files.get(file).map_or("", String::as_str);
         let flows = read_list(text).map_err(|(problem, remedy)| {
-            BadParameter::new("file", format!("\"{file}\" {problem}"), remedy)
+            BadParameter::new("file", format!("\"{}\" {problem}", quoted(file)), remedy)
         })?;
         let (start, stop) = (context.flows.start, context.flows.stop);
         let shifted = flows.into_iter().map(|flow| TraceFlow { start: flow.start + start, ..flow });

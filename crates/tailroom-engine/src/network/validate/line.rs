@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use crate::link::LinkSpec;
 use crate::parameters::BadParameter;
+use crate::quoting::quoted;
 
 /// Refuses links of one line that differ in what the line decides: rate, changes of rate, and delay.
 pub(super) fn check_lines(links: &[LinkSpec]) -> Result<(), (usize, BadParameter)> {
@@ -20,7 +21,8 @@ pub(super) fn check_lines(links: &[LinkSpec]) -> Result<(), (usize, BadParameter
         if let Some((key, _)) = differences.iter().find(|(_, differs)| *differs) {
             let problem = format!(
                 "differs from that of \"{}\", with which the link shares the line \"{}\"",
-                first.name, line.name
+                first.name,
+                quoted(&line.name)
             );
             let remedy = "write the same for both, or let them have lines of their own";
             return Err((index, BadParameter::new(*key, problem, remedy)));

@@ -7,6 +7,7 @@ use toml::Table;
 use crate::congestion::CongestionConfig;
 use crate::congestion::custom::{CustomParams, FindControl, NotFound};
 use crate::kind_or_name::alternatives::{alternatives, kind_of};
+use crate::quoting::quoted;
 use crate::scenario::format::file::ScenarioFile;
 use crate::scenario::format::flows::ControlConfig;
 use crate::scenario::format::schema::schema;
@@ -82,7 +83,7 @@ pub(super) fn not_found(
             let kinds = kinds();
             let names: Vec<&str> = kinds.iter().chain(&known).map(String::as_str).collect();
             let remedy = suggestion_of_kinds(name, &names, Some(what));
-            Fault::new(at, format!("there is no {what} \"{name}\""), remedy)
+            Fault::new(at, format!("there is no {what} \"{}\"", quoted(name)), remedy)
         }
     }
 }

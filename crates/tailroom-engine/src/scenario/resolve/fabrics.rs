@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use super::switch_memory::{Ports, SwitchMemory};
 use crate::fabric::{Fabric, OUTSIDE};
 use crate::link::line::LineSpec;
+use crate::quoting::quoted;
 use crate::scenario::format::fabrics::{HostsConfig, PortsConfig};
 use crate::scenario::format::file::{LinkConfig, ScenarioFile};
 use crate::scenario::format::pools::IngressConfig;
@@ -257,12 +258,13 @@ impl Fabrics {
     }
 
     fn no_such_fabric(&self, name: &str, at: &Path) -> Fault {
+        let quote = quoted(name);
         let remedy = if self.by_name.is_empty() {
-            format!("add a table [switches.{name}] or [fabrics.{name}]")
+            format!("add a table [switches.{quote}] or [fabrics.{quote}]")
         } else {
             suggestion(name, self.by_name.keys().map(String::as_str))
         };
-        Fault::new(at, format!("there is no switch or fabric \"{name}\""), remedy)
+        Fault::new(at, format!("there is no switch or fabric \"{quote}\""), remedy)
     }
 }
 
@@ -279,7 +281,7 @@ fn lonely_line(tables: &[Ports<'_>]) -> Option<Fault> {
     })?;
     let problem = format!(
         "no other switch or fabric of as many hosts and uplinks has line \"{}\"",
-        line.name
+        quoted(&line.name)
     );
     let remedy = "give it to the table of another class of the same ports, or remove it";
     Some(Fault::new(&ports.at.key("line").key("name"), problem, remedy))
@@ -314,7 +316,7 @@ fn nodes(name: &str, fabric: Fabric, node: Option<&str>, at: &Path) -> Result<Ve
         format!("{name}.leaf0 to {name}.leaf{}", fabric.leaves - 1)
     };
     let remedy = format!("use {name} for all its hosts, {name}.h0 to {name}.h{most}, or {others}");
-    Err(Fault::new(at, format!("there is no \"{name}.{node}\""), remedy))
+    Err(Fault::new(at, format!("there is no \"{}\"", quoted(format!("{name}.{node}"))), remedy))
 }
 
 /// The link at this place, before the pools and the traffic are known.

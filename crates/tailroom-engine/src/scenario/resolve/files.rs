@@ -4,6 +4,7 @@ use std::cell::Cell;
 
 use crate::distribution::config::FileTexts;
 use crate::quantity::Size;
+use crate::quoting::quoted;
 use crate::scenario::FileLoader;
 use crate::scenario::text::error::{Fault, Path};
 
@@ -26,15 +27,15 @@ impl<'a> BoundedFiles<'a> {
     /// The text of the file that `key` names.
     pub(in crate::scenario) fn load(&self, path: &str, key: &Path) -> Result<String, Fault> {
         let loaded = self.files.load(path, self.left_bytes.get()).map_err(|reason| {
-            let problem = format!("cannot read \"{path}\": {reason}");
+            let problem = format!("cannot read \"{}\": {reason}", quoted(path));
             let readable = "give a readable file, relative to the scenario file";
             let remedy = place_of_trace(path).map(|place| format!("{readable}; {place} has it"));
             Fault::new(key, problem, remedy.unwrap_or_else(|| readable.to_owned()))
         })?;
         let text = loaded.ok_or_else(|| {
             let problem = format!(
-                "\"{path}\" is too large: all files together may take an eighth of memory_limit \
-                 ({})",
+                "\"{}\" is too large: all files together may take an eighth of memory_limit ({})",
+                quoted(path),
                 self.memory_limit
             );
             Fault::new(key, problem, "raise memory_limit, or give a shorter file")

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use crate::network::Network;
+use crate::quoting::quoted;
 use crate::scenario::text::error::{Fault, Path, suggestion};
 
 /// Refuses a line that no other link shares: its name is probably misspelled.
@@ -13,7 +14,7 @@ pub(super) fn check_lines(network: &Network) -> Result<(), Fault> {
     for (link, line) in lines() {
         if links_of.get(line.name.as_str()) == Some(&1) {
             let at = Path::of(&["links", &link.name, "line", "name"]);
-            let problem = format!("no other link shares the line \"{}\"", line.name);
+            let problem = format!("no other link shares the line \"{}\"", quoted(&line.name));
             let others = lines().filter(|(_, its)| its.name != line.name);
             let names: Vec<&str> = others.map(|(_, its)| its.name.as_str()).collect();
             let remedy = if names.is_empty() {

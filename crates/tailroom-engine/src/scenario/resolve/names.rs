@@ -5,6 +5,7 @@
 
 use toml::{Table, Value};
 
+use crate::quoting::quoted;
 use crate::scenario::text::error::{Fault, Path, Step, suggestion};
 
 /// Returns the faults of the paths in `table`; `faults` are those that the schema has found.
@@ -35,9 +36,9 @@ pub(in crate::scenario) fn no_such_link<'a>(
     at: &Path,
 ) -> Fault {
     let remedy = if known.len() == 0 {
-        format!("add a table [links.{name}]")
+        format!("add a table [links.{}]", quoted(name))
     } else {
         suggestion(name, known)
     };
-    Fault::new(at, format!("there is no link \"{name}\""), remedy)
+    Fault::new(at, format!("there is no link \"{}\"", quoted(name)), remedy)
 }

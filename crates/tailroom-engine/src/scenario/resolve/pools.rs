@@ -9,6 +9,7 @@ use crate::network::validate::pool::check_room;
 use crate::pool::{PoolMember, PoolSpec};
 use crate::quantity::Size;
 use crate::quantity::limit::QueueLimit;
+use crate::quoting::quoted;
 use crate::scenario::format::file::{LinkConfig, ScenarioFile};
 use crate::scenario::format::pools::ThresholdConfig;
 use crate::scenario::text::error::{Fault, Path, bad_parameter, suggestion};
@@ -128,11 +129,11 @@ fn index_of<T>(
 ) -> Result<usize, Fault> {
     pools.get_index_of(name).ok_or_else(|| {
         let remedy = if pools.is_empty() {
-            format!("add a table [{table}.{name}]")
+            format!("add a table [{table}.{}]", quoted(name))
         } else {
             suggestion(name, pools.keys().map(String::as_str))
         };
-        Fault::new(&at.key("pool"), format!("there is no pool \"{name}\""), remedy)
+        Fault::new(&at.key("pool"), format!("there is no pool \"{}\"", quoted(name)), remedy)
     })
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use crate::quoting::quoted;
 use crate::scenario::format::fabrics::PortsConfig;
 use crate::scenario::format::pools::PoolConfig;
 use crate::scenario::text::error::{Fault, Path, suggestion};
@@ -91,7 +92,7 @@ fn owner<'a>(ports: Ports<'a>, all: &[Ports<'a>]) -> Result<Option<Ports<'a>>, F
     let at = ports.at.key("memory_of");
     let others = || all.iter().filter(|other| other.name != ports.name);
     let Some(owner) = others().find(|other| other.name == named) else {
-        let problem = format!("there is no other switch or fabric \"{named}\"");
+        let problem = format!("there is no other switch or fabric \"{}\"", quoted(named));
         return Err(Fault::new(&at, problem, suggestion(named, others().map(|other| other.name))));
     };
     if owner.shape != ports.shape {

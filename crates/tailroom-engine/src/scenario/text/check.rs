@@ -10,10 +10,13 @@ use toml::{Table, Value};
 use super::error::{Fault, MOST_FAULTS, Path, few, nearest, suggestion, suggestion_of_kinds};
 use crate::kind_or_name;
 use crate::kind_or_name::alternatives::{alternatives, follow, kind_of};
-use crate::parameters::{Range, short, short_number};
+use crate::parameters::{Range, short_number};
 use crate::quantity;
+use crate::quoting::quoted;
 use crate::spelling;
 
+/// Largest number of characters of a name: messages, tables and pictures repeat names whole.
+const LONGEST_NAME: usize = 80;
 /// Largest number of characters of a text, such as the title: programs in Python read a scenario
 /// several times, and need a second for a text of a megabyte.
 const LONGEST_TEXT: usize = 10_000;
@@ -56,7 +59,8 @@ impl<'a> Checker<'a> {
         if self.has_enough() {
             return;
         }
-        if let Some(fault) = too_long(value, path) {
+        let text = value.as_str().unwrap_or_default();
+        if let Some(fault) = longer_than(LONGEST_TEXT, text, "text", path) {
             return self.faults.push(fault);
         }
         let target = follow(self.root, schema);
@@ -135,6 +139,10 @@ impl<'a> Checker<'a> {
             }
         }
         for (key, value) in table.iter().filter(|(key, _)| !is_unknown(key)) {
+            if let Some(fault) = longer_than(LONGEST_NAME, key, "name", &path.key(key)) {
+                self.faults.push(fault);
+                continue;
+            }
             self.value(property(key).unwrap_or(others), value, &path.key(key));
         }
     }
@@ -240,7 +248,7 @@ impl<'a> Checker<'a> {
         if alternatives(chosen).is_none() && !value.is_table() && !names.is_empty() {
             for fault in &mut self.faults[before..] {
                 fault.remedy =
-                    format!("{}, or write {}", fault.remedy, quoted(&names).join(" or "));
+                    format!("{}, or write {}", fault.remedy, in_quotes(&names).join(" or "));
             }
         }
     }
@@ -263,7 +271,7 @@ impl<'a> Checker<'a> {
             (Some(chosen), _) => self.table(chosen, table, path),
             (None, Value::String(name)) => self.faults.push(Fault::new(
                 &path.key("kind"),
-                format!("\"{name}\" is not a kind known here"),
+                format!("\"{}\" is not a kind known here", quoted(name)),
                 suggestion_of_kinds(name, &kinds().collect::<Vec<_>>(), code_at(path)),
             )),
             (None, other) => {
@@ -275,7 +283,7 @@ impl<'a> Checker<'a> {
     /// Checks a kind that is given by its name alone: all its parameters must have defaults.
     fn check_name(&self, kinds: &'a [Json], name: &str, path: &Path) -> Result<(), Fault> {
         let Some(kind) = kinds.iter().find(|kind| kind_of(kind) == Some(name)) else {
-            let problem = format!("\"{name}\" is not a kind known here");
+            let problem = format!("\"{}\" is not a kind known here", quoted(name));
             let kinds: Vec<&str> = kinds.iter().filter_map(kind_of).collect();
             return Err(Fault::new(
                 path,
@@ -311,12 +319,11 @@ impl<'a> Checker<'a> {
     }
 }
 
-/// Whether a text is too long to be read and drawn in reasonable time, and to be quoted.
-fn too_long(value: &Value, path: &Path) -> Option<Fault> {
-    let characters = value.as_str().filter(|text| text.len() > LONGEST_TEXT)?.chars().count();
-    let problem = format!("the text has {characters} characters");
-    let remedy = format!("shorten it to {LONGEST_TEXT}");
-    (characters > LONGEST_TEXT).then(|| Fault::new(path, problem, remedy))
+/// The fault of a text or a name that is too long to be read and drawn in reasonable time.
+fn longer_than(most: usize, text: &str, what: &str, path: &Path) -> Option<Fault> {
+    let characters = if text.len() > most { text.chars().count() } else { 0 };
+    let problem = || format!("the {what} has {characters} characters");
+    (characters > most).then(|| Fault::new(path, problem(), format!("shorten it to {most}")))
 }
 
 /// The words that the alternatives of a union allow.
@@ -325,7 +332,7 @@ fn words<'a>(targets: impl Iterator<Item = &'a Json>) -> Vec<&'a str> {
     choices.filter_map(|choice| choice["const"].as_str()).collect()
 }
 
-fn quoted(words: &[&str]) -> Vec<String> {
+fn in_quotes(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| format!("\"{word}\"")).collect()
 }
 
@@ -385,7 +392,7 @@ fn check_quantity(name: &str, schema: &Json, value: &Value, path: &Path) -> Resu
         }
         Value::Integer(_) | Value::Float(_) => Err(Fault::new(
             path,
-            format!("is the bare number {}, without a unit", short(value)),
+            format!("is the bare number {}, without a unit", quoted(value)),
             format!("write {}", expected()),
         )),
         other => Err(mismatch(other, &expected(), path)),
@@ -397,10 +404,10 @@ fn check_choice(options: &[Json], value: &Value, path: &Path) -> Result<(), Faul
     match value {
         Value::String(text) if names.contains(&text.as_str()) => Ok(()),
         Value::String(text) => {
-            let problem = format!("\"{text}\" is not one of the choices");
+            let problem = format!("\"{}\" is not one of the choices", quoted(text));
             Err(Fault::new(path, problem, suggestion(text, names.into_iter())))
         }
-        other => Err(mismatch(other, &format!("one of {}", quoted(&names).join(", ")), path)),
+        other => Err(mismatch(other, &format!("one of {}", in_quotes(&names).join(", ")), path)),
     }
 }
 
@@ -460,7 +467,7 @@ fn expectation(kind: &str) -> String {
 
 fn mismatch(value: &Value, expected: &str, path: &Path) -> Fault {
     let found = match value {
-        Value::String(text) => format!("the string \"{text}\""),
+        Value::String(text) => format!("the string \"{}\"", quoted(text)),
         Value::Integer(number) => format!("the number {number}"),
         Value::Float(number) => format!("the number {number}"),
         Value::Boolean(flag) => format!("{flag}"),

@@ -9,13 +9,12 @@ use toml::{Spanned, Value};
 use super::check::bare_numbers;
 use super::error::{Fault, Path, Place, Problem, ScenarioError, Step, suggestion};
 use crate::kind_or_name;
+use crate::quoting::quoted;
 
 /// Longest scenario text; far longer than any scenario written by hand.
 const MAX_BYTES: usize = 4 << 20;
 /// Most steps of a dotted key; far more than any key of a scenario has.
 const MAX_STEPS: usize = 32;
-/// Characters of a key that a refusal quotes.
-const QUOTED: usize = 60;
 
 /// The keys that groups inherit, as (group, key).
 #[derive(Clone, Debug, Default)]
@@ -83,7 +82,7 @@ impl Document {
     pub(in crate::scenario) fn set(&mut self, key: &str, text: &str) -> Result<(), Problem> {
         let refuse = |problem: String, remedy: String| Problem {
             place: Place::Option("--set"),
-            key: key.chars().take(QUOTED).collect(),
+            key: quoted(key),
             used_by: None,
             problem,
             remedy,
@@ -109,7 +108,7 @@ impl Document {
                 let names = table.into_iter().flat_map(toml::Table::keys).map(String::as_str);
                 let remedy = self.elsewhere(name, rest);
                 let remedy = remedy.unwrap_or_else(|| suggestion(name, names));
-                return Err(refuse(format!("there is no `{kind}.{name}`"), remedy));
+                return Err(refuse(format!("there is no `{kind}.{}`", quoted(name)), remedy));
             }
         }
         let mut table = &mut self.table;
@@ -120,7 +119,7 @@ impl Document {
                 *entry = kind_or_name::table_of(parent, name).into();
             }
             table = entry.as_table_mut().ok_or_else(|| {
-                let whole = parents[..=depth].join(".");
+                let whole = quoted(parents[..=depth].join("."));
                 refuse(format!("`{whole}` is not a table"), format!("set `{whole}` as a whole"))
             })?;
         }
@@ -136,7 +135,7 @@ impl Document {
             let owner = self.table.get(kind)?.get(name)?.as_table()?;
             Some((kind, owner))
         })?;
-        let rest = rest.join(".");
+        let rest = quoted(rest.join("."));
         let holds = |value: &Value| value.as_table().is_some_and(|table| table.contains_key(&rest));
         let inner = owner.iter().find(|(_, value)| holds(value));
         let inner = inner.map_or_else(String::new, |(key, _)| format!("{key}."));
@@ -224,7 +223,7 @@ impl Document {
             Some((group, _)) => {
                 let below = fault.path.0[2..].iter().cloned();
                 let path = std::iter::once(Step::Key("defaults".into())).chain(below).collect();
-                (Path(path), Some(format!("flows.{group}")))
+                (Path(path), Some(format!("flows.{}", quoted(group))))
             }
             None => (fault.path, None),
         };
@@ -239,7 +238,7 @@ impl Document {
         } else {
             self.line(&path)
         };
-        let key = path.to_string();
+        let key = path.shown();
         Problem { place, key, used_by, problem: fault.problem, remedy: fault.remedy }
     }
 

@@ -5,6 +5,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::parameters::BadParameter;
+use crate::quoting::{quoted, shown};
 use crate::spelling;
 
 /// The origin of a problem.
@@ -71,8 +72,7 @@ impl fmt::Display for ScenarioError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (index, problem) in self.problems.iter().take(MOST_SHOWN).enumerate() {
             let line_break = if index == 0 { "" } else { "\n" };
-            // Text of the user may contain line breaks.
-            write!(formatter, "{line_break}{}", problem.to_string().replace(['\n', '\r'], " "))?;
+            write!(formatter, "{line_break}{}", shown(&problem.to_string()))?;
         }
         match self.problems.len().saturating_sub(MOST_SHOWN) {
             0 => Ok(()),
@@ -198,6 +198,15 @@ impl Path {
         }
     }
 
+    /// The path for a message.
+    pub(in crate::scenario) fn shown(&self) -> String {
+        let steps = self.0.iter().map(|step| match step {
+            Step::Key(key) => Step::Key(quoted(key)),
+            Step::Index(index) => Step::Index(*index),
+        });
+        Path(steps.collect()).to_string()
+    }
+
     pub(in crate::scenario) fn starts_with(&self, start: &Path) -> bool {
         self.0.starts_with(&start.0)
     }
@@ -237,9 +246,10 @@ pub(in crate::scenario) fn suggestion<'a>(
             names => format!("use one of {names}"),
         };
     };
+    let quote = quoted(meant);
     match spelling::remark(name, meant) {
-        Some(remark) => format!("did you mean `{meant}`? {remark}"),
-        None => format!("did you mean `{meant}`?"),
+        Some(remark) => format!("did you mean `{quote}`? {remark}"),
+        None => format!("did you mean `{quote}`?"),
     }
 }
 
@@ -247,6 +257,7 @@ pub(in crate::scenario) fn suggestion<'a>(
 pub(in crate::scenario) fn few(name: &str, candidates: &[&str]) -> String {
     let (listed, others) = spelling::few(name, candidates);
     let others = if others > 0 { format!(" and {others} more") } else { String::new() };
+    let listed: Vec<String> = listed.iter().map(quoted).collect();
     format!("{}{others}", listed.join(", "))
 }
 
@@ -260,7 +271,7 @@ pub(in crate::scenario) fn suggestion_of_kinds(
     let Some(code) = code else { return remedy };
     match name.rsplit_once('.') {
         Some((module, class)) if !module.is_empty() && !class.is_empty() => {
-            format!("for a {code} of your own write \"{module}:{class}\"")
+            format!("for a {code} of your own write \"{}\"", quoted(format!("{module}:{class}")))
         }
         _ if name.contains(':') || nearest(name, kinds.iter().copied()).is_some() => remedy,
         _ => {

@@ -1,0 +1,54 @@
+//! How a message repeats text that somebody else wrote.
+
+use std::fmt::Display;
+
+/// Characters of the longest quote.
+const LONGEST: usize = 80;
+/// Characters that a quote has of a longer text, in front of the length of the text.
+const BEGINNING: usize = 50;
+
+/// The text for a message: at most 80 characters, control characters shown as `\x1b`.
+pub fn quoted(text: impl Display) -> String {
+    let text = text.to_string();
+    let start: String = text.chars().take(LONGEST + 1).collect();
+    let quote = shown(&start);
+    if quote.chars().nth(LONGEST).is_none() {
+        return quote;
+    }
+    let beginning: String = quote.chars().take(BEGINNING).collect();
+    format!("{beginning}... ({} characters)", text.chars().count())
+}
+
+/// A text on one line, in which characters that a terminal obeys are written out: control characters, and
+/// those that reverse the direction of text.
+pub(crate) fn shown(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for letter in text.chars() {
+        let is_obeyed = letter.is_control()
+            || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        match (letter, u32::from(letter)) {
+            ('\n' | '\r' | '\t', _) => shown.extend(letter.escape_default()),
+            (_, code @ ..=0xff) if is_obeyed => shown.push_str(&format!("\\x{code:02x}")),
+            (_, code) if is_obeyed => shown.push_str(&format!("\\u{code:04x}")),
+            _ => shown.push(letter),
+        }
+    }
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quote_is_short_and_on_one_line_and_shows_control_characters() {
+        assert_eq!(quoted("a\u{1b}[2J\nb\u{202e}\t\u{7}"), r"a\x1b[2J\nb\u202e\t\x07");
+        for letter in ["x", "\u{1b}", "\u{e9}", "\n"] {
+            let quote = quoted(letter.repeat(10_000));
+            assert!(quote.chars().count() <= LONGEST, "{quote}");
+            assert!(quote.ends_with("... (10000 characters)"), "{quote}");
+            let whole = letter.repeat(LONGEST / shown(letter).chars().count());
+            assert_eq!(quoted(&whole), shown(&whole));
+        }
+    }
+}

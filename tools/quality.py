@@ -1,0 +1,94 @@
+"""Writes the numbers of docs/quality.md from what programs have recorded.
+
+python tools/quality.py [--check]
+
+`python -m tests.validation.attack --record` records what was attacked, and how it ended. With
+`--check`, nothing is written, and the status is 1 if the table is out of date, or if a sentence
+outside it has a number that nothing prints or asserts.
+"""
+
+import csv
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from markdown_table import markdown_table
+
+REPOSITORY = Path(__file__).parents[1]
+PAGE = REPOSITORY / "docs" / "quality.md"
+ATTACK = REPOSITORY / "tests" / "validation" / "attack.csv"
+BEGIN, END = "<!-- tools/quality.py writes this table -->\n\n", "\n<!-- end of the table -->"
+NOT_CHECKED = ("## Questions played by newcomers", "## Dependencies and their licences")
+"""Sections whose numbers were observed, or have a program of their own."""
+ASSERTED = {"64 MB": "tests/test_memory_limit.py"}
+"""Numbers of sentences, and the test that asserts them."""
+NAMES = re.compile(r"`[^`]*`|\]\([^)]*\)|64-bit|M/M/1/K|M/D/1|ns-2|x86-64")
+"""What has digits and is no number."""
+
+
+def attack_table() -> str:
+    """What was attacked: kinds of inputs, how many, how they ended."""
+    with ATTACK.open(encoding="utf-8", newline="") as file:
+        rows = [
+            [row["part"], f"{int(row['inputs']):,}", row["endings"], row["commit"]]
+            for row in csv.DictReader(file)
+        ]
+    return markdown_table(["part", "inputs", "how they ended", "commit"], rows)
+
+
+def page(before: str) -> str:
+    """Returns the page with the table.
+
+    Args:
+        before: The page as it was.
+    """
+    head, begin, rest = before.partition(BEGIN)
+    _, end, tail = rest.partition(END)
+    if not (begin and end):
+        sys.exit(f"{PAGE}: the marks of the table are missing; add them again")
+    return f"{head}{begin}{attack_table()}{end}{tail}"
+
+
+def loose_numbers(text: str) -> Iterator[str]:
+    """Yields the lines with a number that nothing prints or asserts.
+
+    Args:
+        text: The page.
+    """
+    sections = re.split(r"^(?=## )", text, flags=re.MULTILINE)
+    checked = "".join(one for one in sections if not one.startswith(NOT_CHECKED))
+    head, _, rest = checked.partition(BEGIN)
+    for line in (head + rest.partition(END)[2]).splitlines():
+        left = NAMES.sub("", line)
+        for number in ASSERTED:
+            left = left.replace(number, "")
+        if re.search(r"\d", left):
+            yield line
+
+
+def main(arguments: list[str]) -> int:
+    """Writes the table, or compares it."""
+    before = PAGE.read_text(encoding="utf-8")
+    now = page(before)
+    if arguments != ["--check"]:
+        PAGE.write_text(now, encoding="utf-8")
+        return 0
+    if now != before:
+        print("docs/quality.md is out of date: python tools/quality.py")
+    loose = list(loose_numbers(now))
+    for line in loose:
+        print(f"docs/quality.md: a number that nothing prints: {line}")
+    lost = [number for number, test in ASSERTED.items() if not _asserts(test, number)]
+    for number in lost:
+        print(f"docs/quality.md: {number} is not in {ASSERTED[number]}")
+    return 1 if now != before or loose or lost else 0
+
+
+def _asserts(test: str, number: str) -> bool:
+    digits = number.partition(" ")[0]
+    return re.search(rf"\b{digits}\b", (REPOSITORY / test).read_text(encoding="utf-8")) is not None
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
