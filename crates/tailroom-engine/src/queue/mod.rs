@@ -11,6 +11,7 @@
 
 pub mod buffer;
 pub mod custom;
+mod drop_reason;
 pub mod emptying;
 pub mod flow_queues;
 #[cfg(test)]
