@@ -113,6 +113,7 @@ mod tournament;
 pub mod units;
 
 pub mod congestion;
+pub mod custom;
 pub mod packet;
 pub mod pool;
 pub mod probe;
