@@ -50,7 +50,7 @@
 //!
 //! * **scenario**: the module `scenario`, the JSON Schema of its keys, and controls and disciplines of the
 //!   caller that a scenario names. It implements serde's and schemars' traits for parameters.
-//! * **results**: results that serialize, their time series as JSON, and the module `model_input`.
+//! * **results**: results that serialize, their time series as JSON, and the module `port_keys`.
 //!
 //! Only signatures behind a feature have types of other crates.
 //!
@@ -66,7 +66,7 @@
 //! packets leave; its [`congestion`] control sets the window. Flows share a [`link`], whose
 //! [`queue`] discipline decides which packets its buffer accepts. The receiver answers with ACKs.
 //! The [`private_path`] of a flow is everything between two shared links. [`probe`] measures,
-//! [`results`] summarizes the measurements, and the analytic models read the `model_input` of a network.
+//! [`results`] summarizes the measurements.
 //!
 //! # Promises
 //!
@@ -114,6 +114,7 @@ mod tournament;
 pub mod units;
 
 pub mod congestion;
+pub mod custom;
 pub mod packet;
 pub mod pool;
 pub mod probe;
@@ -134,7 +135,7 @@ pub mod results;
 pub mod simulation;
 
 #[cfg(feature = "results")]
-pub mod model_input;
+pub mod port_keys;
 #[cfg(feature = "scenario")]
 pub mod scenario;
 

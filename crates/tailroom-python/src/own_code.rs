@@ -7,11 +7,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyAttributeError;
 use pyo3::prelude::*;
 use pyo3::types::PyString;
-use tailroom_engine::congestion::custom::{Arguments, ControlMaker, FindControl, NotFound};
-use tailroom_engine::queue::custom::{DisciplineMaker, FindDiscipline};
+use tailroom_engine::congestion::custom::ControlMaker;
+use tailroom_engine::custom::{Arguments, NotFound};
+use tailroom_engine::queue::custom::DisciplineMaker;
 use tailroom_engine::quoting::quoted;
-use tailroom_engine::scenario::Scenario;
-use tailroom_engine::traffic::custom::{FindSource, FlowsMaker, PacketsMaker};
+use tailroom_engine::scenario::{FindCode, Scenario};
+use tailroom_engine::traffic::custom::{FlowsMaker, PacketsMaker};
 
 use crate::error::{Failure, ScenarioError};
 use crate::{control, discipline, source};
@@ -93,11 +94,7 @@ impl PythonCode {
 
     /// Finds every control, discipline and source of the scenario that the engine does not have.
     pub(crate) fn find_all(&self, scenario: Scenario) -> Result<Scenario, Failure> {
-        let found = scenario
-            .with_controls(self)
-            .and_then(|scenario| scenario.with_disciplines(self))
-            .and_then(|scenario| scenario.with_sources(self));
-        found.map_err(|error| match self.raised.take() {
+        scenario.with_code(self).map_err(|error| match self.raised.take() {
             Some(raised) => Failure::Python(raised),
             None => error.into(),
         })
@@ -144,25 +141,21 @@ impl PythonCode {
     }
 }
 
-impl FindControl for PythonCode {
-    fn find(&self, name: &str, arguments: &Arguments) -> Result<ControlMaker, NotFound> {
-        PythonCode::find(self, self.finders.control.as_ref(), name, arguments, control::maker)
-    }
-}
-
-impl FindDiscipline for PythonCode {
-    fn find(&self, name: &str, arguments: &Arguments) -> Result<DisciplineMaker, NotFound> {
-        PythonCode::find(self, self.finders.discipline.as_ref(), name, arguments, discipline::maker)
-    }
-}
-
-impl FindSource for PythonCode {
-    fn find_packets(&self, name: &str, arguments: &Arguments) -> Result<PacketsMaker, NotFound> {
-        PythonCode::find(self, self.finders.source.as_ref(), name, arguments, source::packets_maker)
+impl FindCode for PythonCode {
+    fn control(&self, name: &str, arguments: &Arguments) -> Result<ControlMaker, NotFound> {
+        self.find(self.finders.control.as_ref(), name, arguments, control::maker)
     }
 
-    fn find_flows(&self, name: &str, arguments: &Arguments) -> Result<FlowsMaker, NotFound> {
-        PythonCode::find(self, self.finders.source.as_ref(), name, arguments, source::flows_maker)
+    fn discipline(&self, name: &str, arguments: &Arguments) -> Result<DisciplineMaker, NotFound> {
+        self.find(self.finders.discipline.as_ref(), name, arguments, discipline::maker)
+    }
+
+    fn packets(&self, name: &str, arguments: &Arguments) -> Result<PacketsMaker, NotFound> {
+        self.find(self.finders.source.as_ref(), name, arguments, source::packets_maker)
+    }
+
+    fn flows(&self, name: &str, arguments: &Arguments) -> Result<FlowsMaker, NotFound> {
+        self.find(self.finders.source.as_ref(), name, arguments, source::flows_maker)
     }
 }
 

@@ -4,11 +4,11 @@
 use pyo3::exceptions::PyValueError;
 use pyo3::import_exception;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyMapping};
-use serde_json::{Number, Value};
-use tailroom_rules::bottleneck::{Bottleneck, DynamicFlows, FlowClass, Parameters, Stream};
+use pyo3::types::PyDict;
+use serde::de::DeserializeOwned;
+use tailroom_rules::bottleneck::{Bottleneck, FlowClass};
 use tailroom_rules::devices::DEVICES;
-use tailroom_rules::port_setting::{Equivalent, PortSetting};
+use tailroom_rules::port_setting::Equivalent;
 use tailroom_rules::rule::{Assumption, NotApplicable, Requirement, Rule};
 use tailroom_rules::rules::{
     bbr_buffer, burst_cliff, dctcp_threshold, decrease_rule, loss_and_delay_bounds,
@@ -27,110 +27,18 @@ fn refusal(NotApplicable(why): NotApplicable) -> PyErr {
     NotApplicableError::new_err(why)
 }
 
-/// A field of a Python object, as the field of a Rust structure needs it.
-macro_rules! field {
-    ($object:expr, $name:literal) => {
-        $object.getattr($name)?.extract()?
-    };
+/// A link or flows of Python's `tailroom.models`, which write themselves as JSON.
+fn read<T: DeserializeOwned>(given: &Bound<'_, PyAny>) -> PyResult<T> {
+    let json: String = given.call_method0("to_json")?.extract()?;
+    serde_json::from_str(&json).map_err(|error| PyValueError::new_err(error.to_string()))
 }
 
 fn bottleneck(link: &Bound<'_, PyAny>) -> PyResult<Bottleneck> {
-    Ok(Bottleneck {
-        name: field!(link, "name"),
-        rate_bps: field!(link, "rate_bps"),
-        discipline: field!(link, "discipline"),
-        parameters: parameters(&link.getattr("parameters")?)?,
-        amounts_packets: field!(link, "amounts_packets"),
-        packet_bytes: field!(link, "packet_bytes"),
-        classes: each(link, "classes", flow_class)?,
-        streams: each(link, "streams", stream)?,
-        dynamic: each(link, "dynamic", dynamic_flows)?,
-        random_loss_fraction: field!(link, "random_loss_fraction"),
-        other_links: field!(link, "other_links"),
-        changes: field!(link, "changes"),
-        has_token_bucket: field!(link, "has_token_bucket"),
-        packet_sizes_bytes: field!(link, "packet_sizes_bytes"),
-        packets_differ: field!(link, "packets_differ"),
-        binding: field!(link, "binding"),
-        short_rtt_s: field!(link, "short_rtt_s"),
-        port: PortSetting(parameters(&link.getattr("port")?)?),
-    })
-}
-
-fn each<T>(
-    link: &Bound<'_, PyAny>,
-    name: &str,
-    of: impl Fn(&Bound<'_, PyAny>) -> PyResult<T>,
-) -> PyResult<Vec<T>> {
-    link.getattr(name)?.try_iter()?.map(|one| of(&one?)).collect()
+    read(link)
 }
 
 fn flow_class(flows: &Bound<'_, PyAny>) -> PyResult<FlowClass> {
-    Ok(FlowClass {
-        group: field!(flows, "group"),
-        count: field!(flows, "count"),
-        rtt_s: field!(flows, "rtt_s"),
-        congestion: field!(flows, "congestion"),
-        parameters: parameters(&flows.getattr("parameters")?)?,
-        packet_bytes: field!(flows, "packet_bytes"),
-        access_rate_bps: field!(flows, "access_rate_bps"),
-        max_window: field!(flows, "max_window"),
-        packets_per_ack: field!(flows, "packets_per_ack"),
-        pacing: field!(flows, "pacing"),
-        send_burst: field!(flows, "send_burst"),
-        ecn: field!(flows, "ecn"),
-    })
-}
-
-fn stream(stream: &Bound<'_, PyAny>) -> PyResult<Stream> {
-    Ok(Stream {
-        group: field!(stream, "group"),
-        process: field!(stream, "process"),
-        count: field!(stream, "count"),
-        rate_bps: field!(stream, "rate_bps"),
-        packet_bytes: field!(stream, "packet_bytes"),
-        fixed_size: field!(stream, "fixed_size"),
-    })
-}
-
-fn dynamic_flows(flows: &Bound<'_, PyAny>) -> PyResult<DynamicFlows> {
-    Ok(DynamicFlows {
-        group: field!(flows, "group"),
-        process: field!(flows, "process"),
-        congestion: field!(flows, "congestion"),
-        parameters: parameters(&flows.getattr("parameters")?)?,
-        arrivals_per_s: field!(flows, "arrivals_per_s"),
-        poisson: field!(flows, "poisson"),
-        size_bytes_mean: field!(flows, "size_bytes_mean"),
-        wire_bytes_mean: field!(flows, "wire_bytes_mean"),
-        // A thousand numbers, of which no rule makes use.
-        sizes_bytes: Vec::new(),
-        rtt_s: field!(flows, "rtt_s"),
-        peak_rate_bps: field!(flows, "peak_rate_bps"),
-        packet_bytes: field!(flows, "packet_bytes"),
-        header_bytes: field!(flows, "header_bytes"),
-        initial_window: field!(flows, "initial_window"),
-        max_window: field!(flows, "max_window"),
-    })
-}
-
-/// Parameters that are numbers, words or truth values; no rule reads others.
-fn parameters(given: &Bound<'_, PyAny>) -> PyResult<Parameters> {
-    let mut parameters = Parameters::new();
-    for pair in given.cast::<PyMapping>()?.items()? {
-        let (name, value): (String, Bound<'_, PyAny>) = pair.extract()?;
-        let value = if let Ok(value) = value.cast::<PyBool>() {
-            Value::Bool(value.is_true())
-        } else if let Ok(text) = value.extract::<String>() {
-            Value::String(text)
-        } else if let Some(number) = value.extract().ok().and_then(Number::from_f64) {
-            Value::Number(number)
-        } else {
-            continue;
-        };
-        parameters.insert(name, value);
-    }
-    Ok(parameters)
+    read(flows)
 }
 
 fn rule(name: &str) -> PyResult<&'static Rule> {

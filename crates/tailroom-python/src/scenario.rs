@@ -6,7 +6,6 @@ use std::sync::Arc;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
-use tailroom_engine::model_input::ModelInput;
 use tailroom_engine::network::Network;
 use tailroom_engine::scenario::{self, FileLoader, NoFiles, Scenario};
 use tailroom_engine::units::Time;
@@ -155,7 +154,7 @@ impl PyScenario {
             error::catch_panics(|| {
                 let network = self.network(&code, seed)?;
                 // Cannot fail: numbers and strings are JSON.
-                let links = Bottlenecks::of(&ModelInput::of(&network));
+                let links = Bottlenecks::of(&network);
                 Ok(serde_json::to_string(&links).unwrap_or_default())
             })
         });

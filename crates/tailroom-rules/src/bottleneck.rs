@@ -102,6 +102,7 @@ pub struct DynamicFlows {
     /// Mean size of a flow on the wire, headers included.
     pub wire_bytes_mean: f64,
     /// A sample of flow sizes.
+    #[serde(default)]
     pub sizes_bytes: Vec<f64>,
     /// Mean two-way propagation delay.
     pub rtt_s: f64,

@@ -1,31 +1,29 @@
 //! Controls, disciplines and sources that the registry does not hold: a page has none.
 
-use tailroom_engine::congestion::custom::{Arguments, ControlMaker, FindControl, NotFound};
-use tailroom_engine::queue::custom::{DisciplineMaker, FindDiscipline};
+use tailroom_engine::congestion::custom::ControlMaker;
+use tailroom_engine::custom::{Arguments, NotFound};
+use tailroom_engine::queue::custom::DisciplineMaker;
 use tailroom_engine::quoting::quoted;
-use tailroom_engine::traffic::custom::{FindSource, FlowsMaker, PacketsMaker};
+use tailroom_engine::scenario::FindCode;
+use tailroom_engine::traffic::custom::{FlowsMaker, PacketsMaker};
 
 /// Refuses code in Python ("module:Class") with the way to run it.
 pub(crate) struct NoCode;
 
-impl FindControl for NoCode {
-    fn find(&self, name: &str, _arguments: &Arguments) -> Result<ControlMaker, NotFound> {
+impl FindCode for NoCode {
+    fn control(&self, name: &str, _arguments: &Arguments) -> Result<ControlMaker, NotFound> {
         Err(refusal("control", name))
     }
-}
 
-impl FindDiscipline for NoCode {
-    fn find(&self, name: &str, _arguments: &Arguments) -> Result<DisciplineMaker, NotFound> {
+    fn discipline(&self, name: &str, _arguments: &Arguments) -> Result<DisciplineMaker, NotFound> {
         Err(refusal("discipline", name))
     }
-}
 
-impl FindSource for NoCode {
-    fn find_packets(&self, name: &str, _arguments: &Arguments) -> Result<PacketsMaker, NotFound> {
+    fn packets(&self, name: &str, _arguments: &Arguments) -> Result<PacketsMaker, NotFound> {
         Err(refusal("source", name))
     }
 
-    fn find_flows(&self, name: &str, _arguments: &Arguments) -> Result<FlowsMaker, NotFound> {
+    fn flows(&self, name: &str, _arguments: &Arguments) -> Result<FlowsMaker, NotFound> {
         Err(refusal("source", name))
     }
 }

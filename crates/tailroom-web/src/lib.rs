@@ -13,7 +13,6 @@ mod rules;
 mod run;
 
 use serde_json::Value;
-use tailroom_engine::model_input::ModelInput;
 use tailroom_engine::scenario;
 use wasm_bindgen::prelude::*;
 
@@ -61,7 +60,7 @@ pub fn model_input(
 ) -> Result<String, JsValue> {
     answer(text, set, seed, files, |question| {
         let network = question.read()?.resolve()?;
-        Ok(rules::links(&ModelInput::of(&network)))
+        Ok(rules::links(&network))
     })
 }
 

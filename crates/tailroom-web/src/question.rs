@@ -39,10 +39,7 @@ impl<'a> Question<'a> {
     }
 
     fn read_at(&self, seed: Option<u64>) -> Result<Scenario, ScenarioError> {
-        scenario::parse(&self.text, &self.set, seed, &self.files)?
-            .with_controls(&NoCode)?
-            .with_disciplines(&NoCode)?
-            .with_sources(&NoCode)
+        scenario::parse(&self.text, &self.set, seed, &self.files)?.with_code(&NoCode)
     }
 
     /// The scenario with every default filled in, and its hash: the SHA-256 of the same at seed 0,

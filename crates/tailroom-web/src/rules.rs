@@ -2,7 +2,8 @@
 //! next runs of a search, and quantiles.
 
 use serde_json::{Map, Value, json};
-use tailroom_engine::model_input::{LinkInput, ModelInput};
+use tailroom_engine::link::LinkSpec;
+use tailroom_engine::network::Network;
 use tailroom_engine::quantity::limit::{LimitUnit, QueueLimit};
 use tailroom_rules::bottleneck::Bottleneck;
 use tailroom_rules::reading::Bottlenecks;
@@ -15,17 +16,17 @@ use crate::failure::Failure;
 
 /// The links of a network with their capacity and bandwidth-delay product, and the bytes of a step of
 /// each unit of a limit.
-pub(crate) fn links(input: &ModelInput) -> Value {
-    let read = Bottlenecks::of(input);
+pub(crate) fn links(network: &Network) -> Value {
+    let read = Bottlenecks::of(network);
     let links: Vec<Value> = read
         .links
         .iter()
-        .zip(&input.links)
+        .zip(&network.links)
         .map(|(link, spec)| {
             let mut table = json!(link);
             table["capacity_pps"] = link.capacity_pps().into();
             table["bdp_packets"] = link.bdp_packets().into();
-            table["step_bytes"] = steps(spec);
+            table["step_bytes"] = steps(link, spec);
             table
         })
         .collect();
@@ -34,9 +35,9 @@ pub(crate) fn links(input: &ModelInput) -> Value {
     answer
 }
 
-fn steps(spec: &LinkInput) -> Value {
+fn steps(link: &Bottleneck, spec: &LinkSpec) -> Value {
     let bytes =
-        |unit: LimitUnit| unit.bytes_per_step(spec.rate_bps, spec.bdp_bytes, spec.packet_bytes);
+        |unit: LimitUnit| unit.bytes_per_step(link.rate_bps, spec.bdp_bytes, spec.packet_bytes);
     let steps = LimitUnit::ALL.into_iter();
     steps.map(|unit| (unit.name().to_owned(), json!(bytes(unit)))).collect::<Map<_, _>>().into()
 }

@@ -5,11 +5,11 @@
 //! `src/main.rs` runs a scenario with the control; `tests/delay_bound.rs` checks what it does.
 
 use serde::Deserialize;
-use tailroom_engine::congestion::custom::Controls;
 use tailroom_engine::congestion::{
     AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw,
 };
 use tailroom_engine::parameters::Ranges;
+use tailroom_engine::scenario::OwnCode;
 use tailroom_engine::units::Time;
 
 /// What a scenario may set: `parameters = { increase = 1.0, bound_ms = 10.0 }`.
@@ -67,8 +67,8 @@ impl WindowLaw for DelayBound {
 }
 
 /// What scenarios may name in addition to the engine's own controls.
-pub fn controls() -> Controls {
-    let mut controls = Controls::default();
-    controls.register("delay_bound", DelayBound::new);
+pub fn controls() -> OwnCode {
+    let mut controls = OwnCode::default();
+    controls.add_window_law("delay_bound", DelayBound::new);
     controls
 }

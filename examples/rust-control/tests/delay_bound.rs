@@ -13,14 +13,14 @@ const SCENARIO: &str = include_str!("../scenario.toml");
 
 fn run(text: &str) -> Summary {
     let scenario = scenario::parse(text, &[], None, &NoFiles).unwrap();
-    let network = scenario.with_controls(&controls()).unwrap().resolve().unwrap();
+    let network = scenario.with_code(&controls()).unwrap().resolve().unwrap();
     Simulation::new(&network).expect("the network is valid").finish().unwrap().summary
 }
 
 fn refusal(from: &str, to: &str) -> String {
     assert!(SCENARIO.contains(from));
     let scenario = scenario::parse(&SCENARIO.replace(from, to), &[], None, &NoFiles).unwrap();
-    scenario.with_controls(&controls()).unwrap_err().to_string()
+    scenario.with_code(&controls()).unwrap_err().to_string()
 }
 
 /// The window after an ACK that finds this queueing delay, on a path of 50 ms.

@@ -9,9 +9,10 @@ use tailroom_engine::parameters::Ranges;
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::buffer::DropReason;
-use tailroom_engine::queue::custom::{CustomRule, Disciplines};
+use tailroom_engine::queue::custom::CustomRule;
 use tailroom_engine::queue::{ArrivalRule, EnqueueEvent, Gauge, LinkInfo, Verdict};
 use tailroom_engine::random::{Stream, stream, uniform};
+use tailroom_engine::scenario::OwnCode;
 use tailroom_engine::units::Time;
 
 /// What a scenario may set: `parameters = { target_packets = 100.0, interval = "5 ms" }`.
@@ -90,8 +91,8 @@ impl ArrivalRule for Pi {
 impl CustomRule for Pi {}
 
 /// What scenarios may name in addition to the engine's own disciplines.
-pub fn disciplines() -> Disciplines {
-    let mut disciplines = Disciplines::default();
-    disciplines.register("pi", Pi::new);
+pub fn disciplines() -> OwnCode {
+    let mut disciplines = OwnCode::default();
+    disciplines.add_rule("pi", Pi::new);
     disciplines
 }

@@ -28,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let directory = Path::new(&path).parent().unwrap_or(Path::new("."));
     let scenario =
         scenario::parse(&fs::read_to_string(&path)?, &[], None, &SameDirectory(directory.into()))?
-            .with_disciplines(&rust_discipline::disciplines())?;
+            .with_code(&rust_discipline::disciplines())?;
     let results = Simulation::new(&scenario.resolve()?)?.finish()?;
     for (name, link) in &results.summary.links.0 {
         let delay_ms = 1e3 * link.queue_delay_s_mean.unwrap_or(0.0);

@@ -17,7 +17,7 @@ const SCENARIO: &str = include_str!("../scenario.toml");
 
 fn run(text: &str) -> Summary {
     let scenario = scenario::parse(text, &[], None, &NoFiles).unwrap();
-    let network = scenario.with_disciplines(&disciplines()).unwrap().resolve().unwrap();
+    let network = scenario.with_code(&disciplines()).unwrap().resolve().unwrap();
     Simulation::new(&network).expect("the network is valid").finish().unwrap().summary
 }
 
@@ -76,7 +76,7 @@ fn wrong_parameters_are_refused_with_their_place_and_a_remedy() {
     for (parameters, place, remedy) in cases {
         let text = SCENARIO.replace("limit", &format!("parameters = {{ {parameters} }}, limit"));
         let refusal = scenario::parse(&text, &[], None, &NoFiles)
-            .and_then(|scenario| scenario.with_disciplines(&disciplines()))
+            .and_then(|scenario| scenario.with_code(&disciplines()))
             .unwrap_err()
             .to_string();
         assert!(refusal.contains(&format!("{place}: ")), "{refusal}");

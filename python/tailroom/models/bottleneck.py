@@ -12,9 +12,25 @@ from tailroom.field_docs import with_field_docs
 from tailroom.scenario.scenario import Scenario
 
 
+class _ReadByRules:
+    """What the rules of the literature, which are in Rust, read."""
+
+    def to_json(self) -> str:
+        """Returns the fields as JSON, with null for a quantity without bound."""
+        return json.dumps(self, default=_plain)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, _ReadByRules):
+        # No rule reads the thousand sizes.
+        fields = {name: field for name, field in vars(value).items() if name != "sizes_bytes"}
+        return {name: None if field == inf else field for name, field in fields.items()}
+    return sorted(value) if isinstance(value, frozenset) else dict(value)  # type: ignore[call-overload]
+
+
 @with_field_docs
 @dataclass(frozen=True)
-class FlowClass:
+class FlowClass(_ReadByRules):
     """Identical permanent flows under congestion control."""
 
     group: str
@@ -45,7 +61,7 @@ class FlowClass:
 
 @with_field_docs
 @dataclass(frozen=True)
-class Stream:
+class Stream(_ReadByRules):
     """Unresponsive permanent flows."""
 
     group: str
@@ -64,7 +80,7 @@ class Stream:
 
 @with_field_docs
 @dataclass(frozen=True)
-class DynamicFlows:
+class DynamicFlows(_ReadByRules):
     """Flows that arrive and depart."""
 
     group: str
@@ -106,7 +122,7 @@ class DynamicFlows:
 
 @with_field_docs
 @dataclass(frozen=True)
-class Bottleneck:
+class Bottleneck(_ReadByRules):
     """One link of a scenario and the traffic that crosses it.
 
     Long flows are permanent flows that send as much as their window allows.

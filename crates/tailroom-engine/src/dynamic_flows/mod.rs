@@ -8,7 +8,7 @@
 pub mod admission;
 pub mod bottlenecked;
 
-use crate::congestion::custom::CustomFault;
+use crate::custom::CustomFault;
 use crate::fabric::{HostPairs, Route};
 use crate::link::Link;
 use crate::network::{GroupSpec, Network};

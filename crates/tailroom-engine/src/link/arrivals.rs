@@ -46,23 +46,30 @@ fn ten_million() -> u64 {
 #[non_exhaustive]
 pub enum Outcome {
     /// The link accepted the packet.
-    Accepted = 0,
+    Accepted,
     /// The link accepted and marked the packet.
-    Marked = 1,
-    /// The link dropped the packet because the buffer was full, on arrival or later.
-    Overflow = 2,
-    /// The link dropped the packet early.
-    Early = 3,
-    /// The link dropped the packet at the head of its queue.
-    Head = 4,
-    /// The policer dropped the packet on arrival.
-    Policed = 5,
-    /// The memory that the link shares was full, on arrival or later.
-    Pool = 6,
-    /// The queue had reached the limit of its pool.
-    Threshold = 7,
-    /// The headroom of the link over which the packet arrived was full.
-    Headroom = 8,
+    Marked,
+    /// The link dropped the packet, on arrival or later.
+    Dropped(DropReason),
+}
+
+impl Outcome {
+    /// The word of each code.
+    pub const WORDS: [&str; 2 + DropReason::COUNT] = {
+        let mut words = ["accepted"; 2 + DropReason::COUNT];
+        words[1] = "marked";
+        words.split_at_mut(2).1.copy_from_slice(&DropReason::WORDS);
+        words
+    };
+
+    /// The number of this outcome in tables.
+    pub fn code(self) -> u8 {
+        match self {
+            Outcome::Accepted => 0,
+            Outcome::Marked => 1,
+            Outcome::Dropped(reason) => 2 + reason as u8,
+        }
+    }
 }
 
 /// What a packet carries.
@@ -201,17 +208,12 @@ impl Arrivals {
     /// Records that the link dropped a packet, now or long after its arrival.
     pub fn on_drop(&mut self, packet: Transit, reason: DropReason) {
         let mut copies = self.accepted_copies(packet);
-        let (arrival, outcome) = match reason {
-            DropReason::Overflow => (copies.next_back(), Outcome::Overflow),
-            DropReason::Early => (copies.next_back(), Outcome::Early),
-            DropReason::Head => (copies.next(), Outcome::Head),
-            DropReason::Policed => (copies.next_back(), Outcome::Policed),
-            DropReason::Pool => (copies.next_back(), Outcome::Pool),
-            DropReason::Threshold => (copies.next_back(), Outcome::Threshold),
-            DropReason::Headroom => (copies.next_back(), Outcome::Headroom),
+        let arrival = match reason {
+            DropReason::Head => copies.next(),
+            _ => copies.next_back(),
         };
         if let Some(arrival) = arrival {
-            arrival.outcome = outcome;
+            arrival.outcome = Outcome::Dropped(reason);
         }
     }
 
@@ -284,10 +286,11 @@ mod tests {
     /// A partial ACK and a timeout may send the same packet at one instant.
     #[test]
     fn of_copies_that_arrive_at_one_instant_each_has_its_own_fate() {
-        use Outcome::{Accepted, Early, Head, Overflow};
-        assert_eq!(outcomes(&[DropReason::Overflow]), [Accepted, Accepted, Accepted, Overflow]);
-        assert_eq!(outcomes(&[DropReason::Head]), [Head, Accepted, Accepted, Accepted]);
-        let all = [DropReason::Early, DropReason::Head, DropReason::Overflow];
-        assert_eq!(outcomes(&all), [Head, Accepted, Overflow, Early]);
+        use DropReason::{Early, Head, Overflow};
+        use Outcome::{Accepted, Dropped};
+        assert_eq!(outcomes(&[Overflow]), [Accepted, Accepted, Accepted, Dropped(Overflow)]);
+        assert_eq!(outcomes(&[Head]), [Dropped(Head), Accepted, Accepted, Accepted]);
+        let all = [Early, Head, Overflow];
+        assert_eq!(outcomes(&all), [Dropped(Head), Accepted, Dropped(Overflow), Dropped(Early)]);
     }
 }

@@ -31,7 +31,7 @@ pub(crate) mod token_bucket;
 mod transmitter;
 pub mod wire_loss;
 
-use crate::congestion::custom::CustomFault;
+use crate::custom::CustomFault;
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::probe::window::Window;

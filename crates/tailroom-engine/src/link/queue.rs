@@ -3,7 +3,7 @@
 use super::LinkSpec;
 use super::fifo::Fifo;
 use super::served::ServedQueue;
-use crate::congestion::custom::CustomFault;
+use crate::custom::CustomFault;
 use crate::packet::transit::Transit;
 use crate::queue::buffer::Buffer;
 use crate::queue::{AnyArrivalRule, ArrivalRule, Gauge, LinkInfo, Queue};

@@ -1,6 +1,6 @@
 //! The packets of a link that serves them one by one, when their time has come.
 
-use crate::congestion::custom::CustomFault;
+use crate::custom::CustomFault;
 use crate::packet::transit::Transit;
 use crate::queue::buffer::{Buffer, DropReason, PacketHandle, PacketList};
 use crate::queue::custom::{DequeueEvent, RunningRule};

@@ -49,6 +49,21 @@ fn certain() -> f64 {
     1.0
 }
 
+impl LossSpec {
+    /// Mean share of the packets that are lost.
+    pub fn mean(self) -> f64 {
+        match self {
+            LossSpec::None => 0.0,
+            LossSpec::Bernoulli { probability } => probability,
+            LossSpec::Periodic { every } => 1.0 / every as f64,
+            LossSpec::GilbertElliott { good_to_bad, bad_to_good, loss_good, loss_bad } => {
+                let bad = good_to_bad / (good_to_bad + bad_to_good);
+                (1.0 - bad) * loss_good + bad * loss_bad
+            }
+        }
+    }
+}
+
 /// Decides which packets a wire loses.
 #[derive(Clone, Debug)]
 pub struct LossProcess {

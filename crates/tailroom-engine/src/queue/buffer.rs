@@ -4,38 +4,11 @@
 use std::num::NonZeroU32;
 use std::ops::Range;
 
+pub use super::drop_reason::{DropCounts, DropReason};
 use super::turns_ahead::TurnsAhead;
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::prefetch::prefetch_start;
-
-/// Why a link dropped a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum DropReason {
-    /// The buffer was full: the arriving packet, or a packet dropped to make room for it.
-    Overflow,
-    /// Dropped at arrival although there was room, to signal incipient congestion.
-    Early,
-    /// Dropped at the head of its queue, because it had waited too long, or because its queue was beyond
-    /// the limit that the policy of its pool sets.
-    Head,
-    /// Dropped by the policer, before the queue discipline saw it.
-    Policed,
-    /// The memory that the link shares with others was full: the arriving packet, or a packet dropped
-    /// to make room for it.
-    Pool,
-    /// The queue had reached the limit that the policy of its pool sets.
-    Threshold,
-    /// The ingress over which the packet arrived had no memory left: its headroom was full, or without
-    /// pause frames its threshold was reached.
-    Headroom,
-}
-
-impl DropReason {
-    /// Number of reasons.
-    pub const COUNT: usize = 7;
-}
 
 /// A dropped packet, represented by the event of its arrival at the link.
 #[derive(Clone, Copy, Debug)]

@@ -11,6 +11,7 @@
 
 pub mod buffer;
 pub mod custom;
+mod drop_reason;
 pub mod emptying;
 pub mod flow_queues;
 #[cfg(test)]
@@ -19,7 +20,7 @@ mod turns_ahead;
 
 use std::ops::Range;
 
-use crate::congestion::custom::CustomFault;
+use crate::custom::CustomFault;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;

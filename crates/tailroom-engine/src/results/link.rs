@@ -6,6 +6,7 @@ use super::finished_run::FinishedRun;
 use super::sharing::{SharingSummary, sharing_summary};
 use crate::derives::{JsonSchema, Serialize};
 use crate::quantity::limit::Limit;
+use crate::queue::buffer::DropCounts;
 use crate::units::Time;
 
 /// Statistics of a link.
@@ -32,22 +33,9 @@ pub struct LinkSummary {
     pub arrivals_packets: u64,
     /// Packets that the queue discipline, the policer or the pool dropped.
     pub drops_packets: u64,
-    /// Dropped packets for which the buffer had no room, or that made room for others.
-    pub drops_overflow_packets: u64,
-    /// Packets dropped on arrival although there was room.
-    pub drops_early_packets: u64,
-    /// Packets dropped at the head of their queue because they had waited too long, or because it was above
-    /// its threshold under the policy `occamy`.
-    pub drops_head_packets: u64,
-    /// Packets dropped by the policer, before the queue discipline.
-    pub drops_policed_packets: u64,
-    /// Packets dropped because the memory that the link shares was full, or to make room in it.
-    pub drops_pool_packets: u64,
-    /// Packets refused because the queue had reached the limit that the policy of its pool sets.
-    pub drops_threshold_packets: u64,
-    /// Packets refused because the headroom of the link over which they arrived was full, or, without pause
-    /// frames, the threshold of its `ingress` was reached.
-    pub drops_headroom_packets: u64,
+    /// Those packets by reason.
+    #[serde(flatten)]
+    pub by_reason: DropCounts,
     /// Packets that the queue discipline or the pool marked.
     pub marks_packets: u64,
     /// Packets lost on the wire whose transmission began in the measured window.
@@ -155,15 +143,6 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         Limit::Bytes(bytes) => (bytes as f64 / packet_bytes, bytes as f64),
     };
     let gauges = link.gauges(network.duration).into_iter();
-    let [
-        drops_overflow,
-        drops_early,
-        drops_head,
-        drops_policed,
-        drops_pool,
-        drops_threshold,
-        drops_headroom,
-    ] = totals.drops;
     let (congestion_episodes, loss_synchronization) = episodes(run, index);
     let pause = link.pause_probe();
     let (over_time, seen) = (probe.queue_lengths.over_time(), probe.queue_lengths.seen());
@@ -182,13 +161,7 @@ pub(super) fn link_summary(run: &FinishedRun<'_>, index: usize) -> LinkSummary {
         loss_fraction: totals.loss_fraction(),
         arrivals_packets: totals.arrivals,
         drops_packets: totals.drops.iter().sum(),
-        drops_overflow_packets: drops_overflow,
-        drops_early_packets: drops_early,
-        drops_head_packets: drops_head,
-        drops_policed_packets: drops_policed,
-        drops_pool_packets: drops_pool,
-        drops_threshold_packets: drops_threshold,
-        drops_headroom_packets: drops_headroom,
+        by_reason: totals.drops.into(),
         marks_packets: totals.marks,
         random_losses_packets: totals.random_losses,
         reordered_packets: link.reordered_packets(),

@@ -79,3 +79,14 @@ impl Cause {
         Some(Warning::new(WarningKind::LosslessDrops, place, &values, text))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_reason_has_one_cause() {
+        let causes = |reason| CAUSES.iter().filter(|cause| cause.reasons.contains(reason)).count();
+        assert!(DropReason::ALL.iter().all(|reason| causes(reason) == 1));
+    }
+}

@@ -4,8 +4,8 @@
 //! and values that the schema allows), `error`. `format/`: `file` and `flows`, the
 //! typed form, whose doc comments are the user's documentation; `hosts`, the profiles of hosts; the
 //! schema, and the list of components. `resolve/`: `defaults` (keys that groups share), `files`,
-//! `controls`, `disciplines`, `own_sources` and `mahimahi` (what the scenario names and the caller supplies), and the network
-//! itself with `memory`, which says whether the run fits.
+//! `controls`, `disciplines`, `own_sources` and `mahimahi` (what the scenario names and the caller
+//! supplies, see `code`), and the network itself with `memory`, which says whether the run fits.
 //!
 //! The typed form holds what a scenario writes differently from the network. The keys of a
 //! component (a queue, a control, a source, a transport, random loss, admission control) are
@@ -15,6 +15,7 @@
 //! A new congestion control, queue discipline, packet source or flow source needs nothing here:
 //! schema, check and list follow the registries.
 
+mod code;
 mod format;
 mod resolve;
 mod text;
@@ -25,12 +26,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::congestion::CongestionConfig;
-use crate::congestion::custom::FindControl;
 use crate::distribution::config::FileTexts;
 use crate::network::Network;
-use crate::queue::custom::FindDiscipline;
 use crate::quoting::quoted;
-use crate::traffic::custom::FindSource;
+pub use code::{FindCode, OwnCode};
 use format::components;
 use format::file::ScenarioFile;
 use format::flows::ControlConfig;
@@ -252,38 +251,14 @@ impl Scenario {
         &self.bare_numbers
     }
 
-    /// The same scenario with the custom congestion controls that `controls` finds.
+    /// The same scenario with the code of the caller's that `code` finds.
     ///
     /// # Errors
-    /// Every control that is not found, and every other fault of the scenario.
-    pub fn with_controls(mut self, controls: &dyn FindControl) -> Result<Self, ScenarioError> {
-        let faults = controls::find(&mut self.file, controls);
-        self.unless(faults)
-    }
-
-    /// The same scenario with the custom queue disciplines that `disciplines` finds.
-    ///
-    /// # Errors
-    /// Every discipline that is not found, and every other fault of the scenario.
-    pub fn with_disciplines(
-        mut self,
-        disciplines: &dyn FindDiscipline,
-    ) -> Result<Self, ScenarioError> {
-        let faults = disciplines::find(&mut self.file, disciplines);
-        self.unless(faults)
-    }
-
-    /// The same scenario with the custom sources that `sources` finds.
-    ///
-    /// # Errors
-    /// Every source that is not found, and every other fault of the scenario.
-    pub fn with_sources(mut self, sources: &dyn FindSource) -> Result<Self, ScenarioError> {
-        let faults = own_sources::find(&mut self.file, sources);
-        self.unless(faults)
-    }
-
-    /// The scenario, unless there are faults; they are reported with every other one.
-    fn unless(self, mut faults: Vec<Fault>) -> Result<Self, ScenarioError> {
+    /// Everything that is not found, and every other fault of the scenario.
+    pub fn with_code(mut self, code: &dyn FindCode) -> Result<Self, ScenarioError> {
+        let mut faults = controls::find(&mut self.file, code);
+        faults.extend(disciplines::find(&mut self.file, code));
+        faults.extend(own_sources::find(&mut self.file, code));
         if faults.is_empty() {
             return Ok(self);
         }

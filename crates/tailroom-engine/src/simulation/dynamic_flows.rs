@@ -5,7 +5,7 @@ use super::Simulation;
 use super::error::RunError;
 use super::flow::Flow;
 use super::limits::FLOWS_BETWEEN_MEMORY_CHECKS;
-use crate::congestion::custom::CustomFault;
+use crate::custom::CustomFault;
 use crate::dynamic_flows::FlowGenerators;
 use crate::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
 use crate::fabric::{Fabric, path_of};

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::congestion::custom::CustomFault;
+use crate::custom::CustomFault;
 use crate::network::error::NetworkError;
 use crate::units::Time;
 

@@ -27,7 +27,7 @@ pub mod stepping;
 mod timestamps;
 mod waits;
 
-use crate::congestion::custom::CustomFault;
+use crate::custom::CustomFault;
 use crate::dynamic_flows::admission::FlowAdmissions;
 use crate::flow::Endpoints;
 use crate::link::ingress_pool::IngressPools;

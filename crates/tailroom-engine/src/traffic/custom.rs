@@ -1,24 +1,13 @@
-//! What sources of the caller's have in common: how they are made, and how they are found.
-//!
-//! A program that builds a network puts a maker into the parameters of the source. A scenario names a
-//! source; the caller that resolves the scenario provides a `FindSource`, which turns the name and the
-//! arguments into the maker. `Sources` finds sources written in Rust.
+//! What sources of the caller's have in common, and how they are made.
 
-#[cfg(feature = "scenario")]
-mod find;
-
-use std::fmt;
 use std::sync::Arc;
 
-#[cfg(feature = "scenario")]
-pub use self::find::{FindSource, Sources};
 use super::context::{Group, StartingFlow};
 use super::{
     AnyFlowSource, AnyPacketSource, Emission, FlowSourceSpec, PacketSourceSpec, SourceConfig,
     SourceSpec, TraceFlow,
 };
-use crate::congestion::custom::CustomFault;
-use crate::parameters::{BadParameter, Ranges};
+use crate::custom::{CustomFault, Maker};
 use crate::units::Time;
 
 /// A packet source of the caller's.
@@ -56,73 +45,23 @@ pub type BoxedPackets = Box<dyn CustomPackets + Send>;
 /// A flow source that a simulation may take to another thread.
 pub type BoxedFlows = Box<dyn CustomFlows + Send>;
 
-type MakePackets = dyn Fn(&StartingFlow<'_>) -> BoxedPackets + Send + Sync;
-
 /// Makes the packet sources of flows, one per flow.
-#[derive(Clone)]
-pub struct PacketsMaker(Arc<MakePackets>);
+pub type PacketsMaker = Maker<dyn Fn(&StartingFlow<'_>) -> BoxedPackets + Send + Sync>;
 
 impl PacketsMaker {
     /// Makes the sources that `make` returns for a flow.
     pub fn new(make: impl Fn(&StartingFlow<'_>) -> BoxedPackets + Send + Sync + 'static) -> Self {
-        PacketsMaker(Arc::new(make))
-    }
-
-    pub(super) fn make(&self, flow: &StartingFlow<'_>) -> BoxedPackets {
-        (self.0)(flow)
+        Maker(Arc::new(make))
     }
 }
 
-type MakeFlows = dyn Fn(&Group<'_>, Time) -> BoxedFlows + Send + Sync;
-
 /// Makes flow sources, one per group; the time is that of the group's start.
-#[derive(Clone)]
-pub struct FlowsMaker(Arc<MakeFlows>);
+pub type FlowsMaker = Maker<dyn Fn(&Group<'_>, Time) -> BoxedFlows + Send + Sync>;
 
 impl FlowsMaker {
     /// Makes the sources that `make` returns for a group and its start.
     pub fn new(make: impl Fn(&Group<'_>, Time) -> BoxedFlows + Send + Sync + 'static) -> Self {
-        FlowsMaker(Arc::new(make))
-    }
-
-    pub(super) fn make(&self, group: &Group<'_>, start: Time) -> BoxedFlows {
-        (self.0)(group, start)
-    }
-}
-
-impl fmt::Debug for PacketsMaker {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("PacketsMaker")
-    }
-}
-
-impl fmt::Debug for FlowsMaker {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("FlowsMaker")
-    }
-}
-
-impl Ranges for PacketsMaker {
-    fn check_ranges(&self) -> Result<(), BadParameter> {
-        Ok(())
-    }
-}
-
-impl Ranges for FlowsMaker {
-    fn check_ranges(&self) -> Result<(), BadParameter> {
-        Ok(())
-    }
-}
-
-impl PartialEq for PacketsMaker {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
-    }
-}
-
-impl PartialEq for FlowsMaker {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.0, &other.0)
+        Maker(Arc::new(make))
     }
 }
 

@@ -9,8 +9,8 @@ use super::{
     FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, TraceFlow, seconds,
 };
 #[cfg(feature = "scenario")]
-use crate::congestion::custom::Arguments;
-use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest, Missing};
+use crate::custom::Arguments;
+use crate::custom::{CallersCode, CustomFault, FirstFault, Guest, Missing};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::distribution::Distribution;
 use crate::parameters::BadParameter;
@@ -171,7 +171,7 @@ impl CustomFlows {
                 .params
                 .maker
                 .as_ref()
-                .map(|maker| CallersCode(maker.make(group, spec.start))),
+                .map(|maker| CallersCode(maker(group, spec.start))),
             next: None,
             earliest: spec.start,
             stop: spec.stop,

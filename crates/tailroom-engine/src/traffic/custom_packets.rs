@@ -6,8 +6,8 @@ use super::context::{GroupContext, StartingFlow};
 use super::custom::{self, PacketsMaker};
 use super::{Emission, OfferedPackets, PacketSource, Parameters};
 #[cfg(feature = "scenario")]
-use crate::congestion::custom::Arguments;
-use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest, Missing};
+use crate::custom::Arguments;
+use crate::custom::{CallersCode, CustomFault, FirstFault, Guest, Missing};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::BadParameter;
 use crate::quantity::BitRate;
@@ -100,7 +100,7 @@ impl fmt::Debug for CustomPackets {
 impl CustomPackets {
     /// Starts the source of a flow.
     pub fn new(params: &CustomPacketsParams, flow: &StartingFlow<'_>) -> Self {
-        let source = params.maker.as_ref().map(|maker| CallersCode(maker.make(flow)));
+        let source = params.maker.as_ref().map(|maker| CallersCode(maker(flow)));
         let (bytes, last) = (flow.packet_bytes, flow.start);
         CustomPackets { source, bytes, last, at_once: 0, fault: FirstFault::default() }
     }

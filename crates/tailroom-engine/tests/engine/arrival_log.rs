@@ -123,8 +123,11 @@ fn the_fates_in_the_log_add_up_to_the_counters_under_every_discipline() {
         );
         assert_eq!(log.time_s.len() as u64, link.arrivals_packets, "{name}");
         assert!(log.time_s.is_sorted(), "{name}");
-        let drops =
-            [link.drops_overflow_packets, link.drops_early_packets, link.drops_head_packets];
+        let drops = [
+            link.by_reason.drops_overflow_packets,
+            link.by_reason.drops_early_packets,
+            link.by_reason.drops_head_packets,
+        ];
         for (fate, expected) in (2..).zip(drops) {
             assert_eq!(count(log, &[fate]), expected, "{name}: fate {fate}");
         }

@@ -135,7 +135,11 @@ fn every_discipline_does_the_same_to_the_packets_of_others() {
             outcomes.iter().filter(is_so).count() as u64
         };
         let found = [DropReason::Overflow, DropReason::Early, DropReason::Head].map(reasons);
-        let expected = [at.drops_overflow_packets, at.drops_early_packets, at.drops_head_packets];
+        let expected = [
+            at.by_reason.drops_overflow_packets,
+            at.by_reason.drops_early_packets,
+            at.by_reason.drops_head_packets,
+        ];
         assert_eq!(found, expected, "{kind}");
     }
 }

@@ -2,13 +2,12 @@
 //! built-in control, and an invalid window ends the run with the same error in every case.
 
 use serde::Deserialize;
-use tailroom_engine::congestion::custom::Controls;
 use tailroom_engine::congestion::packet_pair::PacketPair;
 use tailroom_engine::congestion::{AckEvent, CongestionEvent, ControlParameters, WindowLaw};
 use tailroom_engine::network::Network;
 use tailroom_engine::parameters::Ranges;
 use tailroom_engine::results::Summary;
-use tailroom_engine::scenario;
+use tailroom_engine::scenario::{self, OwnCode};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::Time;
@@ -90,13 +89,13 @@ impl WindowLaw for Greedy {
 }
 
 fn network(control: &str) -> Network {
-    let mut controls = Controls::default();
-    controls.register("greedy", |params: &GreedyParams| Greedy { window: params.window });
-    controls.register_rate_based("pair", PacketPair::new);
-    controls.register("limited", |params: &LimitedParams| Limited { acks: params.acks });
+    let mut controls = OwnCode::default();
+    controls.add_window_law("greedy", |params: &GreedyParams| Greedy { window: params.window });
+    controls.add_rate_based("pair", PacketPair::new);
+    controls.add_window_law("limited", |params: &LimitedParams| Limited { acks: params.acks });
     let scenario =
         scenario::parse(&SCENARIO.replace("CONTROL", control), &[], None, &scenario::NoFiles);
-    let resolved = scenario.and_then(|scenario| scenario.with_controls(&controls)?.resolve());
+    let resolved = scenario.and_then(|scenario| scenario.with_code(&controls)?.resolve());
     resolved.expect("the scenario is valid")
 }
 

@@ -9,13 +9,13 @@ use tailroom_engine::parameters::Ranges;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::buffer::DropReason;
 use tailroom_engine::queue::custom::{
-    CustomParams, CustomRule, CustomScheduler, DequeueEvent, DisciplineMaker, Disciplines,
+    CustomParams, CustomRule, CustomScheduler, DequeueEvent, DisciplineMaker,
     Placement, QueuedPacket, Waiting,
 };
 use tailroom_engine::queue::step_mark::{StepMark, StepMarkParams};
 use tailroom_engine::queue::{ArrivalRule, EnqueueEvent, LinkInfo, QueueConfig, Verdict};
 use tailroom_engine::results::Results;
-use tailroom_engine::scenario::{self, ScenarioError};
+use tailroom_engine::scenario::{self, OwnCode, ScenarioError};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::{Rate, Time};
@@ -130,15 +130,15 @@ impl CustomScheduler for Oldest {
     }
 }
 
-fn disciplines() -> Disciplines {
-    let mut disciplines = Disciplines::default();
-    disciplines.register("plain", Plain::new);
-    disciplines.register_acting_on_departures("at_departure", Plain::new);
-    disciplines.register_scheduler("oldest", |params: &OldestParams, _: &LinkInfo, _| {
+fn disciplines() -> OwnCode {
+    let mut disciplines = OwnCode::default();
+    disciplines.add_rule("plain", Plain::new);
+    disciplines.add_rule_at_departures("at_departure", Plain::new);
+    disciplines.add_scheduler("oldest", |params: &OldestParams, _: &LinkInfo, _| {
         let OldestParams { per_flow, sleeps_from } = *params;
         Oldest(OldestParams { per_flow, sleeps_from })
     });
-    disciplines.register("step", |params: &StepMarkParams, link: &LinkInfo, _| {
+    disciplines.add_rule("step", |params: &StepMarkParams, link: &LinkInfo, _| {
         Step(StepMark::new(params, link))
     });
     disciplines
@@ -147,7 +147,7 @@ fn disciplines() -> Disciplines {
 fn resolved(queue: &str) -> Result<Network, ScenarioError> {
     let text = SCENARIO.replace("QUEUE", queue);
     scenario::parse(&text, &[], None, &scenario::NoFiles)?
-        .with_disciplines(&disciplines())?
+        .with_code(&disciplines())?
         .resolve()
 }
 

@@ -6,11 +6,11 @@ use tailroom_engine::network::Network;
 use tailroom_engine::parameters::Ranges;
 use tailroom_engine::quantity::Size;
 use tailroom_engine::results::Results;
-use tailroom_engine::scenario::{self, ScenarioError};
+use tailroom_engine::scenario::{self, OwnCode, ScenarioError};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::traffic::context::{Group, StartingFlow};
 use tailroom_engine::traffic::custom::{
-    CustomFlows, CustomPackets, FlowsMaker, PacketsMaker, Sources,
+    CustomFlows, CustomPackets, FlowsMaker, PacketsMaker,
 };
 use tailroom_engine::traffic::custom_flows::{CustomFlowsParams, CustomFlowsSpec};
 use tailroom_engine::traffic::custom_packets::CustomPacketsParams;
@@ -94,10 +94,10 @@ impl CustomFlows for Regular {
     }
 }
 
-fn sources() -> Sources {
-    let mut sources = Sources::default();
-    sources.register_packets("steady", Steady::new);
-    sources.register_flows("regular", Regular::new);
+fn sources() -> OwnCode {
+    let mut sources = OwnCode::default();
+    sources.add_packets("steady", Steady::new);
+    sources.add_flows("regular", Regular::new);
     sources
 }
 
@@ -110,7 +110,7 @@ fn list() -> String {
 
 fn resolved(stream: &str, short: &str) -> Result<Network, ScenarioError> {
     let text = SCENARIO.replace("STREAM", stream).replace("SHORT", short);
-    scenario::parse(&text, &[], None, &scenario::NoFiles)?.with_sources(&sources())?.resolve()
+    scenario::parse(&text, &[], None, &scenario::NoFiles)?.with_code(&sources())?.resolve()
 }
 
 fn run(stream: &str, short: &str) -> Results {
@@ -175,10 +175,10 @@ impl CustomFlows for Still {
 #[test]
 fn a_source_of_flows_that_lets_no_time_pass_ends_the_run() {
     let mut sources = sources();
-    sources.register_flows("regular", |_: &NoParams, _, _| Still);
+    sources.add_flows("regular", |_: &NoParams, _, _| Still);
     let text = SCENARIO.replace("STREAM", CBR).replace("SHORT", REGULAR);
     let scenario = scenario::parse(&text, &[], None, &scenario::NoFiles);
-    let network = scenario.and_then(|scenario| scenario.with_sources(&sources)?.resolve());
+    let network = scenario.and_then(|scenario| scenario.with_code(&sources)?.resolve());
     let network = network.expect("the scenario is valid");
     let run = Simulation::new(&network).expect("it is valid").finish();
     let message = run.expect_err("no time passes").to_string();

@@ -84,7 +84,7 @@ fn headroom_may_be_shared() {
     for (headroom, is_enough) in [(34, true), (16, false)] {
         let results = run(&shared_memory(&format!("headroom = \"{headroom} kB\""), [None; 4]), 1);
         let drops = (0..4)
-            .map(|index| link(&results.summary, &format!("out{index}")).drops_headroom_packets);
+            .map(|index| link(&results.summary, &format!("out{index}")).by_reason.drops_headroom_packets);
         assert_eq!(drops.sum::<u64>() == 0, is_enough, "{headroom} kB");
     }
 }
@@ -129,7 +129,7 @@ fn headroom_in_the_memory_needs_what_the_thresholds_leave() {
     let together = |size| run(&memory_with_headroom(size, [0.0; 4]), 1);
     let drops = |results: &Results| -> u64 {
         let next = (0..4).map(|index| link(&results.summary, &format!("out{index}")));
-        next.map(|next| next.drops_headroom_packets).sum()
+        next.map(|next| next.by_reason.drops_headroom_packets).sum()
     };
     assert_eq!(drops(&together("102 kB")), 0); // 12 x 8,424 B
     assert!(drops(&together("48 kB")) > 0); // 12 x (6,424 B - 2,250 B) and a packet less
@@ -164,8 +164,8 @@ fn lossy_ingresses_that_share_memory_drop_above_the_dynamic_threshold() {
             let held = held.expect("it is measured");
             assert!((held - expected).abs() < bound, "alpha {alpha}: {held}, expected {expected}");
             let next = link(&summary, &format!("out{index}"));
-            assert!(next.drops_headroom_packets > 1_000, "{next:?}");
-            assert_eq!(next.drops_headroom_packets, next.drops_packets);
+            assert!(next.by_reason.drops_headroom_packets > 1_000, "{next:?}");
+            assert_eq!(next.by_reason.drops_headroom_packets, next.drops_packets);
             assert_eq!(link(&summary, &format!("in{index}")).pause_frames, None);
         }
     }
@@ -250,7 +250,7 @@ fn lossy_packets_lower_the_thresholds_of_pauses_as_coupled_pools_do() {
             assert_eq!(link(&results.summary, &format!("out{index}")).drops_packets, 0);
         }
         let at_ingress = |index| link(&results.summary, &format!("lossy-out{index}"));
-        assert!((0..lossy.0).all(|index| at_ingress(index).drops_headroom_packets == 0));
+        assert!((0..lossy.0).all(|index| at_ingress(index).by_reason.drops_headroom_packets == 0));
     }
 }
 

@@ -96,7 +96,7 @@ fn drops_for_want_of_headroom_name_the_headroom() {
     let results = run(&text, 1);
     let lost = warning(&results, WarningKind::LosslessDrops).expect("it is reported");
     assert_eq!(lost.place, "links.in-a.pause.headroom, links.in-b.pause.headroom");
-    let ports = ["out-a", "out-b"].map(|name| link(&results.summary, name).drops_headroom_packets);
+    let ports = ["out-a", "out-b"].map(|name| link(&results.summary, name).by_reason.drops_headroom_packets);
     assert_eq!(count(lost, "drops_packets"), ports.iter().sum::<u64>());
 }
 
@@ -112,7 +112,7 @@ fn drops_of_a_discipline_are_reported() {
     let results = run(&format!("{head}[links.out-a]{}", tail.replacen(plain, red, 1)), 1);
     let lost = warning(&results, WarningKind::LosslessDrops).expect("it is reported");
     assert_eq!(lost.place, "links.out-a.queue");
-    assert!(link(&results.summary, "out-a").drops_early_packets > 0);
+    assert!(link(&results.summary, "out-a").by_reason.drops_early_packets > 0);
 }
 
 /// Two links at their thresholds one after the other: alpha / (1 + alpha) of 100 kB, and of the rest.

@@ -342,8 +342,8 @@ fn random_networks_have_losses_timeouts_reductions_and_refusals() {
             drops += u64::from(link.drops_packets > 0);
             losses += u64::from(link.random_losses_packets > 0);
             reordered += u64::from(link.reordered_packets.is_some_and(|packets| packets > 0));
-            out_of_memory += u64::from(link.drops_pool_packets > 0);
-            over_threshold += u64::from(link.drops_threshold_packets > 0);
+            out_of_memory += u64::from(link.by_reason.drops_pool_packets > 0);
+            over_threshold += u64::from(link.by_reason.drops_threshold_packets > 0);
         }
         for (_, group) in &summary.groups.0 {
             refused += group.refused_flows;
@@ -383,7 +383,7 @@ fn random_networks_of_small_pools_have_short_flows_and_drops_of_heads() {
             short += u64::from(links(&run(&alike)) != links(&results));
         } else {
             let links = &results.summary.links.0;
-            heads += u64::from(links.iter().any(|(_, link)| link.drops_head_packets > 3));
+            heads += u64::from(links.iter().any(|(_, link)| link.by_reason.drops_head_packets > 3));
         }
     }
     assert!(heads >= 10 && short >= 10, "{heads} and {short} networks");

@@ -231,7 +231,7 @@ fn the_headroom_of_the_standard_is_enough_and_a_packet_less_is_not() {
         assert_eq!(warning(&results, WarningKind::ShortHeadroom), None);
         let results = run(&stopped(speed, delay, needed - 1_501), 1);
         let next = link(&results.summary, "next");
-        assert_eq!((next.drops_headroom_packets, next.drops_packets), (1, 1), "{speed}");
+        assert_eq!((next.by_reason.drops_headroom_packets, next.drops_packets), (1, 1), "{speed}");
         let short = warning(&results, WarningKind::ShortHeadroom).expect("it is reported");
         assert!((value(short, "needed_bytes") - needed as f64).abs() <= 1.0, "{short:?}");
     }

@@ -53,8 +53,8 @@ fn a_queue_above_its_threshold_shrinks_at_the_rates_of_its_link_and_of_spare_ban
         shrinks(1_000 + meets as usize + 4, 1_100, link_rate);
         // Nothing arrives at the queue any more: each drop is that of a head, and counted for its reason.
         let at = link(&results.summary, "l0");
-        let (found, expected) = (at.drops_head_packets as f64 * PACKET, spare * meets);
-        assert_eq!((at.arrivals_packets, at.drops_packets), (0, at.drops_head_packets));
+        let (found, expected) = (at.by_reason.drops_head_packets as f64 * PACKET, spare * meets);
+        assert_eq!((at.arrivals_packets, at.drops_packets), (0, at.by_reason.drops_head_packets));
         // Until the burst begins, its link leaves bandwidth for one head. The burst takes a millisecond to
         // arrive, in which the threshold falls, and the queues start off by a packet.
         let bound = if memory.is_none() { PACKET } else { spare + link_rate + 3.0 * PACKET };

@@ -204,7 +204,7 @@ fn queues_that_fill_in_turn_stop_where_those_of_a_tomahawk_5_do() {
         let summary = run(&text, 1).summary;
         for (index, stops_at) in ladder.iter().enumerate() {
             let at = link(&summary, &format!("l{index}"));
-            assert!(at.drops_threshold_packets > 0, "queue {index} reaches its threshold");
+            assert!(at.by_reason.drops_threshold_packets > 0, "queue {index} reaches its threshold");
             let taken = at.arrivals_packets - at.drops_packets;
             assert_eq!(taken, *stops_at, "queue {index} of {queues}, {shared} cells shared");
         }
@@ -363,7 +363,7 @@ fn a_pool_that_never_binds_changes_no_statistic_of_a_link() {
             assert_eq!(summary.links, without.links, "{policy}, {frees}");
         }
     }
-    assert!(without.links.0[0].1.drops_overflow_packets > 0, "the limits bind");
+    assert!(without.links.0[0].1.by_reason.drops_overflow_packets > 0, "the limits bind");
 }
 
 /// A link that is never idle holds ten packets: with the one that it sends, or without it.

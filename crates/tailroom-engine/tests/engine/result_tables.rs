@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use tailroom_engine::link::arrivals::Outcome;
 use tailroom_engine::link::probe::LogEvent;
+use tailroom_engine::queue::buffer::DropReason;
 use tailroom_engine::results::tables::{Column, ColumnDeclaration, Labels, Values};
 use tailroom_engine::results::{Results, Tables, TimeSeries, series_json};
 use tailroom_engine::simulation::Simulation;
@@ -148,10 +149,9 @@ fn words_stand_for_the_codes_of_the_engine() {
     let events = [LogEvent::Arrival, LogEvent::Departure, LogEvent::Drop, LogEvent::Mark];
     let words = events.map(|event| word("packet_log", "event", event as u8));
     assert_eq!(words, ["arrival", "departure", "drop", "mark"]);
-    let fates =
-        [Outcome::Accepted, Outcome::Marked, Outcome::Overflow, Outcome::Early, Outcome::Head];
-    let words = fates.map(|fate| word("arrival_log", "fate", fate as u8));
-    assert_eq!(words, ["accepted", "marked", "overflow", "early", "head"]);
+    let fates = [Outcome::Accepted, Outcome::Marked, Outcome::Dropped(DropReason::Head)];
+    let words = fates.map(|fate| word("arrival_log", "fate", fate.code()));
+    assert_eq!(words, ["accepted", "marked", "head"]);
 }
 
 #[test]

@@ -3,15 +3,14 @@
 
 use serde::Deserialize;
 
-use tailroom_engine::congestion::custom::{
-    Arguments, ControlMaker, Controls, FindControl, NotFound,
-};
+use tailroom_engine::congestion::custom::ControlMaker;
 use tailroom_engine::congestion::{
     AckEvent, CongestionEvent, ControlParameters, SteadyState, WindowLaw,
 };
+use tailroom_engine::custom::{Arguments, NotFound};
 use tailroom_engine::parameters::Ranges;
 use tailroom_engine::results::{Results, WarningKind};
-use tailroom_engine::scenario;
+use tailroom_engine::scenario::{self, FindCode, OwnCode};
 
 use crate::support::scenario_run;
 
@@ -115,18 +114,18 @@ impl WindowLaw for Window {
 /// Finds the control without any information on its steady state, as for a control in Python.
 struct Unknown;
 
-impl FindControl for Unknown {
-    fn find(&self, _name: &str, _arguments: &Arguments) -> Result<ControlMaker, NotFound> {
+impl FindCode for Unknown {
+    fn control(&self, _name: &str, _arguments: &Arguments) -> Result<ControlMaker, NotFound> {
         Ok(ControlMaker::window_law(|| Box::new(Window)))
     }
 }
 
-fn warns_of_own(link: &str, find: &dyn FindControl) -> bool {
+fn warns_of_own(link: &str, find: &dyn FindCode) -> bool {
     let text = text("{ kind = \"custom\", control = \"mine\" }", link);
     let hosts = scenario_run::plain_hosts(&text);
     let scenario =
         scenario::parse(&text, &hosts, Some(1), &scenario::NoFiles).expect("the scenario is valid");
-    let scenario = scenario.with_controls(find).expect("the control is found");
+    let scenario = scenario.with_code(find).expect("the control is found");
     let network = scenario.resolve().expect("the scenario is valid");
     has_warning(&scenario_run::finish(&network))
 }
@@ -139,8 +138,8 @@ fn an_unknown_custom_control_is_warned_about_only_if_it_had_some_reductions() {
 
 #[test]
 fn a_custom_control_in_rust_declares_its_own_steady_state() {
-    let mut controls = Controls::default();
-    controls.register("mine", |_: &Thirty| Window);
+    let mut controls = OwnCode::default();
+    controls.add_window_law("mine", |_: &Thirty| Window);
     assert_eq!(Thirty {}.steady_state(), SteadyState::Reductions);
     assert!(warns_of_own(LARGE, &controls));
 }

@@ -150,9 +150,9 @@ fn a_policer_drops_what_exceeds_its_bucket_before_the_queue() {
     let results = finish(&network);
     let at = link(&results.summary, "link");
     assert_eq!(at.arrivals_packets, 2_000);
-    assert_eq!(at.drops_policed_packets, 1_783);
-    assert_eq!(at.drops_packets, at.drops_policed_packets);
-    assert_eq!(at.drops_overflow_packets, 0);
+    assert_eq!(at.by_reason.drops_policed_packets, 1_783);
+    assert_eq!(at.drops_packets, at.by_reason.drops_policed_packets);
+    assert_eq!(at.by_reason.drops_overflow_packets, 0);
     assert_eq!(at.queue_packets_max, Some(0.0));
     let of_group = group(&results.summary, "flood").links.get("link").map(|at| at.drops_packets);
     assert_eq!(of_group, Some(1_783));

@@ -1,35 +1,20 @@
 //! Custom controls: controls that the registry does not hold, because the caller brings them.
 //!
 //! A [`ControlMaker`] makes a control for each flow. A program that builds a network puts it into the
-//! group's [`CustomParams`]. A scenario names a custom control; the caller that resolves the scenario
-//! provides a `FindControl`, which turns the name and the arguments into the maker. `Controls` finds
-//! controls written in Rust.
+//! group's [`CustomParams`].
 
-#[cfg(feature = "scenario")]
-mod arguments;
-mod callers_code;
-#[cfg(feature = "scenario")]
-pub(crate) mod entries;
-#[cfg(feature = "scenario")]
-mod find;
 mod running;
 
-use std::fmt;
 use std::sync::Arc;
 
-#[cfg(feature = "scenario")]
-pub use self::arguments::Arguments;
-pub(crate) use self::callers_code::{CallersCode, Guest, Missing};
-#[cfg(feature = "scenario")]
-pub use self::entries::NotFound;
-#[cfg(feature = "scenario")]
-pub use self::find::{Controls, FindControl};
-pub(crate) use self::running::FirstFault;
-pub use self::running::{CustomFault, CustomRateBasedControl, CustomWindowLaw};
+pub use self::running::{CustomRateBasedControl, CustomWindowLaw};
 use super::rate_based::RateBasedControl;
 use super::{
     AnyRateBasedControl, AnyWindowLaw, Congestion, ControlParameters, SteadyState, WindowLaw,
 };
+#[cfg(feature = "scenario")]
+use crate::custom::Arguments;
+use crate::custom::Maker;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::parameters::{BadParameter, Range, check_length};
 
@@ -123,9 +108,9 @@ pub enum CustomControl {
 }
 
 /// Makes the controls of a group, one per flow.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct ControlMaker {
-    make: Arc<dyn Fn() -> CustomControl + Send + Sync>,
+    make: Maker<dyn Fn() -> CustomControl + Send + Sync>,
     is_rate_based: bool,
     needs_marks: bool,
     steady_state: SteadyState,
@@ -150,18 +135,12 @@ impl ControlMaker {
         make: impl Fn() -> CustomControl + Send + Sync + 'static,
     ) -> Self {
         let (needs_marks, steady_state) = (false, SteadyState::MaySettle);
-        ControlMaker { make: Arc::new(make), is_rate_based, needs_marks, steady_state }
+        ControlMaker { make: Maker(Arc::new(make)), is_rate_based, needs_marks, steady_state }
     }
-}
 
-impl fmt::Debug for ControlMaker {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("ControlMaker")
-    }
-}
-
-impl PartialEq for ControlMaker {
-    fn eq(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.make, &other.make)
+    /// The same maker of controls of which this is known.
+    #[cfg(feature = "scenario")]
+    pub(crate) fn known_to(self, needs_marks: bool, steady_state: SteadyState) -> Self {
+        ControlMaker { needs_marks, steady_state, ..self }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::fmt;
 
-use super::{BoxedRateBasedControl, BoxedWindowLaw, CallersCode, Guest, Missing};
+use super::{BoxedRateBasedControl, BoxedWindowLaw};
 use crate::congestion::blocks::BlockRules;
 use crate::congestion::rate_based::{
     BeginEvent, ControlOutput, LostPacketEvent, RateBasedControl, RateSampleEvent, RestartEvent,
@@ -12,46 +12,13 @@ use crate::congestion::rate_based::{
 use crate::congestion::{
     AckEvent, AnyRateBasedControl, AnyWindowLaw, CongestionEvent, MAX_WINDOW_PACKETS, WindowLaw,
 };
+use crate::custom::{CallersCode, CustomFault, FirstFault, Guest, Missing};
 use crate::units::Time;
-
-/// Why a component of the caller's stopped the run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct CustomFault {
-    /// When it failed.
-    pub time: Time,
-    /// What it did.
-    pub problem: String,
-}
-
-/// The first fault of a component.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct FirstFault(Option<Box<CustomFault>>);
 
 /// The windows that a control may return.
 const A_WINDOW: &str = "a window is a finite number of packets, at least 0 and at most 100000000";
 
 impl FirstFault {
-    pub(crate) fn is_none(&self) -> bool {
-        self.0.is_none()
-    }
-
-    pub(crate) fn get(&self) -> Option<&CustomFault> {
-        self.0.as_deref()
-    }
-
-    /// Keeps the failure that the component reports, if it reports one.
-    #[inline]
-    pub(crate) fn note(&mut self, time: Time, failure: Option<String>) {
-        if let Some(problem) = failure {
-            self.keep(time, problem);
-        }
-    }
-
-    #[cold]
-    pub(crate) fn keep(&mut self, time: Time, problem: String) {
-        self.0.get_or_insert_with(|| Box::new(CustomFault { time, problem }));
-    }
-
     /// The window that a method returned, at least 1; `otherwise` if the control has failed.
     #[inline]
     fn accept(&mut self, method: &str, time: Time, window: f64, otherwise: f64) -> f64 {

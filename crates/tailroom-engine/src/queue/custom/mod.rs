@@ -2,27 +2,21 @@
 //! them.
 //!
 //! A [`DisciplineMaker`] makes a discipline for each link. A program that builds a network puts it into
-//! the link's [`CustomParams`]. A scenario names a custom discipline; the caller that resolves the
-//! scenario provides a `FindDiscipline`, which turns the name and the arguments into the maker.
-//! `Disciplines` finds disciplines written in Rust.
+//! the link's [`CustomParams`].
 
-#[cfg(feature = "scenario")]
-mod find;
 mod running;
 mod running_scheduler;
 mod scheduler;
 
-use std::fmt;
 use std::sync::Arc;
 
-#[cfg(feature = "scenario")]
-pub use self::find::{Disciplines, FindDiscipline};
 pub use self::running::RunningRule;
 pub use self::running_scheduler::RunningScheduler;
 pub use self::scheduler::{CustomScheduler, Placement, QueuedPacket, Waiting, WaitingList};
 use super::{ArrivalRule, LinkInfo, Parameters, Verdict};
 #[cfg(feature = "scenario")]
-use crate::congestion::custom::Arguments;
+use crate::custom::Arguments;
+use crate::custom::Maker;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ecn;
 use crate::parameters::{BadParameter, Range, check_length};
@@ -162,26 +156,26 @@ type MakeRule = dyn Fn(&LinkInfo, Limit) -> BoxedRule + Send + Sync;
 type MakeScheduler = dyn Fn(&LinkInfo, Limit) -> BoxedScheduler + Send + Sync;
 
 /// Makes disciplines, one per link.
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct DisciplineMaker(Make);
 
-#[derive(Clone)]
+#[derive(Clone, Debug, PartialEq)]
 enum Make {
-    Rule { make: Arc<MakeRule>, acts_on_departures: bool },
-    Scheduler(Arc<MakeScheduler>),
+    Rule { make: Maker<MakeRule>, acts_on_departures: bool },
+    Scheduler(Maker<MakeScheduler>),
 }
 
 impl DisciplineMaker {
     /// Makes the rules that `make` returns for a link and the size of its buffer.
     pub fn rule(make: impl Fn(&LinkInfo, Limit) -> BoxedRule + Send + Sync + 'static) -> Self {
-        DisciplineMaker(Make::Rule { make: Arc::new(make), acts_on_departures: false })
+        DisciplineMaker(Make::Rule { make: Maker(Arc::new(make)), acts_on_departures: false })
     }
 
     /// Makes the schedulers that `make` returns for a link and the size of its buffer.
     pub fn scheduler(
         make: impl Fn(&LinkInfo, Limit) -> BoxedScheduler + Send + Sync + 'static,
     ) -> Self {
-        DisciplineMaker(Make::Scheduler(Arc::new(make)))
+        DisciplineMaker(Make::Scheduler(Maker(Arc::new(make))))
     }
 
     /// The same maker of rules that also decide about packets that leave; schedulers do anyway.
@@ -192,22 +186,6 @@ impl DisciplineMaker {
                 DisciplineMaker(Make::Rule { make, acts_on_departures: true })
             }
             Make::Scheduler(_) => self,
-        }
-    }
-}
-
-impl fmt::Debug for DisciplineMaker {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("DisciplineMaker")
-    }
-}
-
-impl PartialEq for DisciplineMaker {
-    fn eq(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Make::Rule { make, .. }, Make::Rule { make: other, .. }) => Arc::ptr_eq(make, other),
-            (Make::Scheduler(make), Make::Scheduler(other)) => Arc::ptr_eq(make, other),
-            _ => false,
         }
     }
 }

@@ -4,7 +4,7 @@
 use std::fmt;
 
 use super::{CustomParams, CustomRule, DequeueEvent};
-use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest, Missing};
+use crate::custom::{CallersCode, CustomFault, FirstFault, Guest, Missing};
 use crate::packet::Ecn;
 use crate::quantity::limit::Limit;
 use crate::queue::buffer::DropReason;

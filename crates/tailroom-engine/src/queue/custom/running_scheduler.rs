@@ -6,7 +6,7 @@ use std::fmt;
 use super::running::checked;
 use super::scheduler::{Placement, QueuedPacket, Waiting};
 use super::{CustomParams, CustomScheduler, Make};
-use crate::congestion::custom::{CallersCode, CustomFault, FirstFault, Guest, Missing};
+use crate::custom::{CallersCode, CustomFault, FirstFault, Guest, Missing};
 use crate::packet::transit::Transit;
 use crate::quantity::limit::Limit;
 use crate::queue::buffer::{Buffer, DropReason, PacketHandle, PacketList};

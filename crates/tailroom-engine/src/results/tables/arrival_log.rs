@@ -3,20 +3,10 @@
 use std::collections::HashMap;
 
 use super::{FinishedRun, Labels, table};
+use crate::link::arrivals::Outcome;
 use crate::units::Time;
 
-/// Words for [`crate::link::arrivals::Outcome`], in the order of its codes.
-const FATES: Labels = Labels::Words(&[
-    "accepted",
-    "marked",
-    "overflow",
-    "early",
-    "head",
-    "policed",
-    "pool",
-    "threshold",
-    "headroom",
-]);
+const FATES: Labels = Labels::Words(&Outcome::WORDS);
 
 /// Words for [`crate::link::arrivals::Content`], in the order of its codes.
 pub(super) const CONTENTS: Labels = Labels::Words(&["data", "retransmission", "ack"]);
@@ -91,7 +81,7 @@ impl ArrivalLog {
                 log.ecn.push(arrival.packet.ecn() as u8);
                 log.bytes.push(arrival.packet.bytes());
                 log.queue_packets.push(arrival.queue);
-                log.fate.push(arrival.outcome as u8);
+                log.fate.push(arrival.outcome.code());
             }
         }
         (!log.time_s.is_empty()).then_some(log)

@@ -5,9 +5,11 @@ use serde::Deserialize;
 use toml::Table;
 
 use crate::congestion::CongestionConfig;
-use crate::congestion::custom::{CustomParams, FindControl, NotFound};
+use crate::congestion::custom::CustomParams;
+use crate::custom::NotFound;
 use crate::kind_or_name::alternatives::{alternatives, kind_of};
 use crate::quoting::quoted;
+use crate::scenario::code::FindCode;
 use crate::scenario::format::file::ScenarioFile;
 use crate::scenario::format::flows::ControlConfig;
 use crate::scenario::format::schema::schema;
@@ -31,7 +33,7 @@ pub(in crate::scenario) fn of_name(name: &str) -> CongestionConfig {
 }
 
 /// Finds the controls that are not in the registry; returns a fault for each that is not found.
-pub(in crate::scenario) fn find(file: &mut ScenarioFile, controls: &dyn FindControl) -> Vec<Fault> {
+pub(in crate::scenario) fn find(file: &mut ScenarioFile, code: &dyn FindCode) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (name, group) in &mut file.flows {
         let Some(ControlConfig::Table(CongestionConfig::Custom(params))) =
@@ -40,7 +42,7 @@ pub(in crate::scenario) fn find(file: &mut ScenarioFile, controls: &dyn FindCont
             continue;
         };
         let at = Path::of(&["flows", name, "congestion"]);
-        match controls.find(&params.control, &params.parameters) {
+        match code.control(&params.control, &params.parameters) {
             Ok(maker) => *params = params.clone().made_by(maker),
             Err(reason) => faults.push(fault(&at, &params.control, reason)),
         }

@@ -3,10 +3,11 @@
 use toml::{Table, Value};
 
 use super::controls::{kinds_without, not_found};
-use crate::congestion::custom::NotFound;
+use crate::custom::NotFound;
 use crate::kind_or_name;
 use crate::queue::QueueConfig;
-use crate::queue::custom::{CustomParams, FindDiscipline};
+use crate::queue::custom::CustomParams;
+use crate::scenario::code::FindCode;
 use crate::scenario::format::file::ScenarioFile;
 use crate::scenario::text::error::{Fault, Path};
 
@@ -54,14 +55,11 @@ fn custom_mut(file: &mut ScenarioFile) -> impl Iterator<Item = &mut CustomParams
 }
 
 /// Finds the disciplines that are not in the registry; returns a fault for each that is not found.
-pub(in crate::scenario) fn find(
-    file: &mut ScenarioFile,
-    disciplines: &dyn FindDiscipline,
-) -> Vec<Fault> {
+pub(in crate::scenario) fn find(file: &mut ScenarioFile, code: &dyn FindCode) -> Vec<Fault> {
     let places: Vec<Path> = custom(file).map(|(place, _)| place).collect();
     let mut faults = Vec::new();
     for (place, params) in places.iter().zip(custom_mut(file)) {
-        match disciplines.find(&params.discipline, &params.parameters) {
+        match code.discipline(&params.discipline, &params.parameters) {
             Ok(maker) => *params = params.clone().made_by(maker),
             Err(reason) => faults.push(fault(place, &params.discipline, reason)),
         }

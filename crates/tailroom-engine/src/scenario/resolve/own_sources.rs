@@ -1,11 +1,11 @@
 //! Finds the sources that groups name and the caller supplies.
 
 use super::controls::not_found;
-use crate::congestion::custom::NotFound;
+use crate::custom::NotFound;
+use crate::scenario::code::FindCode;
 use crate::scenario::format::file::ScenarioFile;
 use crate::scenario::text::error::{Fault, Path};
 use crate::traffic::SourceConfig;
-use crate::traffic::custom::FindSource;
 
 /// Every source of the file that is not in the registry, with its group.
 pub(in crate::scenario) fn custom(file: &ScenarioFile) -> impl Iterator<Item = (&String, &str)> {
@@ -13,16 +13,16 @@ pub(in crate::scenario) fn custom(file: &ScenarioFile) -> impl Iterator<Item = (
 }
 
 /// Finds the sources that are not in the registry; returns a fault for each that is not found.
-pub(in crate::scenario) fn find(file: &mut ScenarioFile, sources: &dyn FindSource) -> Vec<Fault> {
+pub(in crate::scenario) fn find(file: &mut ScenarioFile, code: &dyn FindCode) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (group, keys) in &mut file.flows {
         let missing = match &mut keys.source {
             SourceConfig::CustomPackets(params) => {
-                let found = sources.find_packets(&params.source, &params.parameters);
+                let found = code.packets(&params.source, &params.parameters);
                 found.map(|maker| *params = params.clone().made_by(maker)).err()
             }
             SourceConfig::CustomFlows(params) => {
-                let found = sources.find_flows(&params.source, &params.parameters);
+                let found = code.flows(&params.source, &params.parameters);
                 found.map(|maker| *params = params.clone().made_by(maker)).err()
             }
             _ => None,

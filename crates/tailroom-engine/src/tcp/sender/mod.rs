@@ -39,7 +39,7 @@ mod writes;
 use super::TcpSpec;
 #[cfg(test)]
 use crate::congestion::AnyRateBasedControl;
-use crate::congestion::custom::CustomFault;
+use crate::custom::CustomFault;
 use crate::congestion::rate_based::BeginEvent;
 use crate::congestion::{AnyWindowLaw, Congestion, MAX_WINDOW_PACKETS, WindowLaw};
 use crate::packet::{Ack, Packet};

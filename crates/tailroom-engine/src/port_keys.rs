@@ -19,7 +19,7 @@ use crate::quantity::{BitRate, Duration, Size, SizeOrZero};
 /// names follow `pool` and `ingress.pool`. Quantities are texts with their unit; amounts of the queue
 /// are in packets or bytes, as the discipline counts them. Of changes it has their number, of jitter when
 /// it is drawn.
-pub(super) fn of(network: &Network, spec: &LinkSpec) -> Map<String, Value> {
+pub fn of(network: &Network, spec: &LinkSpec) -> Map<String, Value> {
     let LinkSpec {
         name: _,
         rate,

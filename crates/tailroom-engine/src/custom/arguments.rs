@@ -1,4 +1,4 @@
-//! The arguments that a scenario gives to a custom control.
+//! The arguments that a scenario gives to code of the caller's.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -21,7 +21,7 @@ impl Arguments {
         self.0.is_empty()
     }
 
-    /// Reads the arguments as parameters of a control.
+    /// Reads the arguments as parameters.
     ///
     /// # Errors
     /// What is wrong, in one line.

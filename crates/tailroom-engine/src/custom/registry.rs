@@ -1,4 +1,4 @@
-//! Components written in Rust that a scenario names: controls, and queue disciplines.
+//! Components written in Rust that a scenario names.
 
 use std::collections::BTreeMap;
 
