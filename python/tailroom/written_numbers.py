@@ -167,8 +167,13 @@ def exact_delay(value_s: float) -> str:
     return as_setting(delay(value_s))
 
 
+def exact_bdp(value: float) -> str:
+    """Writes the bandwidth-delay products that a setting comes to: zeros are left out."""
+    return as_setting(f"{index(value)} bdp")
+
+
 def as_setting(text: str) -> str:
-    """Returns a written time or rate without the zeros that fill up, as people write a setting."""
+    """Returns a written amount without the zeros that fill up, as people write a setting."""
     number_text, _, unit = text.partition(" ")
     return f"{_trimmed(number_text)} {unit}"
 

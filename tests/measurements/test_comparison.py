@@ -78,7 +78,8 @@ def test_a_measurement_leads_to_the_buffer_that_the_link_should_have(tailroom: T
     asked = shlex.split(command)
     # The link of the sample has 50 Mbit/s and an RTT of 20 ms.
     number, unit = asked[asked.index("--rate") + 1].split()
-    assert (float(number), unit) == (pytest.approx(50, rel=0.02), "Mbit/s")
+    assert unit == "Mbit/s"
+    assert float(number) == pytest.approx(50, rel=0.02)
     assert asked[asked.index("--rtt") + 1] == "20 ms"
     answered = tailroom(*asked[1:], "--max-seeds", "4", "--duration", "5 s", "--json")
     assert answered.status == 0, answered.errors

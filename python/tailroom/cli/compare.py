@@ -10,7 +10,6 @@ import typer
 from rich.console import Console
 
 import tailroom
-from tailroom import written_numbers
 from tailroom.arguments import COMPARED_RUNS, IDLE_RTT
 from tailroom.cli import report
 from tailroom.cli.answer import write_and_print
@@ -212,4 +211,4 @@ def _off_by(predicted: float | None, simulated: float | None) -> str:
     if predicted is None or simulated is None:
         return ""
     points = 100 * (predicted - simulated)
-    return f"{'+' if points > 0 else ''}{written_numbers.factor(points)}" if points else ""
+    return f"{points:+.2f}" if points else ""

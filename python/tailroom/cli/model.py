@@ -112,7 +112,7 @@ def show(predictions: Predictions, console: Console) -> None:
         f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, {link.discipline}, "
         f"limit {written_numbers.packet_limit(link.limit_packets)}"
         + (
-            f" = {written_numbers.index(link.limit_packets / link.bdp_packets)} bdp"
+            f" = {written_numbers.exact_bdp(link.limit_packets / link.bdp_packets)}"
             if link.bdp_packets
             else ""
         )

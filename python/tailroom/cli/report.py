@@ -379,7 +379,7 @@ def _amounts(link: Mapping[str, Any]) -> list[str]:
         written_numbers.exact_delay(link["limit_ms"] / 1e3),
     ]
     if link["limit_bdp"] is not None:
-        amounts.append(f"{written_numbers.index(link['limit_bdp'])} bdp")
+        amounts.append(written_numbers.exact_bdp(link["limit_bdp"]))
     return amounts
 
 
