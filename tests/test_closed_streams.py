@@ -147,7 +147,9 @@ def test_a_judgement_keeps_its_status_without_a_reader(
     command, status = JUDGING[name]
     (tmp_path / "rows.ini").write_text(WRONG_ROW, encoding="utf-8")
     assert tailroom("vectors", "write", tmp_path / "vectors", "reno").status == 0
-    nothing = {vector.id: {} for vector in all_vectors() if vector.set_name == "reno"}
+    nothing: dict[str, object] = {
+        vector.id: {} for vector in all_vectors() if vector.set_name == "reno"
+    }
     results = json.dumps({"implementation": "none", "results": nothing})
     (tmp_path / "none.json").write_text(results, encoding="utf-8")
     if reader == "leaves":

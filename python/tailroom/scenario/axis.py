@@ -11,6 +11,7 @@ from typing import Any
 from tailroom.arguments import check_unicode
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
+from tailroom.quoting import quoted
 from tailroom.scenario.scenario import Scenario
 from tailroom.scenario.toml_values import plain
 
@@ -120,7 +121,7 @@ def axis(key: str, values: object, *, is_text: bool = False) -> Axis:
         read = values.tolist()
     else:
         plain(key, values)
-        raise ScenarioError(f"{key}: {values!r} is not a list of values; {_HOW}")
+        raise ScenarioError(f"{key}: {quoted(repr(values))} is not a list of values; {_HOW}")
     if not read:
         raise ScenarioError(f"{key}: the list of values is empty; {_HOW}")
     if len(read) > MOST_POINTS:

@@ -19,6 +19,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 from tailroom._engine import AckEvent, BeginEvent, CongestionEvent, ControlOutput, RateSampleEvent
 from tailroom.errors import ControlError, ScenarioError
+from tailroom.quoting import quoted
 from tailroom.scenario import own_parameters
 from tailroom.scenario.custom_disciplines import RuleFactory, RuleMaker, missing_method
 from tailroom.scenario.custom_sources import (
@@ -299,21 +300,22 @@ class OwnControls:
         steps = [*module_name.split("."), *path.split(".")]
         if not all(step.isidentifier() for step in steps):
             raise ScenarioError(
-                f'"{name}" does not name a class of a module',
+                f'"{quoted(name)}" does not name a class of a module',
                 f"write it as in {EXAMPLE}, or hand the class itself to tailroom.run",
             )
         value: Any = self._import(name, module_name)
-        where = f"{module_name} ({getattr(value, '__file__', 'built in')})"
+        where = f"{quoted(module_name)} ({getattr(value, '__file__', 'built in')})"
         for step in path.split("."):
             if not hasattr(value, step):
                 meant = near(step, dir(value))
                 remedy = f"did you mean `{meant[0]}`?" if meant else "check the class's name"
-                raise ScenarioError(f'"{name}" is not there: {where} has no {step}', remedy)
+                problem = f'"{quoted(name)}" is not there: {where} has no {quoted(step)}'
+                raise ScenarioError(problem, remedy)
             value = getattr(value, step)
         # A function is not called, since a scenario might name any function with any arguments.
         if not inspect.isclass(value):
             raise ScenarioError(
-                f'"{name}" is not a class but a value of type {type(value).__name__}',
+                f'"{quoted(name)}" is not a class but a value of type {type(value).__name__}',
                 "name a class; a function that makes controls is given to tailroom.run itself",
             )
         return cast(Factory, value)
@@ -337,8 +339,8 @@ class OwnControls:
             if not f"{module_name}.".startswith(f"{error.name}."):
                 raise ControlError(_import_problem(name, module_name, error)) from error
             raise ScenarioError(
-                f'"{name}" is not there: no module {error.name} is installed, next to the scenario '
-                f"({places[0]}) or in the current directory ({places[1]})",
+                f'"{quoted(name)}" is not there: no module {quoted(error.name)} is installed, next '
+                f"to the scenario ({places[0]}) or in the current directory ({places[1]})",
                 "check the module's name, or run where its file is",
             ) from None
         except KeyboardInterrupt:
@@ -362,7 +364,8 @@ def without_own_frames(trace: TracebackType | None) -> TracebackType | None:
 
 
 def _import_problem(name: str, module_name: str, error: BaseException) -> str:
-    return f"{name}: importing {module_name} raised {type(error).__name__}: {error}"
+    what = f"importing {quoted(module_name)} raised {type(error).__name__}"
+    return f"{quoted(name)}: {what}: {error}"
 
 
 def _check_origin(name: str, top: str, places: list[Path]) -> None:
@@ -377,8 +380,8 @@ def _check_origin(name: str, top: str, places: list[Path]) -> None:
     if meant is None or (loaded and _is_same(Path(loaded), meant)):
         return
     raise ScenarioError(
-        f'"{name}" is ambiguous: {top} is loaded from {loaded or "Python itself"}, and {meant} has '
-        "the same name",
+        f'"{quoted(name)}" is ambiguous: {quoted(top)} is loaded from {loaded or "Python itself"}, '
+        f"and {meant} has the same name",
         "rename one of the files",
     )
 
@@ -410,12 +413,12 @@ def _check_factory(
     if inspect.isclass(factory):
         missing = missing_in(factory)
         if missing:
-            raise ScenarioError(f"{name} {missing}", "add it")
+            raise ScenarioError(f"{quoted(name)} {missing}", "add it")
     try:
         inspect.signature(factory).bind(**keywords)
     except TypeError as error:
         raise ScenarioError(
-            f"{name} does not take these parameters: {error}", "correct `parameters`"
+            f"{quoted(name)} does not take these parameters: {error}", "correct `parameters`"
         ) from None
     except ValueError:  # a class of a compiled module may hide its signature
         return

@@ -11,6 +11,7 @@ from typing import Any
 from tailroom._engine import quantity
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
+from tailroom.quoting import quoted
 
 _KINDS = {"s": ("duration", "5 ms"), "bps": ("rate", "10 Mbit/s"), "bytes": ("size", "15 kB")}
 """By the last word of a parameter's name, the quantity that it is, and an example."""
@@ -121,4 +122,5 @@ def _check_range(name: str, key: str, value: Any, allowed: Range) -> None:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     if is_number and allowed.least <= value <= allowed.most and abs(value) != float("inf"):
         return
-    raise ScenarioError(f"{name}: parameters.{key} is {value!r}", f"give {allowed}")
+    problem = f"{quoted(name)}: parameters.{key} is {quoted(repr(value))}"
+    raise ScenarioError(problem, f"give {allowed}")

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 
 from tailroom.arguments import named, usage
 from tailroom.errors import ScenarioError
+from tailroom.quoting import quoted
 
 ALLOW_CODE = "TAILROOM_ALLOW_CODE"
 ALLOW_FILES = "TAILROOM_ALLOW_FILES"
@@ -56,8 +57,8 @@ class Trust:
         """
         if not self.code and name not in self.named:
             raise ScenarioError(
-                f'"{name}" is Python code that the scenario file names, and a scenario file may '
-                "come from somebody else",
+                f'"{quoted(name)}" is Python code that the scenario file names, and a scenario '
+                "file may come from somebody else",
                 f"if you trust the file and this code, allow it: {usage('allow_code')}, or "
                 f"{ALLOW_CODE}=1",
             )

@@ -13,6 +13,7 @@ from tailroom.execution.executors import ExecutorLike
 from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
+from tailroom.quoting import quoted
 from tailroom.scenario.axis import Axis, axes_in_scenario, axis, headings, value_words
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.named_values import NamedValues
@@ -204,7 +205,9 @@ def _check_values(axes: Sequence[Axis]) -> None:
             raise ScenarioError("seed: is not a key to vary; repeat each choice with `seeds`")
         for place, value in enumerate(varied.values):
             if value in varied.values[:place]:
-                raise ScenarioError(f"{varied.key}: {value!r} is given twice; keep one of them")
+                raise ScenarioError(
+                    f"{varied.key}: {quoted(repr(value))} is given twice; keep one of them"
+                )
 
 
 def _names(sources: Sequence[Scenario]) -> list[str]:

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from tailroom.arguments import named
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
+from tailroom.quoting import quoted
 from tailroom.scenario.axis import Axis, axes_in_scenario, axis, values_by_key
 from tailroom.scenario.named_values import NamedValues
 from tailroom.scenario.queue_words import spell_out
@@ -287,7 +288,7 @@ def _check_distinct(key: str, values: Sequence[object]) -> None:
     for value in values:
         frozen = _frozen(value)
         if frozen in known:
-            raise ScenarioError(f"{key}: {value!r} is given twice; keep one of them")
+            raise ScenarioError(f"{key}: {quoted(repr(value))} is given twice; keep one of them")
         known.add(frozen)
 
 

@@ -37,6 +37,7 @@ use crate::network::{FlowSpec, GroupSpec, MAX_FLOWS, Network};
 use crate::parameters::BadParameter;
 use crate::private_path::delays::SenderSide;
 use crate::quantity::PositiveDuration;
+use crate::quoting::quoted;
 use crate::random::{self, Random};
 use crate::scenario::format::file::{LinkConfig, ScenarioFile};
 use crate::scenario::format::flows::{FlowsConfig, PerFlow};
@@ -175,7 +176,7 @@ fn check_run(file: &ScenarioFile, note: &mut dyn FnMut(Fault)) {
     for (table, name) in links.chain(pools).chain(switches).chain(fabrics).chain(groups) {
         let is_word = |letter: char| letter.is_ascii_alphanumeric() || "_-".contains(letter);
         if name.is_empty() || !name.chars().all(is_word) {
-            let problem = format!("\"{name}\" is not a name");
+            let problem = format!("\"{}\" is not a name", quoted(name));
             let remedy = "use letters, digits, _ and -";
             note(Fault::new(&Path::of(&[table, name]), problem, remedy));
         }

@@ -139,7 +139,9 @@ impl<'a> Checker<'a> {
             }
         }
         for (key, value) in table.iter().filter(|(key, _)| !is_unknown(key)) {
-            if let Some(fault) = longer_than(LONGEST_NAME, key, "name", &path.key(key)) {
+            // A dotted key of `[sweep]` has names in it, and is no name.
+            let name = if key.contains('.') { "" } else { key };
+            if let Some(fault) = longer_than(LONGEST_NAME, name, "name", &path.key(key)) {
                 self.faults.push(fault);
                 continue;
             }
