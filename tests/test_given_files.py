@@ -112,7 +112,7 @@ def _traffic(source: str, rate: str = 'rate = "10 Mbit/s"') -> Callable[[Path], 
     return words
 
 
-def _beside(path: Path, files: dict[str, str]) -> Path:
+def _with_files(path: Path, files: dict[str, str]) -> Path:
     """The directory of the file, with other files, which are right."""
     for name, text in files.items():
         place = path.with_name(name)
@@ -124,7 +124,7 @@ def _store(record: Path) -> Path:
     """A store with the record of a sweep."""
     store = record.parents[1]
     (store / "runs").mkdir()
-    return _beside(store / MARKER, {MARKER: f'{{"format": {FORMAT}}}'})
+    return _with_files(store / MARKER, {MARKER: f'{{"format": {FORMAT}}}'})
 
 
 RECORD = "sweeps/first.json"
@@ -176,9 +176,9 @@ READING: dict[str, dict[str, Callable[[Path], list[object]]]] = {
         "given": lambda path: ["plot", path],
         "summary.json": lambda path: [
             "plot",
-            _beside(path, {"scenario.toml": NETWORK}),
+            _with_files(path, {"scenario.toml": NETWORK}),
         ],
-        "flow_series.parquet": lambda path: ["plot", _beside(path, RESULT)],
+        "flow_series.parquet": lambda path: ["plot", _with_files(path, RESULT)],
     },
     "import path": {"given": lambda path: ["import", path]},
     "papers run --check": {"given": lambda path: ["papers", "run", "today", "--check", path]},

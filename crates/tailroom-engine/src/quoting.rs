@@ -22,18 +22,16 @@ pub fn quoted(text: impl Display) -> String {
 /// A text on one line, in which characters that a terminal obeys are written out: control characters, and
 /// those that reverse the direction of text.
 pub(crate) fn shown(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for letter in text.chars() {
-        let is_obeyed = letter.is_control()
-            || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        match (letter, u32::from(letter)) {
-            ('\n' | '\r' | '\t', _) => shown.extend(letter.escape_default()),
-            (_, code @ ..=0xff) if is_obeyed => shown.push_str(&format!("\\x{code:02x}")),
-            (_, code) if is_obeyed => shown.push_str(&format!("\\u{code:04x}")),
-            _ => shown.push(letter),
-        }
-    }
-    shown
+    let is_obeyed = |letter: char| {
+        letter.is_control() || matches!(letter, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+    };
+    let written = text.chars().map(|letter| match u32::from(letter) {
+        _ if !is_obeyed(letter) => letter.to_string(),
+        _ if "\n\r\t".contains(letter) => letter.escape_default().to_string(),
+        code @ ..=0xff => format!("\\x{code:02x}"),
+        code => format!("\\u{code:04x}"),
+    });
+    written.collect()
 }
 
 #[cfg(test)]
