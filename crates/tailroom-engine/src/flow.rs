@@ -14,7 +14,7 @@ use crate::traffic::context::StartingFlow;
 use crate::traffic::objects::{Objects, ObjectsSpec};
 use crate::traffic::unresponsive::Unresponsive;
 use crate::traffic::{AnyPacketSource, FlowRequest, SourceSpec};
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
 /// The endpoints of the two kinds of flow. A connection is inline, which saves a memory access per
 /// packet.
@@ -38,27 +38,22 @@ impl Endpoints {
         let FlowSpec { start, rtt, access_rate, route, .. } = *flow;
         let request =
             FlowRequest { start, bytes, rtt, access_rate, seed, media: None, route, tag: 0 };
-        match &group.source {
-            SourceSpec::Packets(source) => {
-                let flow = starting_flow(network, group, &name, start);
-                let stop = group.stop.unwrap_or(Time::NEVER);
-                Endpoints::unresponsive(
-                    network,
-                    group,
-                    &request,
-                    (source.start(&flow), stop),
-                    checkpoints,
-                )
-            }
-            _ => Endpoints::of_request(network, group, &request, checkpoints),
+        if let SourceSpec::Packets(source) = &group.source {
+            let starting = starting_flow(network, group, &name, start);
+            let source = (source.start(&starting), group.stop.unwrap_or(Time::NEVER));
+            return Endpoints::unresponsive(network, group, &request, source, checkpoints);
         }
+        let first = &network.links[group.path_of(route)[0]];
+        let host_rate = access_rate.unwrap_or_else(|| first.sending_rate(start));
+        Endpoints::of_request(network, group, &request, host_rate, checkpoints)
     }
 
-    /// The endpoints of a flow of `group` that a source asks for.
+    /// The endpoints of a flow of `group` that a source asks for; its host sends at `host_rate`.
     pub fn of_request(
         network: &Network,
         group: &GroupSpec,
         request: &FlowRequest,
+        host_rate: Rate,
         checkpoints: Checkpoints,
     ) -> Self {
         match (&group.tcp, request.media) {
@@ -70,7 +65,7 @@ impl Endpoints {
             (Some(tcp), None) => {
                 let objects = group.source.objects().map(|spec| objects(spec, group, request));
                 let private_path = private_path(network, group, request);
-                let send_queue = send_queue(network, group, request);
+                let send_queue = send_queue(group, request, host_rate);
                 Endpoints::Tcp(Connection::new(
                     tcp,
                     send_queue,
@@ -116,11 +111,12 @@ impl Endpoints {
         }
     }
 
-    /// Emits the next packet of an unresponsive source; returns whether there was none left.
+    /// Emits the next packet of an unresponsive source, unless there is none left.
     #[inline]
-    pub fn emit_next(&mut self, sink: &mut impl NetworkSink) -> bool {
-        let Endpoints::Unresponsive(source) = self else { return false };
-        !source.emit(sink)
+    pub fn emit_next(&mut self, sink: &mut impl NetworkSink) {
+        if let Endpoints::Unresponsive(source) = self {
+            source.emit(sink);
+        }
     }
 }
 
@@ -135,7 +131,7 @@ fn starting_flow<'a>(
 }
 
 /// What an application offers to its TCP sender.
-fn send_queue(network: &Network, group: &GroupSpec, request: &FlowRequest) -> SendQueue {
+fn send_queue(group: &GroupSpec, request: &FlowRequest, line_rate: Rate) -> SendQueue {
     let payload = u64::from(group.packet_size - group.header_size);
     let packets = request.bytes.map_or(u64::MAX, |bytes| bytes.div_ceil(payload));
     let last_payload = request.bytes.map_or(payload, |bytes| bytes - (packets - 1) * payload);
@@ -149,10 +145,7 @@ fn send_queue(network: &Network, group: &GroupSpec, request: &FlowRequest) -> Se
         packet_bytes: group.packet_size,
         last_packet_bytes: last_payload as u32 + group.header_size,
         header_bytes: group.header_size,
-        line_rate: request.access_rate.unwrap_or_else(|| {
-            let first = group.path_of(request.route)[0];
-            network.links[first].rate_at(request.start)
-        }),
+        line_rate,
         hops: group.path.len() as u32, // at most 250
     }
 }

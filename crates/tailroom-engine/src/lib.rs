@@ -112,6 +112,7 @@ pub mod serializer;
 pub mod spelling;
 mod tournament;
 pub mod units;
+mod work;
 
 pub mod congestion;
 pub mod custom;

@@ -90,7 +90,8 @@ impl Serializer {
                 ..RateSchedule::default()
             })
         });
-        schedule.changes.retain(|change| change.at < at);
+        let kept = schedule.changes.partition_point(|change| change.at < at);
+        schedule.changes.truncate(kept);
         schedule.changes.push(RateChange { at, rate });
     }
 
@@ -99,6 +100,12 @@ impl Serializer {
         let bits =
             self.schedule.as_ref().map_or(self.fixed.rate, |schedule| schedule.rate_at(time).0);
         Rate::from_bits_per_second(bits)
+    }
+
+    /// The rate at `time`, or when the link sends next; the first one if it does not.
+    pub fn sending_rate(&self, time: Time) -> Rate {
+        let sends_from = self.sends_from(time);
+        self.rate_at(if sends_from == Time::NEVER { Time::ZERO } else { sends_from })
     }
 
     /// When the rate changes after `time`, or a period ends; [`Time::NEVER`] if it stays.

@@ -34,6 +34,8 @@ pub struct FlowGenerators {
     reuses_numbers: bool,
     /// By number, from `first_number` on.
     active_flows: Vec<ActiveFlow>,
+    /// Whether a source lets no time pass.
+    pub stands_still: bool,
 }
 
 /// A group of dynamic flows.
@@ -44,11 +46,37 @@ pub struct FlowGenerator {
     source: AnyFlowSource,
     /// Draws the hosts of flows for which the source does not choose them.
     pairs: Stream,
+    /// When the last flow arrived, and how many did then.
+    last: (Time, u32),
     /// What is measured here.
     pub probe: DynamicFlowProbe,
 }
 
+/// The most flows of a group that begin or are refused at one time. A source may begin the next flow when one is
+/// refused.
+const MOST_AT_ONCE: u32 = 1_000_000;
+
 impl FlowGenerator {
+    /// Counts a flow; returns whether the source lets time pass.
+    fn count_arrival(&mut self, start: Time) -> bool {
+        let (last, count) = self.last;
+        self.last = (start, if start == last { count + 1 } else { 1 });
+        self.last.1 <= MOST_AT_ONCE
+    }
+
+    /// Why the source stops the run, if it does.
+    fn fault(&self) -> Option<CustomFault> {
+        let (time, count) = self.last;
+        let stands_still = (count > MOST_AT_ONCE).then(|| CustomFault {
+            time,
+            problem: format!(
+                "begins more than {MOST_AT_ONCE} flows at this time; let time pass between them, and \
+                 between one that is refused and the next"
+            ),
+        });
+        self.source.fault().cloned().or(stands_still)
+    }
+
     fn complete(&mut self, tag: u32, at: Time) {
         self.source.on_completion(tag, at);
         if let (Some(coflows), Some(probe)) = (self.source.coflows(), &mut self.probe.coflows) {
@@ -84,6 +112,7 @@ impl FlowGenerators {
                 group: index,
                 source,
                 pairs: source_group(network, group).stream("hosts"),
+                last: (Time::ZERO, 0),
                 probe: DynamicFlowProbe::new(
                     network.measure_from,
                     network.duration,
@@ -100,6 +129,7 @@ impl FlowGenerators {
             first_number: network.flows.len() as u32,
             reuses_numbers: true,
             active_flows: Vec::new(),
+            stands_still: false,
         };
         (0..generators.all.len()).for_each(|at| generators.note_arrival(at));
         generators
@@ -123,9 +153,15 @@ impl FlowGenerators {
         &self.all
     }
 
-    /// The first group whose source of the caller's stopped the run, and why.
-    pub fn source_fault(&self) -> Option<(usize, &CustomFault)> {
-        self.all.iter().find_map(|generator| Some((generator.group, generator.source.fault()?)))
+    /// The first group whose source stops the run, and why: code of the caller's that fails, or a source that
+    /// lets no time pass.
+    pub fn source_fault(&self) -> Option<(usize, CustomFault)> {
+        self.all.iter().find_map(|generator| Some((generator.group, generator.fault()?)))
+    }
+
+    /// Flows that sources have planned and that have not begun, by group.
+    pub fn planned(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.all.iter().map(|generator| (generator.group, generator.source.planned()))
     }
 
     /// Time of the next arrival; [`Time::NEVER`] if there is none.
@@ -148,6 +184,7 @@ impl FlowGenerators {
     ) -> Option<(FlowStart, FlowRequest)> {
         let generator = self.all.get_mut(at)?;
         let mut request = generator.source.next_flow()?;
+        self.stands_still |= !generator.count_arrival(request.start);
         let group = &network.groups[generator.group];
         if let Some(hosts) = &group.hosts {
             choose_route(&mut request, hosts, &mut generator.pairs);
@@ -170,7 +207,10 @@ impl FlowGenerators {
         refuses: impl FnOnce(&[usize]) -> bool,
     ) -> Option<(u32, usize, FlowRequest)> {
         let at = self.arrivals.first();
-        let (flow_start, request) = self.arrive(network, links, at)?;
+        let Some((flow_start, request)) = self.arrive(network, links, at) else {
+            self.note_arrival(at);
+            return None;
+        };
         if refuses(&network.groups[self.group(at)].path_of(request.route)) {
             let generator = &mut self.all[at];
             generator.probe.on_refusal(&flow_start);

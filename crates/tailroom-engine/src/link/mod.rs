@@ -538,6 +538,11 @@ impl Link {
         self.transmitter.serializer.rate_at(now)
     }
 
+    /// The same, or when the link sends next.
+    pub fn sending_rate(&self, time: Time) -> Rate {
+        self.transmitter.serializer.sending_rate(time)
+    }
+
     /// Whether something may act on the link: its packets wait until they are served.
     pub fn can_be_acted_on(&self) -> bool {
         self.served().is_some()

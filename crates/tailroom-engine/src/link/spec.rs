@@ -108,13 +108,8 @@ impl LinkSpec {
     }
 
     /// The rate at `time`, or when the link sends next.
-    pub(crate) fn rate_at(&self, time: Time) -> Rate {
-        if self.rate_changes.is_empty() {
-            return self.rate;
-        }
-        let serializer = self.serializer();
-        let sends_from = serializer.sends_from(time);
-        if sends_from == Time::NEVER { self.rate } else { serializer.rate_at(sends_from) }
+    pub(crate) fn sending_rate(&self, time: Time) -> Rate {
+        if self.rate_changes.is_empty() { self.rate } else { self.serializer().sending_rate(time) }
     }
 
     /// The rate at which packets leave the shaper, or that of the link until its first change: limits in

@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use crate::units::Time;
+use crate::work::count_step;
 
 /// The times at which every flow of a run records its state.
 #[derive(Clone, Copy, Debug)]
@@ -145,18 +146,18 @@ pub struct FlowAccount {
     pub acks_on_the_way: u64,
 }
 
-/// One row of a flow's time series.
+/// Rows of a flow's time series in which nothing has happened since the first of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct FlowSample {
-    /// Time.
-    pub time: Time,
+pub struct FlowSamples {
+    /// Number of rows.
+    pub count: u64,
     /// Window in packets.
     pub cwnd_packets: f64,
     /// Slow-start threshold in packets.
     pub ssthresh_packets: f64,
     /// Smoothed RTT.
     pub srtt: Time,
-    /// Payload bytes delivered since the previous sample.
+    /// Payload bytes delivered between the row before and the first of these.
     pub delivered_bytes: u64,
 }
 
@@ -167,6 +168,16 @@ pub struct FlowStep {
     pub state: FlowState,
     /// The counts since the start of the run.
     pub counters: FlowCounters,
+}
+
+/// Steps in which nothing happens to a flow from the end of the first on.
+#[derive(Clone, Copy, Debug)]
+struct FlowSteps {
+    step: FlowStep,
+    window_area: WindowArea,
+    /// The end of the first, and of the last.
+    next: Time,
+    last: Time,
 }
 
 /// A window reduction.
@@ -222,14 +233,14 @@ pub struct FlowRecord {
     next_progress: Time,
     next_step: Time,
     /// The steps that nobody has taken: a flow is ahead of the links by several.
-    steps: VecDeque<FlowStep>,
+    steps: VecDeque<FlowSteps>,
     last_sampled_bytes: u64,
     /// Counts at the start of the measured window.
     pub before: Option<FlowCounters>,
     /// Counts at the end of the measured window.
     pub after: Option<FlowCounters>,
-    /// Time series.
-    pub samples: Vec<FlowSample>,
+    /// The rows of the time series.
+    samples: Vec<FlowSamples>,
     /// Packets delivered by each multiple of the progress interval.
     pub progress: Vec<u64>,
     /// Reductions inside the measured window; only the first ones if there are too many.
@@ -301,19 +312,30 @@ impl FlowProbe {
     /// Records `state` at every checkpoint up to `now`; must be called before the flow takes its
     /// step at `now`.
     pub fn record_until(&mut self, now: Time, state: &FlowState) {
-        while self.next_checkpoint <= now {
-            let checkpoint = self.next_checkpoint;
+        if self.next_checkpoint <= now {
+            self.record_checkpoints(now, state);
+        }
+    }
+
+    /// Nothing has happened since the first of the checkpoints: all of one kind are one record.
+    #[cold]
+    fn record_checkpoints(&mut self, now: Time, state: &FlowState) {
+        let FlowProbe { counters, window_area, record, .. } = self;
+        let now = now.min(record.checkpoints.duration);
+        let counters = FlowCounters {
+            delivered: state.delivered,
+            delivered_bytes: state.delivered_bytes,
+            ..*counters
+        };
+        record.pass_samples(now, state);
+        record.pass_steps(now, FlowStep { state: *state, counters }, *window_area);
+        record.pass_edges(now, |edge| FlowCounters {
             // Computed without storing the sum, so that a checkpoint does not change how later sums
             // are rounded.
-            let counters = FlowCounters {
-                cwnd_area: self.window_area.at(checkpoint, state.cwnd_packets),
-                delivered: state.delivered,
-                delivered_bytes: state.delivered_bytes,
-                ..self.counters
-            };
-            self.record.pass(checkpoint, state, &counters);
-            self.next_checkpoint = self.record.next_checkpoint();
-        }
+            cwnd_area: window_area.at(edge, state.cwnd_packets),
+            ..counters
+        });
+        self.next_checkpoint = self.record.next_checkpoint();
     }
 
     /// Records that the window was `cwnd_packets` up to `now`.
@@ -382,7 +404,15 @@ impl FlowProbe {
 
     /// Takes the state at the end of the earliest step that is recorded.
     pub fn take_step(&mut self) -> Option<FlowStep> {
-        self.record.steps.pop_front()
+        let FlowRecord { steps, checkpoints, .. } = &mut *self.record;
+        let first = steps.front_mut()?;
+        let FlowSteps { mut step, window_area, next, last } = *first;
+        step.counters.cwnd_area = window_area.at(next, step.state.cwnd_packets);
+        first.next = checkpoints.step_end_after(next);
+        if next >= last {
+            steps.pop_front();
+        }
+        Some(step)
     }
 
     /// Returns the data recorded at the checkpoints.
@@ -401,32 +431,118 @@ impl FlowRecord {
         edge.min(self.next_series).min(self.next_progress).min(self.next_step)
     }
 
-    fn pass(&mut self, checkpoint: Time, state: &FlowState, counters: &FlowCounters) {
-        if checkpoint == self.next_series {
-            self.samples.push(FlowSample {
-                time: checkpoint,
+    fn pass_samples(&mut self, now: Time, state: &FlowState) {
+        let Checkpoints { series_interval, progress_interval, .. } = self.checkpoints;
+        let count = take_multiples(&mut self.next_series, series_interval, now);
+        if count > 0 {
+            count_step();
+            self.samples.push(FlowSamples {
+                count,
                 cwnd_packets: state.cwnd_packets,
                 ssthresh_packets: state.ssthresh_packets,
                 srtt: state.srtt,
                 delivered_bytes: state.delivered_bytes - self.last_sampled_bytes,
             });
             self.last_sampled_bytes = state.delivered_bytes;
-            self.next_series = self.next_series.saturating_add(self.checkpoints.series_interval);
         }
-        if checkpoint == self.next_progress {
-            self.progress.push(state.delivered);
-            self.next_progress =
-                self.next_progress.saturating_add(self.checkpoints.progress_interval);
+        let count = take_multiples(&mut self.next_progress, progress_interval, now);
+        self.progress.resize(self.progress.len() + count as usize, state.delivered);
+    }
+
+    fn pass_steps(&mut self, now: Time, step: FlowStep, window_area: WindowArea) {
+        if self.next_step > now {
+            return;
         }
-        if checkpoint == self.next_step {
-            self.steps.push_back(FlowStep { state: *state, counters: *counters });
-            self.next_step = self.checkpoints.step_end_after(checkpoint);
+        count_step();
+        let next = self.next_step;
+        // The run ends with a step, however short.
+        let interval = self.checkpoints.step_interval.picoseconds();
+        let whole =
+            next + Time::from_picoseconds(now.since(next).picoseconds() / interval * interval);
+        let last = if now == self.checkpoints.duration { now } else { whole };
+        self.steps.push_back(FlowSteps { step, window_area, next, last });
+        self.next_step = self.checkpoints.step_end_after(last);
+    }
+
+    fn pass_edges(&mut self, now: Time, counters: impl Fn(Time) -> FlowCounters) {
+        let Checkpoints { measure_from, duration, .. } = self.checkpoints;
+        if self.before.is_none() && measure_from <= now {
+            self.before = Some(counters(measure_from));
         }
-        if self.before.is_none() && checkpoint >= self.checkpoints.measure_from {
-            self.before = Some(*counters);
+        if self.after.is_none() && duration <= now {
+            self.after = Some(counters(duration));
         }
-        if self.after.is_none() && checkpoint >= self.checkpoints.duration {
-            self.after = Some(*counters);
+    }
+
+    /// The time series so far, each row by itself.
+    pub fn series(&self) -> impl Iterator<Item = FlowSamples> {
+        self.samples.iter().flat_map(|&rows| {
+            let silent = FlowSamples { delivered_bytes: 0, ..rows };
+            let silent = std::iter::repeat_n(silent, rows.count as usize - 1);
+            std::iter::once(rows).chain(silent)
+        })
+    }
+}
+
+/// Takes the multiples of an interval up to `now`, of which `next` is the first; returns their number.
+fn take_multiples(next: &mut Time, interval: Time, now: Time) -> u64 {
+    if *next > now {
+        return 0;
+    }
+    let count = now.since(*next).picoseconds() / interval.picoseconds() + 1;
+    let span = Time::from_picoseconds(interval.picoseconds().saturating_mul(count));
+    *next = next.saturating_add(span);
+    count
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MS: fn(u64) -> Time = Time::from_milliseconds;
+
+    fn probe() -> FlowProbe {
+        FlowProbe::new(Checkpoints {
+            measure_from: MS(25),
+            duration: MS(1_003),
+            series_interval: MS(7),
+            step_interval: MS(10),
+            progress_interval: MS(100),
+            reductions_kept: 0,
+        })
+    }
+
+    fn taken(probe: &mut FlowProbe) -> Vec<String> {
+        std::iter::from_fn(|| probe.take_step()).map(|step| format!("{step:?}")).collect()
+    }
+
+    /// A flow that does something at three times: it records each millisecond, or only when it does something.
+    #[test]
+    fn silence_is_recorded_at_once_as_it_is_bit_by_bit() {
+        let (mut often, mut rarely) = (probe(), probe());
+        let mut state = FlowState { cwnd_packets: 10.0 / 3.0, ..FlowState::default() };
+        for (from, to) in [(0, 14), (14, 15), (15, 640), (640, 1_200)] {
+            (from + 1..=to).for_each(|ms| often.record_until(MS(ms), &state));
+            rarely.record_until(MS(to), &state);
+            for probe in [&mut often, &mut rarely] {
+                probe.on_window(MS(to), state.cwnd_packets);
+                probe.on_sent(1_000, false);
+            }
+            (state.cwnd_packets, state.delivered) = (state.cwnd_packets * 1.7, state.delivered + 3);
+            state.delivered_bytes += 2_900;
         }
+        let rows = |probe: &FlowProbe| {
+            let rows = probe.record().series().map(|row| FlowSamples { count: 1, ..row });
+            rows.collect::<Vec<_>>()
+        };
+        assert_eq!((rows(&often).len(), rarely.record().samples.len()), (1_003 / 7, 3));
+        assert_eq!(rows(&often), rows(&rarely));
+        assert_eq!(often.record().progress, rarely.record().progress);
+        let edges =
+            |probe: &FlowProbe| format!("{:?}", (probe.record().before, probe.record().after));
+        assert_eq!(edges(&often), edges(&rarely));
+        let steps = taken(&mut rarely);
+        assert_eq!(steps.len(), 101); // the last one has 3 ms
+        assert_eq!(steps, taken(&mut often));
     }
 }

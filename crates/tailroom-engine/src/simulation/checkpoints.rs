@@ -5,6 +5,7 @@ use super::Simulation;
 use crate::dynamic_flows::bottlenecked::INTERVAL;
 use crate::probe::flow::Checkpoints;
 use crate::units::Time;
+use crate::work::count_step;
 
 /// About how many records of links, some milliseconds of work, come before the run loop is asked again.
 const MOST_RECORDS: usize = 1 << 16;
@@ -15,9 +16,6 @@ pub(super) struct LinkCheckpoints {
     pub(super) next: Time,
     next_sample: Time,
     pub(super) checkpoints: Checkpoints,
-    /// The checkpoints since the last event, and the most between two events.
-    #[cfg(debug_assertions)]
-    passed: [usize; 2],
 }
 
 impl LinkCheckpoints {
@@ -27,25 +25,11 @@ impl LinkCheckpoints {
             next: checkpoints.measure_from.min(checkpoints.series_interval).min(INTERVAL),
             next_sample: checkpoints.series_interval,
             checkpoints,
-            #[cfg(debug_assertions)]
-            passed: [0; 2],
         }
-    }
-
-    #[cfg(debug_assertions)]
-    pub(super) fn begin_event(&mut self) {
-        self.passed[0] = 0;
     }
 }
 
 impl Simulation {
-    /// The most checkpoints between two events so far.
-    #[cfg(debug_assertions)]
-    #[doc(hidden)]
-    pub fn most_checkpoints_per_event(&self) -> usize {
-        self.link_checkpoints.passed[1]
-    }
-
     /// Lets every link record its state at each checkpoint up to `now`; no event comes before. Returns
     /// whether all are recorded: if there are many, the rest is left for the next call.
     #[cold]
@@ -57,12 +41,7 @@ impl Simulation {
                 return false;
             }
             left = left.saturating_sub(self.links.len());
-            #[cfg(debug_assertions)]
-            {
-                let [passed, most] = &mut self.link_checkpoints.passed;
-                *passed += 1;
-                *most = *passed.max(most);
-            }
+            count_step();
             let checkpoint = self.link_checkpoints.next;
             let is_edge = !self.is_measuring && checkpoint >= checkpoints.measure_from;
             if is_edge || checkpoint >= self.dynamic.next_checkpoint() {

@@ -108,7 +108,11 @@ mod tests {
     use super::*;
     use crate::link::LinkSpec;
     use crate::link::ingress_pool::{IngressMember, IngressMemory, Occupied};
+    use crate::link::line::LineSpec;
     use crate::network::{FlowSpec, GroupSpec, Network};
+    use crate::pool::policy::PolicyConfig;
+    use crate::pool::policy::complete_sharing::CompleteSharingParams;
+    use crate::pool::{PoolMember, PoolSpec};
     use crate::quantity::Size;
     use crate::quantity::limit::Limit;
     use crate::queue::QueueConfig;
@@ -132,18 +136,51 @@ mod tests {
         network
     }
 
-    #[test]
-    fn a_run_whose_memory_does_not_balance_ends_before_its_end() {
-        let mut run = Simulation::new(&through_a_switch()).expect("the network is valid");
+    /// The account of which an error tells once it is broken, and what is missing. The run checks its accounts at
+    /// the event that a million others come before.
+    fn noticed(network: &Network, breaks: impl FnOnce(&mut Simulation)) -> (String, u64) {
+        let mut run = Simulation::new(network).expect("the network is valid");
         run.run_until(Time::from_milliseconds(10)).expect("all balances");
         run.events = EVENTS_BETWEEN_MEMORY_CHECKS - 5;
         run.run_until(Time::from_milliseconds(20)).expect("all balances");
-        let more = Occupied { shared: 7, ..Occupied::default() };
-        run.ingress_pools.replace(0, Occupied::default(), more);
-        run.events = EVENTS_BETWEEN_MEMORY_CHECKS - 5;
-        let error = run.run_until(Time::from_milliseconds(30)).expect_err("7 bytes are too much");
-        let RunError::Conservation { place, expected, found } = &error else { panic!("{error}") };
-        assert_eq!((place.as_str(), expected - found), ("ingress pool 0", 7));
+        breaks(&mut run);
+        run.events = EVENTS_BETWEEN_MEMORY_CHECKS - 1;
+        let error = run.run_until(Time::from_milliseconds(30)).expect_err("an account is broken");
         assert!(error.to_string().contains("bug in tailroom, please report it"), "{error}");
+        let RunError::Conservation { place, expected, found } = error else { panic!("{error}") };
+        (place, expected.abs_diff(found))
+    }
+
+    #[test]
+    fn a_run_whose_ingresses_do_not_balance_ends_before_its_end() {
+        let more = Occupied { shared: 7, ..Occupied::default() };
+        let found = noticed(&through_a_switch(), |run| {
+            run.ingress_pools.replace(0, Occupied::default(), more);
+        });
+        assert_eq!(found, ("ingress pool 0".to_owned(), 7));
+    }
+
+    #[test]
+    fn a_run_whose_pool_does_not_balance_ends_before_its_end() {
+        let mut network = through_a_switch();
+        let policy = PolicyConfig::CompleteSharing(CompleteSharingParams::default());
+        network.pools = vec![PoolSpec::new(100_000, policy)];
+        network.links.iter_mut().for_each(|link| link.pool = Some(PoolMember::new(0)));
+        let found = noticed(&network, |run| run.pools.miscount(0, 7));
+        assert_eq!(found, ("pool pool".to_owned(), 7));
+    }
+
+    #[test]
+    fn a_run_whose_line_does_not_balance_ends_before_its_end() {
+        let mut network = through_a_switch();
+        network.links[0].name = "first".into();
+        network.links[0].ingress = None;
+        network.ingress_pools.clear();
+        network.links.iter_mut().for_each(|link| link.line = Some(LineSpec::new("port")));
+        let found = noticed(&network, |run| {
+            let free_at = run.links[0].sends_until() + Time::from_picoseconds(7);
+            run.links[1].wait_for_line(free_at);
+        });
+        assert_eq!(found, ("the line of link second".to_owned(), 7));
     }
 }

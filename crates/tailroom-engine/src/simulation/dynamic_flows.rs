@@ -8,7 +8,7 @@ use super::limits::FLOWS_BETWEEN_MEMORY_CHECKS;
 use crate::custom::CustomFault;
 use crate::dynamic_flows::FlowGenerators;
 use crate::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
-use crate::fabric::{Fabric, path_of};
+use crate::fabric::{Fabric, Route, path_of};
 use crate::flow::Endpoints;
 use crate::link::Link;
 use crate::link::arrivals::ArrivalLogSpec;
@@ -19,7 +19,7 @@ use crate::results::DynamicFlowRecords;
 use crate::tcp::Connection;
 use crate::tcp::endpoint_log::RecordedEnds;
 use crate::tcp::sender::Sender;
-use crate::units::Time;
+use crate::units::{Rate, Time};
 
 /// The dynamic flows of a run, and the flows that its links bottleneck.
 #[derive(Clone, Debug)]
@@ -67,9 +67,10 @@ impl DynamicFlows {
         pending_bytes + self.generators.memory_bytes()
     }
 
-    /// The group of which most dynamic flows are in the network, and how many these are.
+    /// The group of which most dynamic flows are in the network or planned, and how many these are.
     pub(super) fn most_in_progress(&self) -> (usize, usize) {
         let mut flows = vec![0; self.paths.len()];
+        self.generators.planned().for_each(|(group, planned)| flows[group] += planned);
         for number in self.generators.present() {
             self.generators.group_of(number).into_iter().for_each(|group| flows[group] += 1);
         }
@@ -77,8 +78,13 @@ impl DynamicFlows {
     }
 
     /// See [`FlowGenerators::source_fault`].
-    pub(super) fn source_fault(&self) -> Option<(usize, &CustomFault)> {
+    pub(super) fn source_fault(&self) -> Option<(usize, CustomFault)> {
         self.generators.source_fault()
+    }
+
+    /// Whether a source lets no time pass.
+    pub(super) fn stands_still(&self) -> bool {
+        self.generators.stands_still
     }
 
     /// Time of the next arrival; [`Time::NEVER`] if there is none.
@@ -127,17 +133,28 @@ impl DynamicFlows {
     }
 
     fn end(&mut self, number: u32, completed_at: Time) {
-        let active_flow = self.generators.active_flow(number);
-        let (group, peak_rate, route) = if let Some(flow) = active_flow {
-            (self.generators.group(flow.generator), flow.peak_rate, flow.route)
-        } else {
-            let flow = self.permanent[number as usize];
-            (flow.group, flow.access_rate, flow.route)
-        };
+        let (group, peak_rate, route) = self.found(number);
         let (path, fabric) = &self.paths[group];
         for &link in &*path_of(fabric.as_ref(), path, route) {
             self.sharing[link].end(completed_at, peak_rate);
         }
+    }
+
+    /// The group of a flow, the rate that it cannot exceed, and its route between hosts.
+    fn found(&self, number: u32) -> (usize, Option<Rate>, Option<Route>) {
+        if let Some(flow) = self.generators.active_flow(number) {
+            (self.generators.group(flow.generator), flow.peak_rate, flow.route)
+        } else {
+            let flow = self.permanent[number as usize];
+            (flow.group, flow.access_rate, flow.route)
+        }
+    }
+
+    /// Whether a flow's host sends at the rate of `link`: the first on the path of a flow without an access link.
+    pub(super) fn sends_at_rate_of(&self, link: usize, number: u32) -> bool {
+        let (group, peak_rate, route) = self.found(number);
+        let (path, fabric) = &self.paths[group];
+        peak_rate.is_none() && path_of(fabric.as_ref(), path, route).first() == Some(&link)
     }
 
     /// When the shares of the links are to be looked at next; [`Time::NEVER`] without flows to count.
@@ -352,7 +369,9 @@ impl Simulation {
         let time = dynamic.next_arrival();
         let refuses = |path: &[usize]| admissions.refuse_flow(path, time);
         let Some((number, index, plan)) = dynamic.generators.admit(network, links, refuses) else {
-            return Ok(());
+            // The flow is refused, or the source has planned others.
+            let is_overfull = dynamic.memory_bytes() > network.memory_limit_bytes;
+            return if is_overfull { Err(self.memory_error(time)) } else { Ok(()) };
         };
         if number as usize >= MAX_FLOWS {
             return Err(RunError::Flows { time, limit: MAX_FLOWS });
@@ -374,7 +393,9 @@ impl Simulation {
             reductions_kept: 0,
             ..self.link_checkpoints.checkpoints
         };
-        let endpoints = Endpoints::of_request(network, group, &plan, checkpoints);
+        let first = &links[group.path_of(plan.route)[0]];
+        let host_rate = plan.access_rate.unwrap_or_else(|| first.sending_rate(plan.start));
+        let endpoints = Endpoints::of_request(network, group, &plan, host_rate, checkpoints);
         if let Some(clocks) = &mut pending.timestamps {
             clocks.begin(number);
             if let Some(log) = &mut pending.endpoint_log {

@@ -85,7 +85,8 @@ pub enum RunError {
         /// What the discipline did.
         fault: CustomFault,
     },
-    /// A source from outside the registry failed, or returned a packet or a flow that is not allowed.
+    /// A source from outside the registry failed, or returned a packet or a flow that is not allowed; or a
+    /// source lets no time pass.
     Source {
         /// The group of flows that names the source.
         group: String,
@@ -121,7 +122,7 @@ impl fmt::Display for RunError {
             RunError::Memory { time, needed_bytes, limit_bytes, flows: Some((group, flows)) } => {
                 write!(
                     formatter,
-                    "at {time} {flows} flows of flows.{group} are in progress, and all flows need at \
+                    "at {time} {flows} flows of flows.{group} are in progress or planned, and all flows need at \
                      least {needed_bytes} bytes, more than memory_limit ({limit_bytes} bytes); lower \
                      the load of the group or lengthen the time between its flows, so that they do not \
                      arrive faster than they depart"

@@ -139,11 +139,10 @@ impl Flow {
     /// after the last byte.
     #[inline]
     pub(super) fn arm(&mut self, flow: u32, agenda: &mut Agenda) -> bool {
-        let connection = match &self.endpoints {
-            Endpoints::Tcp(connection) => connection,
-            Endpoints::Unresponsive(source) => return source.has_stopped,
+        let (wake, is_quiet) = match &self.endpoints {
+            Endpoints::Tcp(connection) => (connection.next_wake(), connection.sender.is_quiet()),
+            Endpoints::Unresponsive(source) => (source.asks_at, source.has_stopped),
         };
-        let (wake, is_quiet) = (connection.next_wake(), connection.sender.is_quiet());
         if wake < self.wake_at {
             self.set_wake(wake, flow, agenda);
         }

@@ -34,7 +34,10 @@ impl Simulation {
         // What did not fit is not known: at least one byte more than the limit.
         let needed_bytes = self.memory_bytes().max(limit_bytes.saturating_add(1));
         // Where windows grow, a flow has thousands of packets.
-        let are_most = |flows: usize| (flows * size_of::<Flow>()) as u64 >= needed_bytes / 4;
+        let are_most = |flows: usize| {
+            let bytes = (flows * size_of::<Flow>()) as u64 + self.dynamic.memory_bytes();
+            flows > 0 && bytes >= needed_bytes / 4
+        };
         let (group, flows) = self.dynamic.most_in_progress();
         let flows = are_most(flows).then(|| (self.network.groups[group].name.clone(), flows));
         RunError::Memory { time, needed_bytes, limit_bytes, flows }

@@ -432,9 +432,10 @@ impl Simulation {
         // The next packet of the source cannot arrive earlier, so it is emitted only now.
         if clocks_source {
             let Simulation { flows, pending, .. } = self;
-            let (endpoints, mut injector) =
-                flows[index as usize].endpoints_and_injector(index, pending);
-            may_be_done |= endpoints.emit_next(&mut injector);
+            let flow = &mut flows[index as usize];
+            let (endpoints, mut injector) = flow.endpoints_and_injector(index, pending);
+            endpoints.emit_next(&mut injector);
+            may_be_done |= flow.arm(index, &mut pending.agenda);
         }
         if may_be_done {
             self.dynamic.release_if_done(index, &mut self.flows);

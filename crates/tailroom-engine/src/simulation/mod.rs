@@ -45,6 +45,8 @@ use crate::probe::group::GroupProbe;
 use crate::results::{self, LosslessDrops, Results, SharedLinks, TimeSeries};
 use crate::tournament::Tournament;
 use crate::units::Time;
+#[cfg(debug_assertions)]
+use crate::work;
 use agenda::Agenda;
 use blocked::Blocking;
 use checkpoints::LinkCheckpoints;
@@ -92,6 +94,8 @@ pub struct Simulation {
     steps: Option<Box<Steps>>,
     /// Why the run cannot go on, if there is a reason.
     fault: Option<RunError>,
+    #[cfg(debug_assertions)]
+    most_steps: u64,
 }
 
 /// What at least one link of the network does.
@@ -197,7 +201,11 @@ impl Simulation {
             steps: network.step_interval.map(|every| Box::new(Steps::new(network, every, facts))),
             fault: None,
             network: network.clone(),
+            #[cfg(debug_assertions)]
+            most_steps: 0,
         };
+        #[cfg(debug_assertions)]
+        work::take_steps();
         simulation.pending.far_ends = far_ends;
         if simulation.any_link.logs_arrivals {
             simulation.fast_paths.turn_off();
@@ -242,7 +250,25 @@ impl Simulation {
             custom: self.custom,
             steps: self.steps.clone(),
             fault: self.fault.clone(),
+            #[cfg(debug_assertions)]
+            most_steps: self.most_steps,
         })
+    }
+
+    /// What has been done since the last call was done at once.
+    #[inline]
+    fn note_steps(&mut self) {
+        #[cfg(debug_assertions)]
+        {
+            self.most_steps = self.most_steps.max(work::take_steps());
+        }
+    }
+
+    /// The most steps over time or records that one event has taken so far.
+    #[cfg(debug_assertions)]
+    #[doc(hidden)]
+    pub fn most_steps_per_event(&self) -> u64 {
+        self.most_steps.max(work::steps())
     }
 
     fn start_flows(&mut self) {
@@ -285,6 +311,7 @@ impl Simulation {
     }
 
     fn take_some(&mut self, time: Time, most_events: u64) -> Result<bool, RunError> {
+        self.note_steps();
         self.pause_at = self.events.saturating_add(most_events.max(1));
         let done = match &self.fault {
             None => self.take_events(time.min(self.network.duration)),
@@ -347,7 +374,7 @@ impl Simulation {
             } else if other < service {
                 self.begin_event(other)?;
                 self.begin_flow()?;
-                if self.custom.flows {
+                if self.custom.flows || self.dynamic.stands_still() {
                     self.check_flow_sources()?;
                 }
                 continue;
@@ -391,7 +418,7 @@ impl Simulation {
     #[cold]
     fn check_flow_sources(&self) -> Result<(), RunError> {
         let Some((group, fault)) = self.dynamic.source_fault() else { return Ok(()) };
-        Err(source_error(&self.network.groups[group], fault))
+        Err(source_error(&self.network.groups[group], &fault))
     }
 
     #[inline(never)]
@@ -444,8 +471,7 @@ impl Simulation {
             }
         }
         debug_assert!(time < self.link_checkpoints.next, "links have recorded what came before");
-        #[cfg(debug_assertions)]
-        self.link_checkpoints.begin_event();
+        self.note_steps();
         Ok(())
     }
 
@@ -475,12 +501,22 @@ impl Simulation {
         self.fast_paths.leave(event.flow(), flow);
         let (endpoints, mut injector) =
             flow.endpoints_and_injector(event.flow(), &mut self.pending);
-        if let Endpoints::Tcp(connection) = endpoints {
-            connection.wake(event.time(), &mut injector);
-        }
+        let is_asked_again = match endpoints {
+            Endpoints::Tcp(connection) => {
+                connection.wake(event.time(), &mut injector);
+                false
+            }
+            Endpoints::Unresponsive(source) => {
+                if source.asks_at <= event.time() {
+                    source.emit(&mut injector);
+                }
+                source.asks_at < Time::NEVER
+            }
+        };
         let is_quiet = flow.arm(event.flow(), &mut self.pending.agenda);
-        if flow.wake_at <= event.time() {
-            self.pause_at = self.events; // a window that takes long to fill
+        // A window that takes long to fill, or a packet that takes long to find.
+        if flow.wake_at <= event.time() || is_asked_again {
+            self.pause_at = self.events;
         }
         if is_quiet {
             self.dynamic.release_if_done(event.flow(), &mut self.flows);
@@ -598,6 +634,6 @@ impl Simulation {
 
 /// The error of a source of the caller's.
 fn source_error(group: &GroupSpec, fault: &CustomFault) -> RunError {
-    let source = group.source.custom().unwrap_or_default();
+    let source = group.source.custom().unwrap_or_else(|| group.source.name());
     RunError::Source { group: group.name.clone(), source: source.to_owned(), fault: fault.clone() }
 }

@@ -393,6 +393,13 @@ impl Simulation {
         }
         let before = self.links[link].rate(now);
         self.links[link].set_rate(now, rate);
+        for (number, flow) in self.flows.iter_mut().enumerate() {
+            if let Endpoints::Tcp(connection) = &mut flow.endpoints
+                && self.dynamic.sends_at_rate_of(link, number as u32)
+            {
+                connection.sender.set_line_rate(now, rate);
+            }
+        }
         self.admissions.set_rate(link, now, rate);
         if let Some(pool) = self.pools.change_rate(link, now, [before, rate]) {
             self.timers.set(self.links.len() + pool, now);

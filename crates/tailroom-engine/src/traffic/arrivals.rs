@@ -50,12 +50,19 @@ impl ArrivalsConfig {
                 let link = self.load_link(context)?;
                 let flow_bits = 8.0 * mean_wire_bytes();
                 let per_second = load * link.bits_per_second() as f64 / flow_bits;
+                if per_second > MOST_PER_SECOND {
+                    return Err(too_many("load", per_second, "lower it, or raise the sizes"));
+                }
                 FlowArrivals::Poisson { per_second, start, stop }
             }
             (None, Some(per_second), None, None) => {
                 FlowArrivals::Poisson { per_second, start, stop }
             }
             (None, None, Some(period), None) => {
+                let per_second = 1.0 / period.time().seconds();
+                if per_second > 1.000_001 * MOST_PER_SECOND {
+                    return Err(too_many("period", per_second, "write at least \"1 ns\""));
+                }
                 FlowArrivals::Periodic { period: period.time(), start, stop }
             }
             (None, None, None, Some(times)) => FlowArrivals::Given(given(times)?),
@@ -100,6 +107,15 @@ impl ArrivalsConfig {
         let remedy = format!("use a link of the path: {}", names.join(", "));
         Err(BadParameter::new("load_of", problem, remedy))
     }
+}
+
+/// The most flows, or sessions, that begin in a second.
+const MOST_PER_SECOND: f64 = 1e9;
+
+fn too_many(key: &str, per_second: f64, remedy: &str) -> BadParameter {
+    let problem =
+        format!("begins {per_second:.3e} flows a second, more than {MOST_PER_SECOND:.0e}");
+    BadParameter::new(key, problem, remedy)
 }
 
 /// The times that the key `arrivals` gives.

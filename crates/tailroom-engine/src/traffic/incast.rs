@@ -16,6 +16,7 @@ use crate::parameters::BadParameter;
 use crate::quantity::{Duration, Size};
 use crate::random::{Random, Stream, below};
 use crate::units::Time;
+use crate::work::{MOST_STEPS, count_step};
 
 /// Parameters of queries that many servers answer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -256,26 +257,37 @@ impl Incast {
     }
 
     /// Plans the queries that begin before the first pending answer, so that no answer of a query
-    /// comes before that one.
+    /// comes before that one. If these are many, the rest is planned at its own time.
     fn plan(&mut self) {
-        loop {
-            let arrival = self.arrivals.as_ref().map_or(self.follows, Arrivals::next);
-            let first = self.pending.peek().map_or(Time::NEVER, |next| next.0.start);
-            if arrival == Time::NEVER || arrival > first {
-                return;
-            }
+        let mut planned = 0;
+        while let Some(query) = self.unplanned().filter(|_| planned < MOST_STEPS) {
             match &mut self.arrivals {
                 Some(arrivals) => arrivals.advance(),
                 None => self.follows = Time::NEVER,
             }
-            self.begin_query(arrival);
+            self.begin_query(query);
+            planned += self.spec.fan_in;
         }
+    }
+
+    fn next_query(&self) -> Time {
+        self.arrivals.as_ref().map_or(self.follows, Arrivals::next)
+    }
+
+    fn next_answer(&self) -> Time {
+        self.pending.peek().map_or(Time::NEVER, |next| next.0.start)
+    }
+
+    /// The next query, if an answer to it may come before those that are pending.
+    fn unplanned(&self) -> Option<Time> {
+        Some(self.next_query()).filter(|&query| query < Time::NEVER && query <= self.next_answer())
     }
 
     fn begin_query(&mut self, time: Time) {
         let coflow = self.coflows.begin(time, self.spec.fan_in);
         let client = self.draw_client();
         for place in 0..self.spec.fan_in {
+            count_step();
             let service_time = self.spec.service_time.sample(&mut self.service_times);
             let service_time = Time::from_picoseconds(libm::round(service_time) as u64);
             let answer = Answer {
@@ -327,10 +339,14 @@ impl Incast {
 
 impl FlowSource for Incast {
     fn next_arrival(&self) -> Time {
-        self.pending.peek().map_or(Time::NEVER, |next| next.0.start)
+        self.next_answer().min(self.next_query())
     }
 
     fn next_flow(&mut self) -> Option<FlowRequest> {
+        if self.unplanned().is_some() {
+            self.plan();
+            return None;
+        }
         let Reverse(answer) = self.pending.pop()?;
         self.plan();
         Some(FlowRequest {
@@ -358,6 +374,10 @@ impl FlowSource for Incast {
 
     fn coflows(&mut self) -> Option<&mut Coflows> {
         Some(&mut self.coflows)
+    }
+
+    fn planned(&self) -> usize {
+        self.pending.len()
     }
 
     fn memory_bytes(&self) -> u64 {

@@ -169,14 +169,22 @@ impl FlowStatistics {
 pub struct Emission {
     /// When it leaves the source.
     pub time: Time,
-    /// Its size on the wire.
+    /// Its size on the wire; 0 for no packet: see [`Emission::nothing_before`].
     pub bytes: u32,
+}
+
+impl Emission {
+    /// The source does not know its next packet yet, only that it comes no earlier: it is asked again then.
+    pub fn nothing_before(time: Time) -> Self {
+        Emission { time, bytes: 0 }
+    }
 }
 
 /// Decides when packets leave and how large they are.
 pub trait PacketSource {
     /// The next packet, no earlier than the previous one. A source never ends: its flow's `stop`
-    /// does that.
+    /// does that. One that would work long to find its next packet says how far it has come
+    /// ([`Emission::nothing_before`]).
     fn next_emission(&mut self) -> Emission;
 }
 
@@ -228,7 +236,8 @@ pub trait FlowSource {
     /// When the next flow begins, as far as is known; [`Time::NEVER`] if none does.
     fn next_arrival(&self) -> Time;
 
-    /// The next flow, no earlier than the previous one; `None` if there is none.
+    /// The next flow, no earlier than the previous one; `None` if there is none, and if the source has planned
+    /// flows instead: [`next_arrival`](Self::next_arrival) says when to ask it again.
     fn next_flow(&mut self) -> Option<FlowRequest>;
 
     /// The last byte of the flow with this tag is acknowledged at `at`, ahead of the links' time. A flow
@@ -238,6 +247,11 @@ pub trait FlowSource {
     /// The coflows of the source, if its flows form any.
     fn coflows(&mut self) -> Option<&mut Coflows> {
         None
+    }
+
+    /// Flows that it has planned and that have not begun.
+    fn planned(&self) -> usize {
+        0
     }
 
     /// Memory of what it has planned and of the sessions in progress, in bytes.
@@ -564,6 +578,10 @@ macro_rules! registry {
 
             fn coflows(&mut self) -> Option<&mut Coflows> {
                 dispatch!(self, $($flow)+, source => source.coflows())
+            }
+
+            fn planned(&self) -> usize {
+                dispatch!(self, $($flow)+, source => source.planned())
             }
 
             fn memory_bytes(&self) -> u64 {

@@ -11,6 +11,7 @@ use crate::parameters::BadParameter;
 use crate::quantity::{Duration, Size};
 use crate::random::{Stream, exponential, stream};
 use crate::units::{PICOSECONDS_PER_SECOND, Time};
+use crate::work::{MOST_STEPS, count_step};
 
 /// Parameters of objects that arrive at a connection that lasts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -147,11 +148,15 @@ impl Objects {
         self.next
     }
 
-    /// Takes the objects that have arrived by `now`; returns their packets. Each object begins with
-    /// a new packet.
+    /// Takes objects that have arrived by `now`; returns their packets. Each object begins with a new packet.
+    /// If many have piled up, the rest is for when these are sent.
     pub fn take(&mut self, now: Time) -> u64 {
         let mut packets = 0;
-        while self.next <= now {
+        for _ in 0..MOST_STEPS {
+            if self.next > now {
+                break;
+            }
+            count_step();
             let bytes = whole_bytes(self.spec.size.sample(&mut self.sizes));
             packets += bytes.div_ceil(self.payload_bytes);
             self.advance();

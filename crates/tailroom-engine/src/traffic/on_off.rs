@@ -10,6 +10,7 @@ use crate::parameters::BadParameter;
 use crate::quantity::{BitRate, PositiveDuration};
 use crate::random::{Stream, uniform};
 use crate::units::{Rate, Time};
+use crate::work::{MOST_STEPS, count_step};
 
 /// Parameters of an on-off source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -138,13 +139,28 @@ impl OnOff {
     }
 }
 
-impl PacketSource for OnOff {
-    fn next_emission(&mut self) -> Emission {
-        while self.next >= self.on_end && self.behind < Time::AFTER_ALL_RUNS {
+impl OnOff {
+    /// Draws periods up to the on period in which the next packet is due; false if many more are to be drawn.
+    fn reach_on_period(&mut self) -> bool {
+        for _ in 0..MOST_STEPS {
+            if self.next < self.on_end || self.behind >= Time::AFTER_ALL_RUNS {
+                return true;
+            }
+            count_step();
             self.behind = self.behind.saturating_add(self.off.draw());
             self.on_end = self.on_end.saturating_add(self.on.draw());
         }
+        false
+    }
+}
+
+impl PacketSource for OnOff {
+    fn next_emission(&mut self) -> Emission {
+        let is_on = self.reach_on_period();
         let time = self.next.saturating_add(self.behind).min(Time::AFTER_ALL_RUNS);
+        if !is_on {
+            return Emission::nothing_before(time);
+        }
         self.next = self.spacing.finish(self.next, self.bytes);
         Emission { time, bytes: self.bytes }
     }

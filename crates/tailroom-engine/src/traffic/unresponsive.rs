@@ -16,6 +16,8 @@ pub struct Unresponsive {
     pub stop: Time,
     /// Whether it has sent its last packet.
     pub has_stopped: bool,
+    /// When the source is asked again that did not know its next packet; [`Time::NEVER`] if it did.
+    pub asks_at: Time,
     /// Part of a packet that is header.
     pub header_bytes: u32,
     /// The ways between its ends.
@@ -48,6 +50,7 @@ impl Unresponsive {
             source,
             stop,
             has_stopped: false,
+            asks_at: Time::NEVER,
             header_bytes,
             private_path,
             sent: FlowProbe::new(checkpoints),
@@ -57,15 +60,20 @@ impl Unresponsive {
         }
     }
 
-    /// Emits the next packet; false when the source has stopped.
+    /// Emits the next packet, or finds out when to ask the source again; false when the source has stopped.
     pub fn emit(&mut self, sink: &mut impl NetworkSink) -> bool {
         let Emission { time, bytes } = self.source.next_emission();
+        self.asks_at = Time::NEVER;
         if time >= self.stop {
             self.has_stopped = true;
             return false;
         }
         if self.sent.is_checkpoint_due(time) {
             self.sent.record_until(time, &FlowState::default());
+        }
+        if bytes == 0 {
+            self.asks_at = time;
+            return true;
         }
         let sequence = self.sent.on_sent(bytes, false);
         let packet = Packet { sequence, bytes, sent: time, ..Packet::default() };

@@ -400,6 +400,10 @@ impl FlowSource for Web {
         Some(plan)
     }
 
+    fn planned(&self) -> usize {
+        self.pending.len()
+    }
+
     fn memory_bytes(&self) -> u64 {
         let sessions_bytes = self.sessions.len() * size_of::<Session>();
         (sessions_bytes + self.pending.len() * size_of::<Reverse<Request>>()) as u64

@@ -3,6 +3,7 @@
 use tailroom_engine::link::spec::FlowAdmissionSpec;
 use tailroom_engine::quantity::BitRate;
 use tailroom_engine::results::{GroupSummary, Results};
+use tailroom_engine::simulation::Simulation;
 
 use crate::support::scenario_run;
 use crate::support::summaries::{group, link};
@@ -27,6 +28,31 @@ fn run(queue: &str, load: f64, admission: &str, more: &str) -> Results {
         "#
     );
     scenario_run::run(&text, 1)
+}
+
+/// Beside the stream, a flow gets 5 Mbit/s. A query follows one that is refused at once, at the same time.
+#[test]
+fn a_source_that_lets_no_time_pass_is_stopped_by_its_name() {
+    let text = r#"
+        duration = "10 s"
+        [links.link]
+        rate = "20 Mbit/s"
+        delay = "0.5 ms"
+        queue = { kind = "drop_tail", limit = "400 packets" }
+        admission = { min_fair_rate = "19 Mbit/s" }
+        [flows.stream]
+        path = ["link"]
+        source = { kind = "cbr", rate = "15 Mbit/s" }
+        [flows.queries]
+        path = ["link"]
+        congestion = "reno"
+        source = { kind = "incast", fan_in = 3, size = "125 kB", think_time = "0 s" }
+    "#;
+    let run = Simulation::new(&scenario_run::network(text, 1)).expect("the network is valid");
+    let error = run.finish().expect_err("the run does not end");
+    let message = error.to_string();
+    assert!(message.starts_with("flows.queries.source: incast, at "), "{message}");
+    assert!(message.contains("let time pass"), "{message}");
 }
 
 const ONE_MEGABIT: &str = r#"admission = { min_fair_rate = "1 Mbit/s" }"#;

@@ -243,12 +243,14 @@ fn times_do_not_overflow_in_a_queue_that_takes_centuries_to_drain() {
     }
 }
 
-/// The flows of an incast or of a list of arrivals that let next to no time pass: no window grows.
+/// The flows of a source that lets next to no time pass: no window grows. Answers that wait for their time
+/// count, too.
 #[test]
 fn flows_that_arrive_too_fast_are_named_when_memory_is_used_up() {
     for source in [
-        r#"source = { kind = "finite_flows", size = "1 kB", period = "1 ps" }"#,
-        r#"source = { kind = "incast", fan_in = 3, size = "1 kB", period = "1 ps" }"#,
+        r#"source = { kind = "finite_flows", size = "1 kB", period = "1 ns" }"#,
+        r#"source = { kind = "incast", fan_in = 3, size = "1 kB", period = "1 ns" }"#,
+        r#"source = { kind = "incast", fan_in = 3, size = "1 kB", period = "1 ns", service_time = "1 s" }"#,
     ] {
         let message = error(&hungry(&format!("congestion = \"reno\"\n{source}"))).to_string();
         assert!(message.contains("flows of flows.f are in progress"), "{message}");

@@ -2,8 +2,6 @@
 
 use proptest::prelude::*;
 use proptest::sample::select;
-use tailroom_engine::congestion::CongestionConfig;
-use tailroom_engine::congestion::reno::RenoParams;
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::network::Network;
 use tailroom_engine::quantity::limit::Limit;
@@ -16,7 +14,7 @@ use tailroom_engine::units::{Rate, Time};
 
 use crate::ordering::difference;
 use crate::support::random_cases::config;
-use crate::support::{networks, random_networks};
+use crate::support::{networks, random_networks, scenario_run};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
 
@@ -144,12 +142,6 @@ fn assert_equal(network: Network, kind: Kind, first: u64) -> Result<(), TestCase
         for link in &mut network.links {
             link.is_acted_on = true;
         }
-        for tcp in network.groups.iter_mut().filter_map(|group| group.tcp.as_mut()) {
-            // These begin at the rate that the scenario gives the first link.
-            if ["dcqcn", "timely", "stepped"].contains(&tcp.congestion.name()) {
-                tcp.congestion = CongestionConfig::Reno(RenoParams::default());
-            }
-        }
     }
     prop_assume!(network.validate().is_ok());
     let throughout = Simulation::new(&network).expect("it is valid").finish();
@@ -195,5 +187,33 @@ proptest! {
         (kind, first) in kind(),
     ) {
         assert_equal(network, kind, first)?;
+    }
+}
+
+/// A limit in time is the number of bytes that a device computes when it is configured (Junos, `buffer-size
+/// temporal`; IOS XR, `queue-limit`): 20 ms at the first rate of 8 Mbit/s are 20 packets of 1000 B, at any
+/// rate.
+#[test]
+fn a_limit_in_time_stays_what_the_first_rate_sends_in_it() {
+    let text = |changes: &str| {
+        format!(
+            r#"
+            duration = "4 s"
+            measure_from = "1 s"
+            [links.link]
+            rate = "8 Mbit/s"
+            delay = "1 ms"
+            queue = {{ kind = "drop_tail", limit = "20 ms" }}
+            {changes}
+            [flows.stream]
+            path = ["link"]
+            packet_size = "1000 B"
+            source = {{ kind = "cbr", rate = "20 Mbit/s" }}
+            "#
+        )
+    };
+    for changes in ["", r#"changes = [{ at = "500 ms", rate = "1 Mbit/s" }]"#] {
+        let results = scenario_run::run(&text(changes), 1);
+        assert_eq!(results.summary.links.0[0].1.queue_packets_max, Some(20.0), "{changes}");
     }
 }

@@ -47,7 +47,7 @@ fn weeks_in_which_nothing_is_sent_are_a_few_steps() {
     let network = late(3);
     let mut simulation = Simulation::new(&network).expect("the network is valid");
     simulation.run_until(network.duration).expect("the run ends");
-    assert!(simulation.most_checkpoints_per_event() < 10);
+    assert!(simulation.most_steps_per_event() < 10);
     let links = simulation.finish().expect("it ends").summary.links;
     // One flow for a second of 719 hours.
     let expected = 1.0 / (719.0 * 3_600.0);
@@ -76,13 +76,124 @@ mod random {
             simulation.run_until(network.duration).expect("the run ends");
             // A sample is taken at most 40 times; the rest is edges, changes of rate and the ends of flows.
             prop_assert!(
-                simulation.most_checkpoints_per_event() <= 40 + 40,
+                simulation.most_steps_per_event() <= 40 + 40,
                 "{} checkpoints in an event, seed {}",
-                simulation.most_checkpoints_per_event(),
+                simulation.most_steps_per_event(),
                 network.seed
             );
             assert_agreement(&network)?;
         }
+    }
+}
+
+/// What piles up in a silence, or comes in pieces far smaller than what happens.
+#[cfg(debug_assertions)]
+mod piles {
+    use proptest::prelude::*;
+    use tailroom_engine::congestion::CongestionConfig;
+    use tailroom_engine::congestion::reno::RenoParams;
+    use tailroom_engine::distribution::{Distribution, Empirical};
+    use tailroom_engine::link::serializer::RateChange;
+    use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
+    use tailroom_engine::simulation::Simulation;
+    use tailroom_engine::tcp::TcpSpec;
+    use tailroom_engine::traffic::SourceSpec;
+    use tailroom_engine::traffic::arrivals::FlowArrivals;
+    use tailroom_engine::traffic::incast::{IncastSpec, Queries};
+    use tailroom_engine::traffic::objects::ObjectsSpec;
+    use tailroom_engine::traffic::on_off::OnOffSpec;
+    use tailroom_engine::units::{Rate, Time};
+
+    use crate::ordering::assert_agreement;
+    use crate::support::random_cases::config;
+    use crate::support::random_networks;
+
+    const MS: fn(u64) -> Time = Time::from_milliseconds;
+
+    /// What the links record, what a source draws, and what an application has in store, each at most 2^16.
+    const MOST_STEPS: u64 = (3 << 16) + 300;
+
+    /// On periods of a picosecond, until one of 100 ms comes in some 500,000; a packet takes 0.1 ms of them.
+    fn gaps() -> OnOffSpec {
+        let on = Distribution::Empirical(Empirical::mix(&[1.0, 1e11], &[1.0, 2e-6]));
+        let rate = Rate::from_bits_per_second(100_000_000);
+        OnOffSpec::new(rate, on, Distribution::Fixed(1_000.0))
+    }
+
+    /// A million objects a second, for a connection whose first link stands still for a while.
+    fn objects() -> ObjectsSpec {
+        ObjectsSpec::new(Distribution::Fixed(100.0), 1e6, 1e9)
+    }
+
+    /// 700,000 queries that are answered after 0.7 s, a millisecond before the end.
+    fn queries(from: Time, rtt: Time) -> IncastSpec {
+        let period = Time::from_picoseconds(1_000_000);
+        let arrivals = FlowArrivals::Periodic { period, start: from, stop: Time::NEVER };
+        let rtt = Distribution::Fixed(rtt.picoseconds() as f64);
+        let mut spec = IncastSpec::new(Queries::Arrive(arrivals), 1, Distribution::Fixed(1.0), rtt);
+        spec.service_time = Distribution::Fixed(0.7e12);
+        spec
+    }
+
+    fn add(network: &mut Network, name: &str, source: impl Into<SourceSpec>, tcp: Option<TcpSpec>) {
+        let mut group = GroupSpec::new(name, vec![0], source);
+        group.tcp = tcp;
+        let has_flows = group.source.dynamic_rtt().is_none();
+        network.groups.push(group);
+        if has_flows {
+            network.flows.push(FlowSpec::new(network.groups.len() - 1, MS(10)));
+        }
+    }
+
+    fn tcp() -> TcpSpec {
+        TcpSpec::new(CongestionConfig::Reno(RenoParams::default()))
+    }
+
+    fn with_piles(mut network: Network) -> Network {
+        network.duration = MS(900);
+        network.measure_from = network.measure_from.min(MS(800));
+        // Links that record 180,000 samples, of flows that do nothing meanwhile.
+        network.series_interval = Some(Time::from_picoseconds(5_000_000));
+        let at = |ms, rate| RateChange::new(MS(ms), Rate::from_bits_per_second(rate));
+        network.links[0].rate_changes = vec![at(100, 0), at(600, 5_000_000)];
+        network.links[0].rate_period = None;
+        add(&mut network, "gaps", gaps(), None);
+        add(&mut network, "objects", objects(), Some(tcp()));
+        add(&mut network, "queries", queries(MS(199), MS(10)), Some(tcp()));
+        network
+    }
+
+    fn steps(network: &Network) -> u64 {
+        let mut simulation = Simulation::new(network).expect("the network is valid");
+        simulation.run_until(network.duration).expect("the run ends");
+        simulation.most_steps_per_event()
+    }
+
+    proptest! {
+        #![proptest_config(config(10))]
+
+        #[test]
+        fn an_event_does_a_part_of_what_has_piled_up(network in random_networks::network()) {
+            let network = with_piles(network);
+            prop_assume!(network.validate().is_ok());
+            let steps = steps(&network);
+            prop_assert!(steps <= MOST_STEPS, "{steps} steps in an event, seed {}", network.seed);
+        }
+    }
+
+    /// The reference asks its sources until they know, and takes all samples one by one.
+    #[test]
+    fn what_is_done_in_parts_is_the_same() {
+        let mut network = super::late(2);
+        network.duration = MS(900);
+        network.measure_from = MS(300);
+        network.flows.iter_mut().for_each(|flow| flow.start = MS(1));
+        network.series_interval = Some(MS(7));
+        add(&mut network, "gaps", gaps(), None);
+        add(&mut network, "objects", objects(), Some(tcp()));
+        add(&mut network, "queries", queries(MS(199), MS(10)), Some(tcp()));
+        assert!(steps(&network) >= 1 << 16, "parts of the work are as large as they may be");
+        assert_agreement(&network).expect("both loops agree");
     }
 }
 

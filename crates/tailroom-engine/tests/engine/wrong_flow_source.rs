@@ -216,3 +216,21 @@ fn a_source_stays_the_same_when_written_out() {
         );
     }
 }
+
+/// A billion a second, as `arrivals_per_second` allows.
+#[test]
+fn sources_that_let_next_to_no_time_pass_are_refused() {
+    for rest in ["", ", fan_in = 3"] {
+        let kind = if rest.is_empty() { "finite_flows" } else { "incast" };
+        let of = |key: &str| {
+            refusal(&format!("{{ kind = \"{kind}\", size = \"1 B\", {key}{rest} }}"), TCP)
+        };
+        assert_refused(&of("period = \"999 ps\""), "line 10, flows.some.source.period", &["1 ns"]);
+    }
+    let text = scenario("{ kind = \"finite_flows\", size = \"1 B\", load = 1000 }", TCP);
+    let fast = text.replace("100 Mbit/s", "10 Tbit/s");
+    let message = resolve_with(&fast, &[]).unwrap_err().to_string();
+    assert_refused(&message, "line 10, flows.some.source.load", &["lower it"]);
+    let slowest = "{ kind = \"finite_flows\", size = \"1 B\", period = \"1 ns\" }";
+    assert!(resolve_with(&scenario(slowest, TCP), &[]).is_ok());
+}

@@ -38,6 +38,7 @@ impl RedCore {
         let (min_threshold, max_threshold) = params.thresholds(link);
         RedCore {
             limit: link.limit(params.limit),
+            // As `bandwidth` of tc-red(8), it is configured: it does not follow changes.
             rate: link.rate,
             mean_packet_bytes: params.mean_packet_bytes(link),
             mode: params.mode,

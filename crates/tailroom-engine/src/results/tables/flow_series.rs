@@ -34,12 +34,17 @@ impl FlowSeries {
     /// The series of flows by their index. During a run, flows that wait have fewer samples.
     pub(in crate::results) fn of(flows: &[(usize, &FlowRecord)], interval: Time) -> Self {
         let mut series = FlowSeries::default();
-        let samples = flows.iter().map(|(_, record)| record.samples.len()).max().unwrap_or(0);
-        for sample in 0..samples {
-            for &(index, record) in flows {
-                let Some(row) = record.samples.get(sample) else { continue };
-                series.time_s.push(row.time.seconds());
-                series.flow.push(index as u32);
+        let mut rows: Vec<_> =
+            flows.iter().map(|&(index, record)| (index, record.series())).collect();
+        let mut time = Time::ZERO;
+        let mut has_rows = true;
+        while std::mem::take(&mut has_rows) {
+            time += interval;
+            for (index, rows) in &mut rows {
+                let Some(row) = rows.next() else { continue };
+                has_rows = true;
+                series.time_s.push(time.seconds());
+                series.flow.push(*index as u32);
                 series.cwnd_packets.push(row.cwnd_packets);
                 series.ssthresh_packets.push(row.ssthresh_packets);
                 series.srtt_s.push(row.srtt.seconds());

@@ -305,6 +305,14 @@ impl Sender {
         }
     }
 
+    /// The host sends at another rate from `now` on, which a control takes note of when it begins.
+    pub(crate) fn set_line_rate(&mut self, now: Time, rate: Rate) {
+        self.send_queue.line_rate = rate;
+        if self.phase == Phase::Open && self.send_queue.start >= now {
+            self.begin_control(self.send_queue.start);
+        }
+    }
+
     /// Takes the data to send from `objects`, instead of having all of it from the start.
     pub fn send_objects(&mut self, objects: Objects) {
         self.send_queue.packets = 0;

@@ -269,10 +269,13 @@ impl<'a> Reference<'a> {
             progress_interval: Time::NEVER,
             ..self.checkpoints
         };
+        let first = &self.links[spec.path_of(request.route)[0]];
+        let host_rate = request.access_rate.unwrap_or_else(|| first.sending_rate(request.start));
         self.flows.push(Flow::new(Endpoints::of_request(
             self.network,
             spec,
             &request,
+            host_rate,
             checkpoints,
         )));
         self.groups.push(group);

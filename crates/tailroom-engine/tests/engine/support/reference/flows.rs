@@ -85,7 +85,9 @@ pub(super) enum Flow {
 impl OpenFlow {
     /// The next packet of the source, if it comes before the flow stops.
     pub(super) fn next_emission(&mut self) -> Option<Emission> {
-        Some(self.source.next_emission()).filter(|emission| emission.time < self.stop)
+        let next = std::iter::from_fn(|| Some(self.source.next_emission()))
+            .find(|emission| emission.bytes > 0 || emission.time >= self.stop);
+        next.filter(|emission| emission.time < self.stop)
     }
 
     /// A packet is sent.
@@ -209,6 +211,7 @@ impl Flow {
                     source,
                     stop,
                     has_stopped: true,
+                    asks_at: Time::NEVER,
                     header_bytes,
                     private_path,
                     sent,
