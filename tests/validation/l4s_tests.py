@@ -39,7 +39,7 @@ END_S = 178
 QUEUES = {
     "dualpi2": '{ kind = "dual_pi2", ramp = "0 ms", l4s_threshold = "1 ms", classic_share = 0.1 }',
     "pfifo(1000)": '{ kind = "drop_tail", limit = "1000 packets" }',
-    "fq_codel": '{ kind = "fq_codel" }',
+    "fq_codel": '{ kind = "fq_codel", variant = "linux" }',
 }
 """The queue disciplines as in the testbed: with Linux's defaults, except for the FIFO's limit."""
 NO_RTT_INDEPENDENCE = ', min_virtual_rtt = "1 us"'

@@ -200,6 +200,11 @@ class RandomDropQueue(TypedDict):
     limit."""
 
 
+CodelVariant: TypeAlias = Literal["rfc8289", "linux"]
+"""How CoDel computes when the next packet is due, from the square root of the number of
+drops."""
+
+
 class CodelQueue(TypedDict):
     """Controlled Delay (RFC 8289): drops or marks packets at departure after long waits."""
 
@@ -214,6 +219,8 @@ class CodelQueue(TypedDict):
     """How long the delay must stay above the target before the first drop; should be a little
     more than the round trip of most connections (100 ms: RFC 8289 sec. 4.2). After drop n, the
     next drop follows after this time divided by the square root of n. Default: '100 ms'."""
+    variant: NotRequired[CodelVariant]
+    """How the square root is computed; if left out, as RFC 8289 has it."""
 
 
 class PieQueue(TypedDict):
@@ -344,6 +351,9 @@ class FqCodelQueue(TypedDict):
     interval: NotRequired[PositiveDuration]
     """How long the delay of a flow must stay above the target before its first drop; should be
     about the longest usual round trip (100 ms: RFC 8290 sec. 5.2.1). Default: '100 ms'."""
+    variant: NotRequired[CodelVariant]
+    """How the square root of the number of drops is computed; if left out, as RFC 8289 has
+    it."""
 
 
 class FqPieQueue(TypedDict):

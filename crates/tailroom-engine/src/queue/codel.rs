@@ -35,11 +35,35 @@ pub struct CodelParams {
     /// than the round trip of most connections (100 ms: RFC 8289 sec. 4.2). After drop n, the next
     /// drop follows after this time divided by the square root of n.
     pub interval: PositiveDuration,
+    /// How the square root is computed; if left out, as RFC 8289 has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<CodelVariant>,
+}
+
+/// How CoDel computes when the next packet is due, from the square root of the number of drops.
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges,
+)]
+pub enum CodelVariant {
+    /// RFC 8289: exactly.
+    #[default]
+    #[serde(rename = "rfc8289")]
+    Rfc8289,
+    /// Linux (`codel_Newton_step` in `include/net/codel_impl.h`): by one step of Newton's method from
+    /// the root for the number before. The third drop follows the second after 0.5 intervals, by the
+    /// RFC after 0.71; the fourth after 0.56 and 0.58.
+    #[serde(rename = "linux")]
+    Linux,
 }
 
 impl Default for CodelParams {
     fn default() -> Self {
-        CodelParams { limit: QueueLimit::packets(1_000), target: TARGET, interval: INTERVAL }
+        CodelParams {
+            limit: QueueLimit::packets(1_000),
+            target: TARGET,
+            interval: INTERVAL,
+            variant: None,
+        }
     }
 }
 
@@ -84,21 +108,39 @@ pub struct Settings {
     target: Time,
     interval: Time,
     packet_bytes: u64,
+    variant: CodelVariant,
 }
 
 impl Settings {
     /// Creates the settings for `link`.
-    pub fn new(target: PositiveDuration, interval: PositiveDuration, link: &LinkInfo) -> Self {
+    pub fn new(
+        target: PositiveDuration,
+        interval: PositiveDuration,
+        variant: Option<CodelVariant>,
+        link: &LinkInfo,
+    ) -> Self {
         Settings {
             target: target.time(),
             interval: interval.time(),
             packet_bytes: u64::from(link.packet_bytes),
+            variant: variant.unwrap_or_default(),
+        }
+    }
+
+    /// The square root of `count`, the number after the one whose root was `before`.
+    fn root(&self, count: u32, before: f64) -> f64 {
+        let count = f64::from(count);
+        match self.variant {
+            CodelVariant::Rfc8289 => libm::sqrt(count),
+            CodelVariant::Linux if count <= 1.0 => 1.0,
+            // Newton's step for x = 1 / sqrt(n) is x (3 - n x^2) / 2.
+            CodelVariant::Linux => 2.0 * before.powi(3) / (3.0 * before * before - count),
         }
     }
 
     /// Returns when the drop after the drop at `from` is due (RFC 8289 sec. 5.6).
-    fn control_law(&self, from: Time, count: u32) -> Time {
-        let pause = self.interval.seconds() / libm::sqrt(f64::from(count));
+    fn control_law(&self, from: Time, root: f64) -> Time {
+        let pause = self.interval.seconds() / root;
         from.saturating_add(Time::from_seconds(pause))
     }
 }
@@ -113,6 +155,8 @@ pub struct CodelState {
     count: u32,
     /// `count` at the start of the dropping state.
     last_count: u32,
+    /// The square root of `count`.
+    root: f64,
     is_dropping: bool,
 }
 
@@ -123,6 +167,7 @@ impl Default for CodelState {
             drop_next: Time::ZERO,
             count: 0,
             last_count: 0,
+            root: 1.0,
             is_dropping: false,
         }
     }
@@ -203,10 +248,10 @@ impl CodelState {
         let gained = self.count - self.last_count;
         let memory = Time::from_picoseconds(settings.interval.picoseconds().saturating_mul(MEMORY));
         let is_recent = now.since(self.drop_next) < memory;
-        self.count = if gained > 1 && is_recent { gained } else { 1 };
+        self.set_count(if gained > 1 && is_recent { gained } else { 1 }, settings);
         self.last_count = self.count;
         self.is_dropping = true;
-        self.drop_next = settings.control_law(now, self.count);
+        self.drop_next = settings.control_law(now, self.root);
         next
     }
 
@@ -220,9 +265,9 @@ impl CodelState {
         buffer: &mut Buffer,
     ) -> Option<PacketHandle> {
         while now >= self.drop_next {
-            self.count = self.count.saturating_add(1);
+            self.set_count(self.count.saturating_add(1), settings);
             if let Some(marked) = buffer.mark_or_drop(packet, DropReason::Head) {
-                self.drop_next = settings.control_law(self.drop_next, self.count);
+                self.drop_next = settings.control_law(self.drop_next, self.root);
                 return Some(marked);
             }
             let (next, may_drop) = self.take(settings, now, queue, buffer)?;
@@ -231,9 +276,14 @@ impl CodelState {
                 self.is_dropping = false;
                 break;
             }
-            self.drop_next = settings.control_law(self.drop_next, self.count);
+            self.drop_next = settings.control_law(self.drop_next, self.root);
         }
         Some(packet)
+    }
+
+    fn set_count(&mut self, count: u32, settings: &Settings) {
+        self.root = settings.root(count, self.root);
+        self.count = count;
     }
 }
 
@@ -252,7 +302,7 @@ impl Codel {
     pub fn new(params: &CodelParams, link: &LinkInfo) -> Self {
         Codel {
             limit: link.limit(params.limit),
-            settings: Settings::new(params.target, params.interval, link),
+            settings: Settings::new(params.target, params.interval, params.variant, link),
             aqm_state: CodelState::default(),
             queue: PacketList::default(),
             emptying: Emptying::for_target(params.delay_target()),
@@ -265,7 +315,7 @@ impl Retune for Codel {
 
     fn retune(&mut self, params: &CodelParams, link: &LinkInfo) {
         self.limit = link.limit(params.limit);
-        self.settings = Settings::new(params.target, params.interval, link);
+        self.settings = Settings::new(params.target, params.interval, params.variant, link);
     }
 }
 
@@ -326,7 +376,11 @@ mod tests {
 
     impl Bench {
         fn new(waiting: u64, ecn: Ecn) -> Self {
-            let settings = Settings::new(TARGET, INTERVAL, &script::link(8_000_000));
+            Bench::of(CodelVariant::Rfc8289, waiting, ecn)
+        }
+
+        fn of(variant: CodelVariant, waiting: u64, ecn: Ecn) -> Self {
+            let settings = Settings::new(TARGET, INTERVAL, Some(variant), &script::link(8_000_000));
             Bench { aqm_state: CodelState::default(), settings, waiting, ecn }
         }
 
@@ -367,6 +421,17 @@ mod tests {
     #[test]
     fn the_time_between_drops_is_the_interval_over_the_square_root_of_the_count() {
         assert_eq!(Bench::new(5, Ecn::NotEct).hits(10_000, 15_200, 10), SCHEDULE);
+    }
+
+    // One step of x (3 - n x^2) / 2 a drop, from x = 1 for n = 1: 0.5, 0.5625, 0.487793, 0.441523 and
+    // 0.404070 intervals (1 / sqrt(n): 0.7071, 0.5774, 0.5, 0.4472, 0.4082) after drops 2 to 6:
+    // 100 -> 200 -> + 50 = 250 -> + 56.25 = 306.25 -> + 48.7793 = 355.0293 -> + 44.1523 = 399.1816
+    // -> + 40.4070 = 439.5886.
+    #[test]
+    fn linux_approximates_the_square_root_by_one_step() {
+        let mut bench = Bench::of(CodelVariant::Linux, 5, Ecn::NotEct);
+        let schedule = [11_000, 12_000, 12_500, 13_063, 13_551, 13_992, 14_396];
+        assert_eq!(bench.hits(10_000, 14_500, 10), schedule);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 //! The CE threshold of RFC 8290 sec. 5.2.7, off by default there, is not implemented.
 
 use super::buffer::{Buffer, DropReason, PacketHandle};
-use super::codel::{CodelState, INTERVAL, Settings, TARGET, check_target};
+use super::codel::{CodelState, CodelVariant, INTERVAL, Settings, TARGET, check_target};
 use super::flow_queues::{FLOWS, FlowQueues, LIMIT, check_turn, quantum_or_packet};
 use super::{BadParameter, Gauge, LinkInfo, Parameters, Retune, Scheduler};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
@@ -40,6 +40,9 @@ pub struct FqCodelParams {
     /// How long the delay of a flow must stay above the target before its first drop; should be
     /// about the longest usual round trip (100 ms: RFC 8290 sec. 5.2.1).
     pub interval: PositiveDuration,
+    /// How the square root of the number of drops is computed; if left out, as RFC 8289 has it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub variant: Option<CodelVariant>,
 }
 
 impl Default for FqCodelParams {
@@ -50,6 +53,7 @@ impl Default for FqCodelParams {
             quantum: None,
             target: TARGET,
             interval: INTERVAL,
+            variant: None,
         }
     }
 }
@@ -87,7 +91,7 @@ impl FqCodel {
         let (flows, quantum) = (params.flows, quantum_or_packet(params.quantum, link));
         FqCodel {
             limit: link.limit(params.limit),
-            settings: Settings::new(params.target, params.interval, link),
+            settings: Settings::new(params.target, params.interval, params.variant, link),
             queues: FlowQueues::new(flows, quantum, CodelState::default(), &mut link.random()),
         }
     }
@@ -112,7 +116,7 @@ impl Retune for FqCodel {
 
     fn retune(&mut self, params: &FqCodelParams, link: &LinkInfo) {
         self.limit = link.limit(params.limit);
-        self.settings = Settings::new(params.target, params.interval, link);
+        self.settings = Settings::new(params.target, params.interval, params.variant, link);
     }
 }
 

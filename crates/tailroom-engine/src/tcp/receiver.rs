@@ -4,7 +4,7 @@
 //! returns ACKs.
 
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
-use crate::packet::{Ack, Ecn, MAX_SACK_BLOCKS, Packet, Range};
+use crate::packet::{Ack, Ecn, MAX_SACK_BLOCKS, Packet, Range, SACK_BLOCKS_BESIDE_TIMESTAMPS};
 use crate::quantity::PositiveDuration;
 use crate::tcp::ranges::RangeList;
 use crate::tcp::sack_compression::Compression;
@@ -149,6 +149,10 @@ impl InOrder {
     }
 }
 
+/// ACKs that a host which has quick ACKs does not delay from the first mark on that it echoes (Linux
+/// `__tcp_ecn_check_ce`).
+const QUICK_ACKS_AFTER_MARK: u32 = 2;
+
 /// What a receiver does in addition to delayed ACKs and the echo of marks.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Habits {
@@ -183,7 +187,8 @@ pub struct Receiver {
     acks_at_once: bool,
     /// Received ranges above `next`.
     ranges: RangeList,
-    /// The most recently reported ranges, the latest first (RFC 2018 sec. 4).
+    /// The most recently reported ranges, the latest first (RFC 2018 sec. 4); four, as in Linux
+    /// (`tcp_sack_new_ofo_skb`), also where an ACK has room for three.
     recent: [Range; MAX_SACK_BLOCKS],
     recent_count: usize,
     /// Number of packets in the connection; [`u64::MAX`] if unbounded.
@@ -437,7 +442,11 @@ impl Receiver {
             self.marked_packets += u64::from(is_marked);
             self.is_echoing = is_marked;
         } else {
-            self.ece = is_marked || self.ece && !is_cwr;
+            let is_known = self.ece && !is_cwr;
+            if is_marked && !is_known && self.quick_acks > 0 {
+                self.quick_acks_left = self.quick_acks_left.max(QUICK_ACKS_AFTER_MARK);
+            }
+            self.ece = is_marked || is_known;
             self.covers_mark |= is_marked;
             self.is_echoing = self.ece;
         }
@@ -459,9 +468,12 @@ impl Receiver {
         }
         let covers_mark = std::mem::take(&mut self.covers_mark);
         let duplicate = self.duplicate.take();
-        // Timestamps leave room for three blocks, and a duplicate is one of them (RFC 2883 sec. 4).
-        let most =
-            MAX_SACK_BLOCKS - usize::from(duplicate.is_some() && self.in_order.has_timestamps);
+        let room = if self.in_order.has_timestamps {
+            SACK_BLOCKS_BESIDE_TIMESTAMPS
+        } else {
+            MAX_SACK_BLOCKS
+        };
+        let most = room - usize::from(duplicate.is_some()); // which is a block (RFC 2883 sec. 4)
         Ack {
             cumulative: self.in_order.next,
             echo,

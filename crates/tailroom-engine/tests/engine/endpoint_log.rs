@@ -83,6 +83,7 @@ const PATHS: &str = r#"
     congestion = "reno"
     rtt = "32 ms"
     sender_side = 0.0
+    send_jitter = "none"
     ecn = "classic"
     ENDS
     [flows.accurate]
@@ -91,6 +92,7 @@ const PATHS: &str = r#"
     congestion = "cubic"
     rtt = "42 ms"
     sender_side = 0.0
+    send_jitter = "none"
     ecn = "accurate"
     ENDS
     [flows.short]
@@ -99,6 +101,7 @@ const PATHS: &str = r#"
     congestion = "cubic"
     rtt = "12 ms"
     sender_side = 0.0
+    send_jitter = "none"
     source = { kind = "finite_flows", load = 0.1, size = "30 kB" }
     ENDS
 "#;
@@ -235,7 +238,8 @@ fn a_record_of_the_ends_changes_no_result() {
 fn a_record_of_the_ends_that_is_too_long_or_has_no_span_is_refused() {
     let text = PATHS
         .replace("LOG", "")
-        .replace("ENDS", "endpoint_log = { from = \"0 s\", to = \"1 s\", most_packets = 99 }");
+        .replacen("ENDS", "endpoint_log = { from = \"0 s\", to = \"1 s\", most_packets = 99 }", 1)
+        .replace("ENDS", "");
     let error = Simulation::new(&scenario_run::network(&text, 1)).unwrap().finish().unwrap_err();
     let RunError::EndpointLog { limit: 99, .. } = &error else { panic!("{error}") };
     assert_refused(&error.to_string(), "flows.classic.endpoint_log", &["shorten", "most_packets"]);

@@ -65,7 +65,7 @@ proptest! {
 /// utilization of 0.80 to 0.91 and 69 to 111 packets sent again in 32 s, of which 66 had been discarded
 /// (`PAWSEstab`); without timestamps 0.999 and 17. Reductions undone: none to two. The bounds are those of
 /// the comparison with the kernel: two points, and a quarter of the packets sent again.
-fn one_in_ten(keys: &str) -> Vec<Summary> {
+fn one_in_ten(keys: &str, seeds: u64) -> Vec<Summary> {
     let text = format!(
         r#"
         duration = "40 s"
@@ -85,7 +85,7 @@ fn one_in_ten(keys: &str) -> Vec<Summary> {
         {keys}
         "#
     );
-    (1..=3).map(|seed| run(&text, seed).summary).collect()
+    (1..=seeds).map(|seed| run(&text, seed).summary).collect()
 }
 
 fn mean(runs: &[Summary], of: impl Fn(&Summary) -> f64) -> f64 {
@@ -94,7 +94,7 @@ fn mean(runs: &[Summary], of: impl Fn(&Summary) -> f64) -> f64 {
 
 #[test]
 fn late_packets_behind_a_repaired_loss_are_discarded_as_linux_does() {
-    let runs = one_in_ten("");
+    let runs = one_in_ten("", 3);
     let sent_again = mean(&runs, |run| run.flows[0].retransmissions as f64);
     assert!((52.0..=139.0).contains(&sent_again), "{sent_again}");
     let discarded = mean(&runs, |run| run.flows[0].discarded_packets as f64);
@@ -103,9 +103,11 @@ fn late_packets_behind_a_repaired_loss_are_discarded_as_linux_does() {
     assert!(undone <= 2.0, "{undone}");
 }
 
+/// In one run of five the first losses leave a window of so few packets that no packet is seen to be late,
+/// and RACK takes late ones for lost until it has grown: utilizations spread by 0.03, so 40 runs tell.
 #[test]
 fn without_timestamps_reordering_costs_nothing() {
-    let runs = one_in_ten("rtt_samples = \"karn\"");
+    let runs = one_in_ten("rtt_samples = \"karn\"", 40);
     assert!(mean(&runs, |run| link(run, "link").utilization) > 0.979);
     assert!(runs.iter().all(|run| run.flows[0].discarded_packets == 0));
 }

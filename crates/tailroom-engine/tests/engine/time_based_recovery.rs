@@ -7,6 +7,7 @@ use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::units::Time;
 
+use crate::support::ack_by_ack::{Driven, transport};
 use crate::support::path::{Outcome, PERFECT, RTT, Script, WINDOW, tcp, transfer};
 use crate::support::random_cases::config;
 
@@ -116,6 +117,20 @@ fn reordering_within_the_window_causes_no_retransmission() {
         let outcome = transfer(&rack(), 200, &script);
         assert_eq!(outcome.retransmissions, retransmissions, "{by}");
     }
+}
+
+/// The handshake took 40 ms and met no queue, which the data did: packets 4 and 7 of eight are lost. The
+/// answer to the retransmission, after 42 ms, is faster than all packets before, but not than the handshake,
+/// so that packet 7 is missed too (Linux `tcp_rack_advance`, `tcp_min_rtt`).
+#[test]
+fn an_answer_that_is_slower_than_the_handshake_is_that_of_the_retransmission() {
+    let mut host = Driven::new(&transport("linux", "reno"), 40.0);
+    host.write(0.0, 8);
+    host.ack(50.0, 4, &[(5, 7)]);
+    host.run_to(80.0);
+    let &(again, sequence) = host.sent().last().expect("packets have left");
+    assert_eq!(sequence, 4, "{again}");
+    assert_eq!(host.ack(again + 42.0, 7, &[]), [7]);
 }
 
 /// A reproducible random decision for the n-th transmission of a packet.

@@ -141,6 +141,7 @@ fn arguments(disc: &str, attributes: &[(&str, String)]) -> String {
 }
 
 fn codel_times(port: &Taking) -> Result<Vec<(&'static str, String)>, String> {
+    let _ = port.text("queue.variant"); // it computes as Linux does
     Ok(vec![
         ("Target", duration(port, "queue.target")?),
         ("Interval", duration(port, "queue.interval")?),

@@ -116,6 +116,7 @@ fn limit(port: &Taking) -> String {
 }
 
 fn codel_times(port: &Taking) -> Result<String, String> {
+    let _ = port.text("queue.variant"); // Linux has its own
     let times = (port.microseconds("queue.target"), port.microseconds("queue.interval"));
     let (Some(target), Some(interval)) = times else {
         return Err("tc takes times in whole microseconds".to_owned());

@@ -8,8 +8,8 @@ from tailroom_papers.framework import *
 NAME = "Linux hosts"
 _WHAT = (
     '`host = "linux"` instead of "plain": recovery by RACK-TLP (RFC 8985), proportional rate '
-    "reduction, delayed and quick ACKs, compressed SACKs, an initial window of 10, HyStart++, "
-    "window validation, timestamps of 1 ms. "
+    "reduction, delayed and quick ACKs, compressed SACKs, an initial window of 10, HyStart of "
+    "CUBIC, window validation, timestamps of 1 ms. "
 )
 AUTOMATIC = (
     'Bursts follow the kernel\'s rule (`send_burst = "auto"`) instead of 64 KB each; other keys '

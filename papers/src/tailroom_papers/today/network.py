@@ -20,7 +20,7 @@ HOST: dict[str, Any] = {
     # Segmentation offload hands the network card 64 KB at a time.
     "send_burst": 7,
 }
-"""Settings of a Linux host of today, except its congestion control."""
+"""Settings of a host with offload and HyStart++ (RFC 9406), except its congestion control."""
 
 
 def buffers(

@@ -25,8 +25,8 @@ fn the_latest_block_is_reported_first() {
         (2, vec![range(2, 3)]),
         (5, vec![range(5, 6), range(2, 3)]),
         (8, vec![range(8, 9), range(5, 6), range(2, 3)]),
-        (11, vec![range(11, 12), range(8, 9), range(5, 6)]),
-        (3, vec![range(2, 4), range(11, 12), range(8, 9)]),
+        (11, vec![range(11, 12), range(8, 9), range(5, 6), range(2, 3)]),
+        (3, vec![range(2, 4), range(11, 12), range(8, 9), range(5, 6)]),
         (4, vec![range(2, 6), range(11, 12), range(8, 9)]),
         (0, vec![range(2, 6), range(11, 12), range(8, 9)]),
         (1, vec![range(11, 12), range(8, 9)]),
@@ -35,6 +35,24 @@ fn the_latest_block_is_reported_first() {
         assert_eq!(ack.blocks, blocks, "after packet {sequence}");
     }
     assert_eq!(receiver.next(), 6);
+}
+
+/// Linux `tcp_sack_new_ofo_skb`: beside timestamps an ACK has room for three blocks, and the receiver
+/// remembers the fourth, which returns when two of the others become one.
+#[test]
+fn beside_timestamps_three_of_four_blocks_are_reported() {
+    let mut receiver = with_timestamps(DelayedAck::OFF, None);
+    for (sequence, blocks) in [
+        (2, vec![range(2, 3)]),
+        (5, vec![range(5, 6), range(2, 3)]),
+        (8, vec![range(8, 9), range(5, 6), range(2, 3)]),
+        (11, vec![range(11, 12), range(8, 9), range(5, 6)]),
+        (9, vec![range(8, 10), range(11, 12), range(5, 6)]),
+        (10, vec![range(8, 12), range(5, 6), range(2, 3)]),
+    ] {
+        let ack = receiver.on_packet(Time::ZERO, packet(sequence)).expect("a gap is acknowledged");
+        assert_eq!(ack.blocks, blocks, "after packet {sequence}");
+    }
 }
 
 #[test]
@@ -98,6 +116,31 @@ fn a_delayed_ack_echoes_the_mark_of_either_packet() {
     assert!(receiver.on_packet(Time::ZERO, cwr(packet(1))).expect("the second").ece);
     assert!(receiver.on_packet(Time::ZERO, packet(2)).is_none());
     assert!(!receiver.on_packet(Time::ZERO, packet(3)).expect("the second").ece);
+}
+
+/// Linux `__tcp_ecn_check_ce`: the first mark that is echoed, and the packet after it, are acknowledged at
+/// once.
+#[test]
+fn a_host_with_quick_acks_does_not_delay_the_echo_of_a_new_mark() {
+    let habits = Habits { quick_acks: 1, ..Habits::default() };
+    let mut receiver = Receiver::new(delayed_ack(2), false, u64::MAX).with_habits(habits);
+    for (packet, is_acked) in [
+        (packet(0), true), // the first one of the connection
+        (packet(1), false),
+        (packet(2), true),
+        (marked(3), true),
+        (packet(4), true),
+        (packet(5), false),
+        (marked(6), true), // the second packet; the echo has not ended
+        (marked(7), false),
+        (cwr(packet(8)), true),
+        (cwr(marked(9)), true), // the echo begins again
+        (marked(10), true),
+        (packet(11), false),
+    ] {
+        let ack = receiver.on_packet(Time::ZERO, packet);
+        assert_eq!(ack.is_some(), is_acked, "{packet:?}");
+    }
 }
 
 /// RFC 9768 sec. 3.2.2.5.1: an ACK when marks begin, and after two marks since the last ACK.

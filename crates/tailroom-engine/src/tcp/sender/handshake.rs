@@ -52,7 +52,14 @@ impl Sender {
     /// The RTT without queues is known before the first packet.
     pub fn know_rtt(&mut self, rtt: Time) {
         self.rtt.on_sample(rtt);
+        self.tell_rack(rtt);
         self.begin_control(self.send_queue.start);
+    }
+
+    fn tell_rack(&mut self, rtt: Time) {
+        if let Some(rack) = &mut self.rack {
+            rack.know_rtt(rtt);
+        }
     }
 
     /// Sends the first packet of the handshake.
@@ -78,7 +85,9 @@ impl Sender {
     #[cold]
     pub(super) fn on_opened(&mut self, now: Time, ack: Ack<'_>, out: &mut impl PacketSink) {
         self.phase = Phase::Open;
-        self.sample_rtt(now, ack);
+        if let Some(rtt) = self.sample_rtt(now, ack) {
+            self.tell_rack(rtt);
+        }
         (self.rto_deadline, self.quiet_since) = (Time::NEVER, now);
         let is_lost = !self.is_answer_to(self.send_queue.start, ack);
         if self.openings > TRANSMISSIONS_FOR_INITIAL_WINDOW && is_lost {

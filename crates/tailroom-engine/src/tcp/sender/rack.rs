@@ -100,7 +100,8 @@ pub struct Rack {
     newest: Time,
     /// The RTT of the packet delivered last (`RACK.rtt`).
     rtt: Time,
-    /// The smallest RTT of packets that were sent once (`RACK.min_RTT`).
+    /// The smallest RTT of packets that were sent once, that of the handshake among them (`RACK.min_RTT`;
+    /// Linux `tcp_min_rtt`).
     min_rtt: Time,
     /// A retransmission from this time on has not been acknowledged: the ACK echoes an older
     /// timestamp.
@@ -249,6 +250,12 @@ impl Rack {
     fn is_of_first(&self, record: Record, rtt: Time) -> bool {
         let is_too_short = rtt + CLOCK_UNIT < self.min_rtt && self.min_rtt != Time::NEVER;
         record.sent() >= self.echo_end || is_too_short
+    }
+
+    /// The handshake has measured an RTT. Without it, a flow whose first packets all met a queue would
+    /// take the answers to its retransmissions, which meet none, for answers to the first transmissions.
+    pub fn know_rtt(&mut self, rtt: Time) {
+        self.min_rtt = self.min_rtt.min(rtt);
     }
 
     /// Takes in the timestamp that an ACK echoes: packets from `echo_end` on were sent after it.

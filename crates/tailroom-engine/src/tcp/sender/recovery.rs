@@ -243,16 +243,16 @@ impl Sender {
     }
 
     /// Whether an ACK that has come in this `phase` lets the window grow: one that advances, outside a fast
-    /// recovery or a reduction after a mark. Under a sender that finds losses by time, an ACK that begins a
-    /// recovery does not, and where packets overtake many others, any arrival does (Linux
-    /// `tcp_cong_control`, `tcp_may_raise_cwnd`).
+    /// recovery or a reduction after a mark. Under a sender that finds losses by time, an ACK that ends a
+    /// recovery does, one that begins a recovery does not, and where packets overtake many others, any
+    /// arrival does (Linux `tcp_cong_control`, `tcp_may_raise_cwnd`).
     fn raises_window(&self, phase: Phase, summary: AckSummary, begins_recovery: bool) -> bool {
         let Some(rack) = &self.rack else {
             return summary.acked > 0 && phase != Phase::Recovery && !self.has_prr();
         };
         let has_arrivals = summary.delivered > 0 && !summary.is_overtaken;
         let is_progress = summary.acked > 0 || has_arrivals && rack.is_reordering_high();
-        is_progress && !begins_recovery && phase != Phase::Recovery && !self.has_prr()
+        is_progress && !begins_recovery && self.phase != Phase::Recovery && !self.has_prr()
     }
 
     /// Whether there are losses that a recovery has to repair. With RACK also those whose
