@@ -53,7 +53,12 @@ def _one_loss() -> Vector:
         holds("ssthresh_packets", third_s, (7, 7.01), "717 / 1024 of 10"),
         window(third_s, 7, "pipe + sndcnt = 6 + 1"),
         holds("state", third_s + RTT_S, OPEN, "everything is acknowledged"),
-        window(third_s + RTT_S, 7, "ssthresh; no data is left, and nothing grows"),
+        window(
+            third_s + RTT_S,
+            8,
+            "ssthresh, from which the ACK that ends the recovery grows it (tcp_cong_control()): "
+            "CUBIC's target is 10 - 2 (2.57 in whole packets), so seven packets make it one more",
+        ),
     )
 
 
