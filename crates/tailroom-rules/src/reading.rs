@@ -91,8 +91,9 @@ impl<'a> Traffic<'a> {
 
     fn slower(&self, a: usize, b: usize) -> Ordering {
         let rate = |link: usize| self.network.links[link].carried_rate();
-        let flows =
-            |link| self.crossing(link).map(|index| self.network.members(index).len()).sum::<usize>();
+        let flows = |link| {
+            self.crossing(link).map(|index| self.network.members(index).len()).sum::<usize>()
+        };
         rate(a).cmp(&rate(b)).then_with(|| flows(b).cmp(&flows(a)))
     }
 
