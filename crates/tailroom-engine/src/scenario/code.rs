@@ -121,8 +121,11 @@ impl OwnCode {
     }
 
     /// Adds a scheduler; `start` makes that of a link with its buffer.
-    pub fn add_scheduler<P, S>(&mut self, name: impl Into<String>, start: fn(&P, &LinkInfo, Limit) -> S)
-    where
+    pub fn add_scheduler<P, S>(
+        &mut self,
+        name: impl Into<String>,
+        start: fn(&P, &LinkInfo, Limit) -> S,
+    ) where
         P: Ranges + DeserializeOwned + Send + Sync + 'static,
         S: CustomScheduler + Send + 'static,
     {
@@ -132,8 +135,11 @@ impl OwnCode {
     }
 
     /// Adds a source of packets; `start` makes that of a flow.
-    pub fn add_packets<P, S>(&mut self, name: impl Into<String>, start: fn(&P, &StartingFlow<'_>) -> S)
-    where
+    pub fn add_packets<P, S>(
+        &mut self,
+        name: impl Into<String>,
+        start: fn(&P, &StartingFlow<'_>) -> S,
+    ) where
         P: Ranges + DeserializeOwned + Send + Sync + 'static,
         S: CustomPackets + Send + 'static,
     {

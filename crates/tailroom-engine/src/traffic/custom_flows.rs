@@ -167,11 +167,7 @@ impl CustomFlows {
     /// Starts the source of a group.
     pub fn new(spec: &CustomFlowsSpec, group: &Group<'_>, shortest_rtt: Time) -> Self {
         let mut flows = CustomFlows {
-            source: spec
-                .params
-                .maker
-                .as_ref()
-                .map(|maker| CallersCode(maker(group, spec.start))),
+            source: spec.params.maker.as_ref().map(|maker| CallersCode(maker(group, spec.start))),
             next: None,
             earliest: spec.start,
             stop: spec.stop,

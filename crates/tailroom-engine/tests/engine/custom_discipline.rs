@@ -9,8 +9,8 @@ use tailroom_engine::parameters::Ranges;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::buffer::DropReason;
 use tailroom_engine::queue::custom::{
-    CustomParams, CustomRule, CustomScheduler, DequeueEvent, DisciplineMaker,
-    Placement, QueuedPacket, Waiting,
+    CustomParams, CustomRule, CustomScheduler, DequeueEvent, DisciplineMaker, Placement,
+    QueuedPacket, Waiting,
 };
 use tailroom_engine::queue::step_mark::{StepMark, StepMarkParams};
 use tailroom_engine::queue::{ArrivalRule, EnqueueEvent, LinkInfo, QueueConfig, Verdict};
@@ -146,9 +146,7 @@ fn disciplines() -> OwnCode {
 
 fn resolved(queue: &str) -> Result<Network, ScenarioError> {
     let text = SCENARIO.replace("QUEUE", queue);
-    scenario::parse(&text, &[], None, &scenario::NoFiles)?
-        .with_code(&disciplines())?
-        .resolve()
+    scenario::parse(&text, &[], None, &scenario::NoFiles)?.with_code(&disciplines())?.resolve()
 }
 
 fn run(queue: &str) -> Results {

@@ -9,9 +9,7 @@ use tailroom_engine::results::Results;
 use tailroom_engine::scenario::{self, OwnCode, ScenarioError};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::traffic::context::{Group, StartingFlow};
-use tailroom_engine::traffic::custom::{
-    CustomFlows, CustomPackets, FlowsMaker, PacketsMaker,
-};
+use tailroom_engine::traffic::custom::{CustomFlows, CustomPackets, FlowsMaker, PacketsMaker};
 use tailroom_engine::traffic::custom_flows::{CustomFlowsParams, CustomFlowsSpec};
 use tailroom_engine::traffic::custom_packets::CustomPacketsParams;
 use tailroom_engine::traffic::{Emission, FlowSourceSpec, PacketSourceSpec, SourceSpec, TraceFlow};

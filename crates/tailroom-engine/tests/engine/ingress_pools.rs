@@ -83,8 +83,9 @@ fn a_paused_link_resumes_when_others_drain() {
 fn headroom_may_be_shared() {
     for (headroom, is_enough) in [(34, true), (16, false)] {
         let results = run(&shared_memory(&format!("headroom = \"{headroom} kB\""), [None; 4]), 1);
-        let drops = (0..4)
-            .map(|index| link(&results.summary, &format!("out{index}")).by_reason.drops_headroom_packets);
+        let drops = (0..4).map(|index| {
+            link(&results.summary, &format!("out{index}")).by_reason.drops_headroom_packets
+        });
         assert_eq!(drops.sum::<u64>() == 0, is_enough, "{headroom} kB");
     }
 }

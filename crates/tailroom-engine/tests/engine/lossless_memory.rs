@@ -96,7 +96,8 @@ fn drops_for_want_of_headroom_name_the_headroom() {
     let results = run(&text, 1);
     let lost = warning(&results, WarningKind::LosslessDrops).expect("it is reported");
     assert_eq!(lost.place, "links.in-a.pause.headroom, links.in-b.pause.headroom");
-    let ports = ["out-a", "out-b"].map(|name| link(&results.summary, name).by_reason.drops_headroom_packets);
+    let ports = ["out-a", "out-b"]
+        .map(|name| link(&results.summary, name).by_reason.drops_headroom_packets);
     assert_eq!(count(lost, "drops_packets"), ports.iter().sum::<u64>());
 }
 

@@ -204,7 +204,10 @@ fn queues_that_fill_in_turn_stop_where_those_of_a_tomahawk_5_do() {
         let summary = run(&text, 1).summary;
         for (index, stops_at) in ladder.iter().enumerate() {
             let at = link(&summary, &format!("l{index}"));
-            assert!(at.by_reason.drops_threshold_packets > 0, "queue {index} reaches its threshold");
+            assert!(
+                at.by_reason.drops_threshold_packets > 0,
+                "queue {index} reaches its threshold"
+            );
             let taken = at.arrivals_packets - at.drops_packets;
             assert_eq!(taken, *stops_at, "queue {index} of {queues}, {shared} cells shared");
         }

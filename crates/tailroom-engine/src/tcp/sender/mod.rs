@@ -39,9 +39,9 @@ mod writes;
 use super::TcpSpec;
 #[cfg(test)]
 use crate::congestion::AnyRateBasedControl;
-use crate::custom::CustomFault;
 use crate::congestion::rate_based::BeginEvent;
 use crate::congestion::{AnyWindowLaw, Congestion, MAX_WINDOW_PACKETS, WindowLaw};
+use crate::custom::CustomFault;
 use crate::packet::{Ack, Packet};
 use crate::probe::flow::{Checkpoints, FlowCounters, FlowProbe, FlowState};
 use crate::quantity::PositiveDuration;
