@@ -91,7 +91,7 @@ impl Range {
 
 /// Largest number of SACK blocks in an ACK: four fill the space of TCP options (RFC 2018 sec. 3).
 pub const MAX_SACK_BLOCKS: usize = 4;
-/// The same beside timestamps, which take the space of one block.
+/// The same next to timestamps, which take the space of one block.
 pub const SACK_BLOCKS_BESIDE_TIMESTAMPS: usize = 3;
 
 /// An acknowledgement with borrowed SACK blocks.

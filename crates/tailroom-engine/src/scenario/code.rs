@@ -14,27 +14,37 @@ use crate::traffic::context::{Group, StartingFlow};
 use crate::traffic::custom::{CustomFlows, CustomPackets, FlowsMaker, PacketsMaker};
 use crate::units::Time;
 
-/// Finds the code that no registry of the engine holds, by its name and its arguments.
-///
-/// # Errors
-/// Each method returns why there is no such code; one that is left out knows no name.
+/// Finds the code that no registry of the engine holds, by its name and its arguments. A method that is left
+/// out knows no name.
 pub trait FindCode {
     /// The maker of a congestion control.
+    ///
+    /// # Errors
+    /// Why there is none.
     fn control(&self, _name: &str, _arguments: &Arguments) -> Result<ControlMaker, NotFound> {
         Err(NotFound::Unknown(Vec::new()))
     }
 
     /// The maker of a queue discipline.
+    ///
+    /// # Errors
+    /// Why there is none.
     fn discipline(&self, _name: &str, _arguments: &Arguments) -> Result<DisciplineMaker, NotFound> {
         Err(NotFound::Unknown(Vec::new()))
     }
 
     /// The maker of a source of packets.
+    ///
+    /// # Errors
+    /// Why there is none.
     fn packets(&self, _name: &str, _arguments: &Arguments) -> Result<PacketsMaker, NotFound> {
         Err(NotFound::Unknown(Vec::new()))
     }
 
     /// The maker of a source of flows.
+    ///
+    /// # Errors
+    /// Why there is none.
     fn flows(&self, _name: &str, _arguments: &Arguments) -> Result<FlowsMaker, NotFound> {
         Err(NotFound::Unknown(Vec::new()))
     }

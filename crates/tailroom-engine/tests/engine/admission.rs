@@ -30,7 +30,7 @@ fn run(queue: &str, load: f64, admission: &str, more: &str) -> Results {
     scenario_run::run(&text, 1)
 }
 
-/// Beside the stream, a flow gets 5 Mbit/s. A query follows one that is refused at once, at the same time.
+/// Next to the stream, a flow gets 5 Mbit/s. A query follows one that is refused at once, at the same time.
 #[test]
 fn a_source_that_lets_no_time_pass_is_stopped_by_its_name() {
     let text = r#"

@@ -37,7 +37,7 @@ fn the_latest_block_is_reported_first() {
     assert_eq!(receiver.next(), 6);
 }
 
-/// Linux `tcp_sack_new_ofo_skb`: beside timestamps an ACK has room for three blocks, and the receiver
+/// Linux `tcp_sack_new_ofo_skb`: next to timestamps an ACK has room for three blocks, and the receiver
 /// remembers the fourth, which returns when two of the others become one.
 #[test]
 fn beside_timestamps_three_of_four_blocks_are_reported() {

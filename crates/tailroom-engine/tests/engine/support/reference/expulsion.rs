@@ -53,6 +53,12 @@ impl Reading {
         self.done = self.done.max(self.readable(now)) + work(bytes);
     }
 
+    /// When the pool looks whether a head may be dropped: as soon as it may, and at a change of rate before.
+    pub(super) fn looks_at(&self, now: Time) -> Time {
+        let changes = self.ports.iter().map(|port| port.next_change(now));
+        changes.fold(self.ready_at(now), Time::min)
+    }
+
     /// When a head may be dropped, `now` or later.
     pub(super) fn ready_at(&self, now: Time) -> Time {
         let missing = |time: Time| self.done - self.bucket - self.readable(time);

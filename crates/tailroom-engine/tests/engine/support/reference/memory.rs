@@ -333,7 +333,7 @@ impl<'a> Memory<'a> {
         self.free(now);
         let is_any_above = self.members(link).any(|one| self.is_above(one));
         let reading = self.readings[pool].as_ref().filter(|_| is_any_above);
-        let awaited = reading.map(|reading| (pool, reading.ready_at(now)));
+        let awaited = reading.map(|reading| (pool, reading.looks_at(now)));
         assert!(answer.is_none() || answer == awaited, "{answer:?} {awaited:?} at {now}");
         awaited
     }
@@ -354,7 +354,7 @@ impl<'a> Memory<'a> {
         above.sort_by_key(|link| (reading.last.is_some_and(|last| *link <= last), *link));
         let decided = match above.first() {
             None => Err(Time::NEVER),
-            Some(_) if reading.ready_at(now) > now => Err(reading.ready_at(now)),
+            Some(_) if reading.ready_at(now) > now => Err(reading.looks_at(now)),
             Some(link) => Ok(*link),
         };
         assert_eq!(answer, decided, "pool {pool} at {now}");
