@@ -1,6 +1,7 @@
 """A reader that leaves, or a closed stream, costs no result; a terminal may have no width."""
 
 import json
+import re
 import os
 import shlex
 import shutil
@@ -63,11 +64,13 @@ SLOW = ("atlas", "evaluate")
 
 
 def shell(command: str, directory: Path) -> subprocess.CompletedProcess[str]:
-    """Runs a line of a shell, in which `tailroom` is the command."""
+    """Runs a line of a shell, in which `tailroom` is the command; its progress is left out."""
     called = f'tailroom() {{ "{sys.executable}" -m tailroom "$@"; }}; {command}'
-    return subprocess.run(
+    ended = subprocess.run(
         ["bash", "-c", called], cwd=directory, capture_output=True, text=True, check=False
     )
+    ended.stderr = re.sub(r"(?m)^after \d+ s: .*\n", "", ended.stderr)
+    return ended
 
 
 @pytest.fixture(scope="module")

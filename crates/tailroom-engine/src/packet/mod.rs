@@ -92,7 +92,7 @@ impl Range {
 /// Largest number of SACK blocks in an ACK: four fill the space of TCP options (RFC 2018 sec. 3).
 pub const MAX_SACK_BLOCKS: usize = 4;
 /// The same next to timestamps, which take the space of one block.
-pub const SACK_BLOCKS_BESIDE_TIMESTAMPS: usize = 3;
+pub const SACK_BLOCKS_WITH_TIMESTAMPS: usize = 3;
 
 /// An acknowledgement with borrowed SACK blocks.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@
 //! returns ACKs.
 
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
-use crate::packet::{Ack, Ecn, MAX_SACK_BLOCKS, Packet, Range, SACK_BLOCKS_BESIDE_TIMESTAMPS};
+use crate::packet::{Ack, Ecn, MAX_SACK_BLOCKS, Packet, Range, SACK_BLOCKS_WITH_TIMESTAMPS};
 use crate::quantity::PositiveDuration;
 use crate::tcp::ranges::RangeList;
 use crate::tcp::sack_compression::Compression;
@@ -469,7 +469,7 @@ impl Receiver {
         let covers_mark = std::mem::take(&mut self.covers_mark);
         let duplicate = self.duplicate.take();
         let room = if self.in_order.has_timestamps {
-            SACK_BLOCKS_BESIDE_TIMESTAMPS
+            SACK_BLOCKS_WITH_TIMESTAMPS
         } else {
             MAX_SACK_BLOCKS
         };

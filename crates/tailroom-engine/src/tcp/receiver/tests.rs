@@ -40,7 +40,7 @@ fn the_latest_block_is_reported_first() {
 /// Linux `tcp_sack_new_ofo_skb`: next to timestamps an ACK has room for three blocks, and the receiver
 /// remembers the fourth, which returns when two of the others become one.
 #[test]
-fn beside_timestamps_three_of_four_blocks_are_reported() {
+fn with_timestamps_three_of_four_blocks_are_reported() {
     let mut receiver = with_timestamps(DelayedAck::OFF, None);
     for (sequence, blocks) in [
         (2, vec![range(2, 3)]),
