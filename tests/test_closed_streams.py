@@ -1,8 +1,8 @@
 """A reader that leaves, or a closed stream, costs no result; a terminal may have no width."""
 
 import json
-import re
 import os
+import re
 import shlex
 import shutil
 import subprocess
