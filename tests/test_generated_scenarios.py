@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 import tomli_w
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, seed, settings
 from hypothesis import strategies as st
 
 import tailroom as tr
@@ -94,15 +94,18 @@ FEATURES = {
 
 
 def test_generated_scenarios_have_every_feature() -> None:
+    """Among 6,000; usually a few hundred have them all."""
     made = set[str]()
 
-    @settings(max_examples=600, database=None, deadline=None, derandomize=True,
+    @settings(max_examples=300, database=None, deadline=None,
               suppress_health_check=list(HealthCheck))  # fmt: skip
     @given(usual_scenarios())
     def draw(scenario: dict[str, Any]) -> None:
         made.update(re.findall(r'"([^"]+)"', json.dumps(scenario)))
 
-    draw()
+    for number in range(20):
+        if not made >= FEATURES:
+            seed(number)(draw)()
     assert made >= FEATURES, FEATURES - made
 
 
