@@ -107,6 +107,7 @@ def test_classic_ecn_is_negotiated_and_each_reduction_is_told_by_a_cwr(
     assert summary["links"]["b"]["drops_packets"] == 0
     found: Counter[str] = Counter()
     echoing = dict.fromkeys(("198.18.0.1",), False)
+    unacknowledged: dict[str, bool] = {}  # whether one of the packets since the last ACK is marked
     sets = 0
     fields = ("frame.interface_name", "ip.dst", "ip.src", "ip.dsfield.ecn")
     for flag, (place, receiver, sender, ecn) in flags(file, *fields):
@@ -122,10 +123,13 @@ def test_classic_ecn_is_negotiated_and_each_reduction_is_told_by_a_cwr(
                 marked = int(ecn, 0) == 3
                 sets += marked
                 echoing[sender] = marked or (echoing.get(sender, False) and not flag["cwr"])
+                unacknowledged[sender] = marked or unacknowledged.get(sender, False)
         else:
             assert (flag["ae"], flag["cwr"]) == (0, 0)
             if not at_sender:
-                assert flag["ece"] == echoing.get(receiver, False)
+                # A delayed ACK echoes the mark of either packet (sec. 6.1.3).
+                is_marked = unacknowledged.pop(receiver, False)
+                assert flag["ece"] == (echoing.get(receiver, False) or is_marked)
                 found["ece"] += flag["ece"]
     assert found["cwr"] == sum(flow["congestion_events"] for flow in summary["flows"]) > 20
     assert found["openings"] == 12
