@@ -7,8 +7,8 @@ use crate::probe::flow::Checkpoints;
 use crate::quantity::Size;
 use crate::random;
 use crate::random::Random;
-use crate::tcp::Connection;
 use crate::tcp::sender::SendQueue;
+use crate::tcp::{Connection, PathRtt};
 use crate::traffic::cbr::{Cbr, CbrParams};
 use crate::traffic::context::StartingFlow;
 use crate::traffic::objects::{Objects, ObjectsSpec};
@@ -45,14 +45,16 @@ impl Endpoints {
         }
         let first = &network.links[group.path_of(route)[0]];
         let host_rate = access_rate.unwrap_or_else(|| first.sending_rate(start));
-        Endpoints::of_request(network, group, &request, host_rate, checkpoints)
+        Endpoints::of_request(network, group, &request, Time::ZERO, host_rate, checkpoints)
     }
 
-    /// The endpoints of a flow of `group` that a source asks for; its host sends at `host_rate`.
+    /// The endpoints of a flow of `group` that a source asks for; its host sends at `host_rate`. A
+    /// connection in use knows that packets `wait` on its path.
     pub fn of_request(
         network: &Network,
         group: &GroupSpec,
         request: &FlowRequest,
+        wait: Time,
         host_rate: Rate,
         checkpoints: Checkpoints,
     ) -> Self {
@@ -71,7 +73,7 @@ impl Endpoints {
                     send_queue,
                     objects,
                     private_path,
-                    request.rtt,
+                    PathRtt { without_queues: request.rtt, wait },
                     request.seed,
                     checkpoints,
                 ))

@@ -7,6 +7,7 @@
 
 pub mod admission;
 pub mod bottlenecked;
+mod waits;
 
 use crate::custom::CustomFault;
 use crate::fabric::{HostPairs, Route};
@@ -15,11 +16,13 @@ use crate::network::{GroupSpec, Network};
 use crate::probe::coflows::CoflowProbe;
 use crate::probe::dynamic_flows::{DynamicFlowProbe, FlowStart};
 use crate::random::Stream;
+use crate::tcp::sender::handshake::Handshake;
 use crate::tournament::Tournament;
 use crate::traffic::context::Group;
 use crate::traffic::draws::MIN_RTT;
 use crate::traffic::{AnyFlowSource, FlowRequest, FlowSource, SourceSpec};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
+use waits::Waits;
 
 /// The groups of dynamic flows.
 #[derive(Clone, Debug)]
@@ -48,6 +51,8 @@ pub struct FlowGenerator {
     pairs: Stream,
     /// When the last flow arrived, and how many did then.
     last: (Time, u32),
+    /// For connections that are in use; `None` if the flows open theirs, or do not know its RTT.
+    waits: Option<Waits>,
     /// What is measured here.
     pub probe: DynamicFlowProbe,
 }
@@ -96,8 +101,23 @@ pub struct ActiveFlow {
     pub peak_rate: Option<Rate>,
     /// Its route, if its group's flows run between hosts.
     pub route: Option<Route>,
+    /// Its RTT without queues.
+    rtt: Time,
     /// Identifies the flow to its source.
     tag: u32,
+}
+
+/// A flow that begins.
+#[derive(Clone, Copy, Debug)]
+pub struct Admitted {
+    /// Its number.
+    pub number: u32,
+    /// Index of its group.
+    pub group: usize,
+    /// What it is to do.
+    pub request: FlowRequest,
+    /// What waits on its path as far as a connection in use knows.
+    pub wait: Time,
 }
 
 impl FlowGenerators {
@@ -113,6 +133,10 @@ impl FlowGenerators {
                 source,
                 pairs: source_group(network, group).stream("hosts"),
                 last: (Time::ZERO, 0),
+                waits: group
+                    .tcp
+                    .as_ref()
+                    .and_then(|tcp| (tcp.handshake == Handshake::DONE).then(Waits::default)),
                 probe: DynamicFlowProbe::new(
                     network.measure_from,
                     network.duration,
@@ -197,7 +221,7 @@ impl FlowGenerators {
         Some((flow_start, request))
     }
 
-    /// Takes in the flow that arrives next: its number, its group and what it is to do. `None` if `refuses`
+    /// Takes in the flow that arrives next. `None` if `refuses`
     /// says so of the links that it would cross. Its source is then notified at once, as if the flow were
     /// complete: a session gives up the object and continues.
     pub fn admit(
@@ -205,7 +229,7 @@ impl FlowGenerators {
         network: &Network,
         links: &[Link],
         refuses: impl FnOnce(&[usize]) -> bool,
-    ) -> Option<(u32, usize, FlowRequest)> {
+    ) -> Option<Admitted> {
         let at = self.arrivals.first();
         let Some((flow_start, request)) = self.arrive(network, links, at) else {
             self.note_arrival(at);
@@ -219,9 +243,11 @@ impl FlowGenerators {
             return None;
         }
         let peak_rate = request.media.map(|media| media.rate).or(request.access_rate);
-        let FlowRequest { route, tag, .. } = request;
-        let active_flow = ActiveFlow { generator: at, flow_start, peak_rate, route, tag };
-        let index = self.group(at);
+        let FlowRequest { route, rtt, tag, .. } = request;
+        let active_flow = ActiveFlow { generator: at, flow_start, peak_rate, route, rtt, tag };
+        let group = self.group(at);
+        let waits = self.all[at].waits.as_mut();
+        let wait = waits.map_or(Time::ZERO, |waits| waits.known(request.start));
         self.note_arrival(at);
         let recycled = if self.reuses_numbers { self.free[at].pop() } else { None };
         let number = recycled.unwrap_or(self.first_number + self.active_flows.len() as u32);
@@ -229,12 +255,16 @@ impl FlowGenerators {
             Some(place) => *place = active_flow,
             None => self.active_flows.push(active_flow),
         }
-        Some((number, index, request))
+        Some(Admitted { number, group, request, wait })
     }
 
-    /// Notifies the source of a flow that its last byte is acknowledged at `at`.
-    pub fn complete(&mut self, number: u32, at: Time) {
-        if let Some(ActiveFlow { generator, tag, .. }) = self.active_flow(number) {
+    /// Notifies the source of a flow that its last byte is acknowledged at `at`; the flow's smoothed RTT is
+    /// `srtt`.
+    pub fn complete(&mut self, number: u32, at: Time, srtt: Time) {
+        if let Some(ActiveFlow { generator, rtt, tag, .. }) = self.active_flow(number) {
+            if let Some(waits) = &mut self.all[generator].waits {
+                waits.learn(at, srtt.since(rtt));
+            }
             self.all[generator].complete(tag, at);
             self.note_arrival(generator);
         }

@@ -6,8 +6,8 @@ use super::error::RunError;
 use super::flow::Flow;
 use super::limits::FLOWS_BETWEEN_MEMORY_CHECKS;
 use crate::custom::CustomFault;
-use crate::dynamic_flows::FlowGenerators;
 use crate::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
+use crate::dynamic_flows::{Admitted, FlowGenerators};
 use crate::fabric::{Fabric, Route, path_of};
 use crate::flow::Endpoints;
 use crate::link::Link;
@@ -104,12 +104,13 @@ impl DynamicFlows {
     #[cold]
     pub(super) fn release_if_done(&mut self, number: u32, flows: &mut [Flow]) {
         let flow = &mut flows[number as usize];
-        let (completed_at, sent) = match &flow.endpoints {
+        let (completed_at, srtt, sent) = match &flow.endpoints {
             Endpoints::Tcp(Connection { sender, .. }) => {
-                (sender.completed_at(), sender.probe.counters.sent)
+                (sender.completed_at(), sender.srtt(), sender.probe.counters.sent)
             }
             Endpoints::Unresponsive(media) => {
-                (media.has_stopped.then_some(media.stop), media.sent.counters.sent)
+                let stopped = media.has_stopped.then_some(media.stop);
+                (stopped, Time::ZERO, media.sent.counters.sent)
             }
         };
         let Some(completed_at) = completed_at else { return };
@@ -117,7 +118,7 @@ impl DynamicFlows {
         if flow.is_in_progress {
             flow.is_in_progress = false;
             self.end(number, completed_at);
-            self.generators.complete(number, completed_at);
+            self.generators.complete(number, completed_at, srtt);
         }
         let Some(active_flow) = active_flow else { return };
         if flow.is_accounted_for(sent) {
@@ -368,11 +369,12 @@ impl Simulation {
         } = self;
         let time = dynamic.next_arrival();
         let refuses = |path: &[usize]| admissions.refuse_flow(path, time);
-        let Some((number, index, plan)) = dynamic.generators.admit(network, links, refuses) else {
+        let Some(admitted) = dynamic.generators.admit(network, links, refuses) else {
             // The flow is refused, or the source has planned others.
             let is_overfull = dynamic.memory_bytes() > network.memory_limit_bytes;
             return if is_overfull { Err(self.memory_error(time)) } else { Ok(()) };
         };
+        let Admitted { number, group: index, request: plan, wait } = admitted;
         if number as usize >= MAX_FLOWS {
             return Err(RunError::Flows { time, limit: MAX_FLOWS });
         }
@@ -395,7 +397,7 @@ impl Simulation {
         };
         let first = &links[group.path_of(plan.route)[0]];
         let host_rate = plan.access_rate.unwrap_or_else(|| first.sending_rate(plan.start));
-        let endpoints = Endpoints::of_request(network, group, &plan, host_rate, checkpoints);
+        let endpoints = Endpoints::of_request(network, group, &plan, wait, host_rate, checkpoints);
         if let Some(clocks) = &mut pending.timestamps {
             clocks.begin(number);
             if let Some(log) = &mut pending.endpoint_log {

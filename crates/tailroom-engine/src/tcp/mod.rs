@@ -48,6 +48,22 @@ impl NetworkSink for Nowhere {
     fn ack(&mut self, _sent: Time, _time: Time, _ack: Ack<'_>) {}
 }
 
+/// The RTT of a path.
+#[derive(Clone, Copy, Debug)]
+pub struct PathRtt {
+    /// The RTT if nothing waits.
+    pub without_queues: Time,
+    /// How long packets wait, as far as a connection in use knows.
+    pub wait: Time,
+}
+
+impl PathRtt {
+    /// A path on which nothing waits.
+    pub fn without_queues(rtt: Time) -> Self {
+        PathRtt { without_queues: rtt, wait: Time::ZERO }
+    }
+}
+
 /// A TCP connection: both endpoints and the private paths between them.
 #[derive(Clone, Debug)]
 pub struct Connection {
@@ -60,7 +76,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Creates a connection before its first packet, with this RTT without queues. `objects`
+    /// Creates a connection before its first packet, over a path with this `rtt`. `objects`
     /// generates the data to send if they arrive over time; `None` if all data are available from the
     /// start.
     pub fn new(
@@ -68,11 +84,11 @@ impl Connection {
         send_queue: SendQueue,
         objects: Option<Objects>,
         private_path: PrivatePath,
-        rtt: Time,
+        rtt: PathRtt,
         seed: u64,
         checkpoints: Checkpoints,
     ) -> Self {
-        let receiver = receiver(tcp, &send_queue, rtt);
+        let receiver = receiver(tcp, &send_queue, rtt.without_queues);
         let mut sender = Sender::new(tcp, send_queue, seed, checkpoints);
         if tcp.handshake == Handshake::DONE {
             sender.know_rtt(rtt);

@@ -109,3 +109,32 @@ source = {{ kind = "objects", arrivals_per_second = 60, size = "60 kB" }}
         }
     }
 }
+
+/// A window of 200 packets holds a queue of 220 ms on a path of 20 ms, so that the probe of a sender that knows
+/// an empty path leaves after 40 ms. Nothing is lost: a connection in use, which knows the queue, sends no
+/// packet twice. Only the first requests, before which nobody has measured the queue, may.
+#[test]
+fn a_connection_in_use_knows_what_waits() {
+    let text = r#"
+        duration = "30 s"
+        measure_from = "1500 ms"
+        [links.link]
+        rate = "10 Mbit/s"
+        delay = "5 ms"
+        queue = { kind = "drop_tail", limit = "1000 packets" }
+        [flows.long]
+        path = ["link"]
+        congestion = { kind = "fixed_window", window = 200.0 }
+        rtt = "20 ms"
+        [flows.requests]
+        path = ["link"]
+        congestion = "reno"
+        rtt = "20 ms"
+        handshake = "done"
+        source = { kind = "finite_flows", size = "10 kB", period = "1 s" }
+        "#;
+    let summary = run(text, 1).summary;
+    let (_, requests) =
+        summary.groups.0.iter().find(|group| group.0 == "requests").expect("it runs");
+    assert_eq!((requests.flows, requests.retransmissions), (28, 0));
+}

@@ -4,6 +4,7 @@
 use super::{PacketSink, Phase, Sender};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::{Ack, Packet};
+use crate::tcp::PathRtt;
 use crate::units::Time;
 
 /// Whether the flow opens its connection.
@@ -23,8 +24,8 @@ pub enum Handshake {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(rename_all = "snake_case")]
 pub enum Opened {
-    /// Data leave at once, and the RTT is known: that of the path without queues. Behind a queue of more
-    /// than an RTT a short flow then sends probes for nothing, where that of a connection in use waits.
+    /// Data leave at once, and the RTT is known: that of the path without queues, and what the group's
+    /// last flow that ended before has measured in addition.
     Done,
 }
 
@@ -49,10 +50,10 @@ impl Default for Handshake {
 const TRANSMISSIONS_FOR_INITIAL_WINDOW: u32 = 2;
 
 impl Sender {
-    /// The RTT without queues is known before the first packet.
-    pub fn know_rtt(&mut self, rtt: Time) {
-        self.rtt.on_sample(rtt);
-        self.tell_rack(rtt);
+    /// The RTT is known before the first packet; the smallest one is that of the path without queues.
+    pub fn know_rtt(&mut self, rtt: PathRtt) {
+        self.rtt.know(rtt);
+        self.tell_rack(rtt.without_queues);
         self.begin_control(self.send_queue.start);
     }
 

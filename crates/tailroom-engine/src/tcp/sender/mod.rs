@@ -399,6 +399,11 @@ impl Sender {
         self.rto_deadline == Time::NEVER
     }
 
+    /// The smoothed RTT; zero before the first sample.
+    pub fn srtt(&self) -> Time {
+        self.rtt.srtt()
+    }
+
     /// When the last byte was acknowledged; `None` if it is not acknowledged yet.
     pub fn completed_at(&self) -> Option<Time> {
         self.is_complete().then_some(self.quiet_since)

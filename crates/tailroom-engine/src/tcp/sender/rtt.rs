@@ -1,6 +1,7 @@
 //! Round-trip time estimation and the retransmission timeout (RFC 6298).
 
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::tcp::PathRtt;
 use crate::units::Time;
 
 /// Which packets give RTT samples.
@@ -67,6 +68,12 @@ impl RttEstimator {
     pub fn on_sample(&mut self, sample: Time) {
         self.smoothed.on_sample(sample);
         self.backoff = 0;
+    }
+
+    /// The connection is in use, and has measured `rtt` before.
+    pub fn know(&mut self, rtt: PathRtt) {
+        self.on_sample(rtt.without_queues.saturating_add(rtt.wait));
+        self.smoothed.min = rtt.without_queues;
     }
 
     /// What changes with every sample.

@@ -3,6 +3,7 @@
 
 use tailroom_engine::packet::{Ack, Packet, Range};
 use tailroom_engine::probe::flow::Checkpoints;
+use tailroom_engine::tcp::PathRtt;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::sender::handshake::Handshake;
 use tailroom_engine::tcp::sender::{PacketSink, SendQueue, Sender};
@@ -63,7 +64,7 @@ impl Driven {
         };
         let mut sender = Sender::new(tcp, send_queue, 1, checkpoints);
         sender.expect_writes();
-        sender.know_rtt(ms(rtt_ms));
+        sender.know_rtt(PathRtt::without_queues(ms(rtt_ms)));
         Driven { sender, wire: Wire::default(), marks: 0 }
     }
 

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
 use tailroom_engine::probe::flow::Checkpoints;
 use tailroom_engine::quantity::PositiveDuration;
+use tailroom_engine::tcp::PathRtt;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::Receiver;
 use tailroom_engine::tcp::sender::handshake::Handshake;
@@ -222,7 +223,7 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
     let unbounded = SendQueue { packets: u64::MAX, ..send_queue };
     let mut receiver = tailroom_engine::tcp::receiver(tcp, &unbounded, RTT);
     if tcp.handshake == Handshake::DONE {
-        sender.know_rtt(RTT);
+        sender.know_rtt(PathRtt::without_queues(RTT));
     }
     let mut path = Path {
         script,

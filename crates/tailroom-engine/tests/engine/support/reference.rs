@@ -23,7 +23,7 @@ mod short_flows;
 use std::collections::{HashMap, HashSet, VecDeque};
 
 use tailroom_engine::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
-use tailroom_engine::dynamic_flows::{ActiveFlow, FlowGenerators};
+use tailroom_engine::dynamic_flows::{ActiveFlow, Admitted, FlowGenerators};
 use tailroom_engine::flow::Endpoints;
 use tailroom_engine::link::lines::Lines;
 use tailroom_engine::link::{Link, LinkOutcome};
@@ -260,7 +260,8 @@ impl<'a> Reference<'a> {
             path.iter().any(|&link| admissions[link].as_mut().is_some_and(|one| one.refuses(now)))
         };
         let admitted = self.generators.admit(self.network, &self.links, refuses);
-        let Some((number, group, request)) = admitted else { return self.await_flow() };
+        let Some(admitted) = admitted else { return self.await_flow() };
+        let Admitted { number, group, request, wait } = admitted;
         assert_eq!(number as usize, self.flows.len(), "numbers are given in order");
         let spec = &self.network.groups[group];
         let checkpoints = Checkpoints {
@@ -275,6 +276,7 @@ impl<'a> Reference<'a> {
             self.network,
             spec,
             &request,
+            wait,
             host_rate,
             checkpoints,
         )));
@@ -291,7 +293,7 @@ impl<'a> Reference<'a> {
         let Flow::Tcp(tcp) = &mut self.flows[flow] else { return };
         if tcp.completed_at.is_none() && tcp.sender.completed_at().is_some() {
             tcp.completed_at = Some(now);
-            self.generators.complete(flow as u32, now);
+            self.generators.complete(flow as u32, now, tcp.sender.srtt());
             self.await_flow();
         }
     }

@@ -4,6 +4,7 @@ use tailroom_engine::congestion::rate_based::RateSampleEvent;
 use tailroom_engine::congestion::{AckEvent, CongestionKind};
 use tailroom_engine::packet::{Ack, Packet};
 use tailroom_engine::probe::flow::Checkpoints;
+use tailroom_engine::tcp::PathRtt;
 use tailroom_engine::tcp::sender::{PacketSink, SendQueue, Sender};
 use tailroom_engine::units::{Rate, Time};
 
@@ -156,7 +157,7 @@ impl<'a> Driver<'a> {
             replay: Replay::default(),
         };
         driver.set_answers(0);
-        driver.sender.know_rtt(recording.description.srtt());
+        driver.sender.know_rtt(PathRtt::without_queues(recording.description.srtt()));
         Ok(driver)
     }
 
