@@ -40,14 +40,18 @@ pub struct FixedRate {
     carry: u64,
 }
 
-/// Rates over time; before the first change the initial rate applies.
+/// Rates over time; before the first change the initial rate applies. A schedule may have millions of changes
+/// and repeat for months: no question about it takes more than a search.
 #[derive(Clone, Debug, Default)]
 struct RateSchedule {
     initial: u64,
     changes: Vec<RateChange>,
+    /// What can be carried from the first change until each, in bit * ps / s.
+    carried: Vec<u128>,
     period: Option<Time>,
-    /// Capacity of each period but the first, in bit * ps / s.
-    period_capacity: u128,
+    /// What can be carried in the first period, and in each that follows, in bit * ps / s.
+    first_period: u128,
+    later_period: u128,
     /// Capacity up to `accounted_until` in which the link had nothing to send, in bit * ps / s.
     idle: u128,
     accounted_until: Time,
@@ -58,15 +62,12 @@ impl Serializer {
     /// repeat with `period`.
     pub fn new(rate: Rate, changes: &[RateChange], period: Option<Time>) -> Self {
         let schedule = (!changes.is_empty()).then(|| {
-            let mut schedule = RateSchedule {
-                initial: rate.bits_per_second(),
-                changes: changes.to_vec(),
-                period,
-                ..RateSchedule::default()
-            };
-            if let Some(period) = period {
-                schedule.period_capacity = schedule.walk(period, period + period);
+            let mut schedule =
+                RateSchedule { initial: rate.bits_per_second(), ..RateSchedule::default() };
+            for &change in changes {
+                schedule.push(change);
             }
+            schedule.repeat(period);
             Box::new(schedule)
         });
         Serializer { schedule, ..Serializer::constant(rate) }
@@ -92,7 +93,8 @@ impl Serializer {
         });
         let kept = schedule.changes.partition_point(|change| change.at < at);
         schedule.changes.truncate(kept);
-        schedule.changes.push(RateChange { at, rate });
+        schedule.carried.truncate(kept);
+        schedule.push(RateChange { at, rate });
     }
 
     /// The rate from `time` on.
@@ -281,24 +283,114 @@ impl FixedRate {
     }
 }
 
+/// What a rate carries in a span, in bit * ps / s.
+fn carries(rate: u64, span: Time) -> u128 {
+    u128::from(rate) * u128::from(span.picoseconds())
+}
+
+/// The first whole picosecond, since `from`, at which `rate` has carried `capacity` bit * ps / s.
+fn reaches(from: Time, capacity: u128, rate: u64) -> Time {
+    let span = capacity.checked_div(u128::from(rate)).map(|whole| {
+        let is_more = whole * u128::from(rate) < capacity;
+        u64::try_from(whole + u128::from(is_more)).unwrap_or(u64::MAX)
+    });
+    span.map_or(Time::NEVER, |span| from.saturating_add(Time::from_picoseconds(span)))
+}
+
 impl RateSchedule {
+    /// Adds a change behind all others.
+    fn push(&mut self, change: RateChange) {
+        let carried = self.changes.last().zip(self.carried.last()).map(|(last, carried)| {
+            carried + carries(last.rate.bits_per_second(), change.at.since(last.at))
+        });
+        self.changes.push(change);
+        self.carried.push(carried.unwrap_or(0));
+    }
+
+    /// All changes are known, and repeat with `period`.
+    fn repeat(&mut self, period: Option<Time>) {
+        let Some(length) = period else { return };
+        self.period = period;
+        self.first_period = self.carried_within(self.initial, length);
+        self.later_period = self.carried_within(self.last_rate(), length);
+    }
+
+    /// The rate behind the last change, which applies until the first change of the next period.
+    fn last_rate(&self) -> u64 {
+        self.changes.last().map_or(self.initial, |change| change.rate.bits_per_second())
+    }
+
+    /// The number of periods that have passed at `time`, and the time since then.
+    fn in_period(&self, time: Time) -> (u64, Time) {
+        self.period.map_or((0, time), |period| {
+            let (time, period) = (time.picoseconds(), period.picoseconds());
+            (time / period, Time::from_picoseconds(time % period))
+        })
+    }
+
+    /// The rate before the first change of a period.
+    fn lead(&self, periods: u64) -> u64 {
+        if periods > 0 { self.last_rate() } else { self.initial }
+    }
+
     /// The rate at `time` and how long it holds.
     fn rate_at(&self, time: Time) -> (u64, Time) {
-        let in_period = self.period.map_or(time, |period| {
-            Time::from_picoseconds(time.picoseconds() % period.picoseconds())
-        });
-        let passed = self.changes.partition_point(|change| change.at <= in_period);
+        let (periods, within) = self.in_period(time);
+        let passed = self.changes.partition_point(|change| change.at <= within);
         let rate = match passed.checked_sub(1) {
             Some(last) => self.changes[last].rate.bits_per_second(),
-            // Before the first change of a later period, the last rate of the previous period
-            // applies.
-            None if self.period.is_some_and(|period| time >= period) => {
-                self.changes.last().map_or(self.initial, |change| change.rate.bits_per_second())
-            }
-            None => self.initial,
+            None => self.lead(periods),
         };
         let next = self.changes.get(passed).map(|change| change.at).or(self.period);
-        (rate, next.map_or(Time::NEVER, |next| next.since(in_period)))
+        (rate, next.map_or(Time::NEVER, |next| next.since(within)))
+    }
+
+    /// What can be carried in the first `span` of a period that begins at the rate `lead`, in bit * ps / s.
+    fn carried_within(&self, lead: u64, span: Time) -> u128 {
+        let passed = self.changes.partition_point(|change| change.at <= span);
+        let Some(last) = passed.checked_sub(1) else { return carries(lead, span) };
+        let since = span.since(self.changes[last].at);
+        carries(lead, self.changes[0].at)
+            + self.carried[last]
+            + carries(self.changes[last].rate.bits_per_second(), since)
+    }
+
+    /// The same from the start of the run until `time`.
+    fn carried_until(&self, time: Time) -> u128 {
+        let (periods, within) = self.in_period(time);
+        let whole = match periods {
+            0 => 0,
+            _ => self.first_period + u128::from(periods - 1) * self.later_period,
+        };
+        whole + self.carried_within(self.lead(periods), within)
+    }
+
+    /// When more than nothing, `capacity` bit * ps / s, has been carried since the start of a period that begins
+    /// at the rate `lead`; [`Time::NEVER`] if never.
+    fn reached_within(&self, lead: u64, capacity: u128) -> Time {
+        let first = self.changes.first().map_or(Time::NEVER, |change| change.at);
+        let before = carries(lead, first);
+        if capacity <= before {
+            return reaches(Time::ZERO, capacity, lead);
+        }
+        // Nothing is carried from the first change until itself, so that it is among those that are passed.
+        let rest = capacity - before;
+        let last = self.carried.partition_point(|&carried| carried < rest) - 1;
+        let change = self.changes[last];
+        reaches(change.at, rest - self.carried[last], change.rate.bits_per_second())
+    }
+
+    /// When `capacity` bit * ps / s, more than 0, has been carried since the start of the run.
+    fn reached(&self, capacity: u128) -> Time {
+        let Some(period) = self.period.filter(|_| capacity > self.first_period) else {
+            return self.reached_within(self.initial, capacity);
+        };
+        let rest = capacity - self.first_period;
+        let Some(whole) = (rest - 1).checked_div(self.later_period) else { return Time::NEVER };
+        let periods = u64::try_from(whole + 1).unwrap_or(u64::MAX);
+        let begin = Time::from_picoseconds(period.picoseconds().saturating_mul(periods));
+        let within = self.reached_within(self.last_rate(), rest - whole * self.later_period);
+        begin.saturating_add(within)
     }
 
     #[cold]
@@ -309,43 +401,22 @@ impl RateSchedule {
         work.checked_div(rate).map_or(Time::NEVER, Time::from_picoseconds)
     }
 
-    fn sends_from(&self, mut time: Time) -> Time {
-        // Beyond two periods nothing is new.
-        let last = self.period.map_or(Time::NEVER, |period| time.saturating_add(period + period));
-        while time < last {
-            let (rate, span) = self.rate_at(time);
-            if rate > 0 {
-                return time;
-            }
-            time = time.saturating_add(span);
+    fn sends_from(&self, time: Time) -> Time {
+        if self.rate_at(time).0 > 0 {
+            return time;
         }
-        Time::NEVER
+        // Any rate carries the smallest part of a bit in the first picosecond.
+        let first = self.reached(self.carried_until(time) + 1);
+        if first == Time::NEVER { first } else { first.since(Time::from_picoseconds(1)) }
     }
 
     /// Bits, times 10^12, that can be carried in `[from, to)`.
     fn capacity(&self, from: Time, to: Time) -> u128 {
-        let Some(period) = self.period.filter(|period| from + *period < to) else {
-            return self.walk(from, to);
-        };
-        // The first period may differ; later ones are equal, wherever one begins to count. A link that
-        // runs for months has hundreds of millions of them.
-        let equal_from = from.max(period);
-        let periods = to.since(equal_from).picoseconds() / period.picoseconds();
-        let rest = equal_from + Time::from_picoseconds(periods * period.picoseconds());
-        let whole = u128::from(periods) * self.period_capacity;
-        self.walk(from, equal_from) + whole + self.walk(rest, to)
-    }
-
-    /// The same, from change to change.
-    fn walk(&self, from: Time, to: Time) -> u128 {
-        let (mut time, mut sum) = (from, 0);
-        while time < to {
-            let (rate, span) = self.rate_at(time);
-            let span = span.min(to.since(time));
-            sum += u128::from(rate) * u128::from(span.picoseconds());
-            time += span;
+        let (rate, holds) = self.rate_at(from);
+        if to.since(from) <= holds {
+            return carries(rate, to.since(from));
         }
-        sum
+        self.carried_until(to) - self.carried_until(from)
     }
 
     /// What the link could have carried up to `now` while it had nothing to send.
@@ -370,37 +441,12 @@ impl RateSchedule {
     }
 
     fn end_of(&self, start: Time, bits: u128) -> Time {
-        let mut work = bits * u128::from(PICOSECONDS_PER_SECOND);
-        let mut time = start;
-        // What ends after all runs never ends.
-        while time < Time::AFTER_ALL_RUNS {
-            let (rate, span) = self.rate_at(time);
-            let is_dead =
-                self.period_capacity == 0 && self.period.is_some_and(|period| time >= period);
-            if is_dead {
-                return Time::NEVER;
-            }
-            let possible = u128::from(rate) * u128::from(span.picoseconds());
-            if rate > 0 && (span == Time::NEVER || possible >= work) {
-                let span = work.div_ceil(u128::from(rate));
-                let span = u64::try_from(span).unwrap_or(u64::MAX);
-                return time.saturating_add(Time::from_picoseconds(span));
-            }
-            if span == Time::NEVER {
-                return Time::NEVER;
-            }
-            work -= possible.min(work);
-            time = time.saturating_add(span);
-            if let Some(period) = self.period.filter(|period| time >= *period) {
-                // A packet may take millions of periods that carry a bit each.
-                let whole = work.saturating_sub(1) / self.period_capacity.max(1);
-                let periods = u64::try_from(whole).unwrap_or(u64::MAX);
-                let passed = period.picoseconds().saturating_mul(periods);
-                time = time.saturating_add(Time::from_picoseconds(passed));
-                work -= if time < Time::AFTER_ALL_RUNS { whole * self.period_capacity } else { 0 };
-            }
+        let work = bits.saturating_mul(u128::from(PICOSECONDS_PER_SECOND));
+        let (rate, holds) = self.rate_at(start);
+        if work <= carries(rate, holds) {
+            return reaches(start, work, rate);
         }
-        Time::NEVER
+        self.reached(self.carried_until(start).saturating_add(work))
     }
 }
 
@@ -409,6 +455,22 @@ mod tests {
     use super::*;
 
     const GIGABIT: Rate = Rate::from_bits_per_second(1_000_000_000);
+
+    fn schedule(rate: Rate, changes: &[RateChange], period: Option<Time>) -> RateSchedule {
+        *Serializer::new(rate, changes, period).schedule.expect("the rate changes")
+    }
+
+    /// What a schedule carries in `[from, to)`, from change to change.
+    fn walk(schedule: &RateSchedule, from: Time, to: Time) -> u128 {
+        let (mut time, mut sum) = (from, 0);
+        while time < to {
+            let (rate, span) = schedule.rate_at(time);
+            let span = span.min(to.since(time));
+            sum += carries(rate, span);
+            time += span;
+        }
+        sum
+    }
 
     #[test]
     fn three_packets_at_a_third_of_a_picosecond_take_whole_time() {
@@ -423,43 +485,23 @@ mod tests {
 
     #[test]
     fn a_change_of_rate_in_mid_packet_is_exact() {
-        let schedule = RateSchedule {
-            initial: GIGABIT.bits_per_second(),
-            changes: vec![
-                RateChange {
-                    at: Time::from_picoseconds(4_000_000),
-                    rate: Rate::from_bits_per_second(0),
-                },
-                RateChange {
-                    at: Time::from_milliseconds(1),
-                    rate: Rate::from_bits_per_second(500_000_000),
-                },
-            ],
-            period: None,
-            ..RateSchedule::default()
-        };
+        let changes = [
+            RateChange::new(Time::from_picoseconds(4_000_000), Rate::from_bits_per_second(0)),
+            RateChange::new(Time::from_milliseconds(1), Rate::from_bits_per_second(500_000_000)),
+        ];
+        let schedule = schedule(GIGABIT, &changes, None);
         // 1000 B: half in 4 us at 1 Gbit/s, none until 1 ms, the other half in 8 us.
         assert_eq!(schedule.finish(Time::ZERO, 1_000), Time::from_picoseconds(1_008_000_000));
     }
 
     #[test]
     fn a_repeating_schedule_carries_its_capacity_each_period() {
-        let schedule = RateSchedule {
-            initial: 8_000,
-            changes: vec![
-                RateChange {
-                    at: Time::from_milliseconds(500),
-                    rate: Rate::from_bits_per_second(0),
-                },
-                RateChange {
-                    at: Time::from_milliseconds(750),
-                    rate: Rate::from_bits_per_second(8_000),
-                },
-            ],
-            period: Some(Time::from_milliseconds(1_000)),
-            period_capacity: 6_000 * u128::from(PICOSECONDS_PER_SECOND),
-            ..RateSchedule::default()
-        };
+        let rate = Rate::from_bits_per_second(8_000);
+        let changes = [
+            RateChange::new(Time::from_milliseconds(500), Rate::from_bits_per_second(0)),
+            RateChange::new(Time::from_milliseconds(750), rate),
+        ];
+        let schedule = schedule(rate, &changes, Some(Time::from_milliseconds(1_000)));
         // 750 bytes a period: 1500 bytes take exactly two.
         assert_eq!(schedule.finish(Time::ZERO, 1_500), Time::from_milliseconds(2_000));
     }
@@ -472,27 +514,20 @@ mod tests {
         let nothing = Rate::from_bits_per_second(0);
         let us = |time: u64| Time::from_picoseconds(time * 1_000_000);
         let changes = [(0, megabit), (1, nothing)].map(|(at, rate)| RateChange::new(us(at), rate));
-        let schedule = Serializer::new(megabit, &changes, Some(us(1_000))).schedule;
-        let schedule = schedule.expect("the rate changes");
+        let repeated = schedule(megabit, &changes, Some(us(1_000)));
         let half = Time::from_picoseconds(5_000_500_000);
         for bytes in [1, 2, 1_000, 65_535_u32] {
             let bits = u64::from(bytes) * 8;
             let expected = half + us(1_000 * bits);
-            assert_eq!(schedule.finish(half, bytes), expected, "{bytes} B");
+            assert_eq!(repeated.finish(half, bytes), expected, "{bytes} B");
             let whole = us(5_000 + 1_000 * (bits - 1) + 1);
-            assert_eq!(schedule.finish(us(5_000), bytes), whole, "{bytes} B");
-            assert_eq!(schedule.finish(us(1), bytes), us(1_000 * bits + 1), "{bytes} B");
+            assert_eq!(repeated.finish(us(5_000), bytes), whole, "{bytes} B");
+            assert_eq!(repeated.finish(us(1), bytes), us(1_000 * bits + 1), "{bytes} B");
         }
         // At a millionth of a bit in a period the packet ends after all runs.
-        let slow = Serializer::new(
-            Rate::from_bits_per_second(1),
-            &[
-                RateChange::new(us(0), Rate::from_bits_per_second(1)),
-                RateChange::new(us(1), nothing),
-            ],
-            Some(us(1_000)),
-        );
-        let end = slow.schedule.expect("the rate changes").finish(us(0), 1_500);
+        let bit = Rate::from_bits_per_second(1);
+        let changes = [RateChange::new(us(0), bit), RateChange::new(us(1), nothing)];
+        let end = schedule(bit, &changes, Some(us(1_000))).finish(us(0), 1_500);
         assert!(end >= Time::AFTER_ALL_RUNS);
     }
 
@@ -503,15 +538,14 @@ mod tests {
             rate: Rate::from_bits_per_second(rate),
         });
         let period = Time::from_milliseconds(1_000);
-        let serializer = Serializer::new(Rate::from_bits_per_second(8_000), &changes, Some(period));
-        let schedule = serializer.schedule.expect("the rate changes");
+        let schedule = schedule(Rate::from_bits_per_second(8_000), &changes, Some(period));
         for from in (0..3_500).step_by(130) {
             for length in (0..9_000).step_by(370) {
                 let from = Time::from_milliseconds(from);
                 let to = from + Time::from_milliseconds(length);
                 assert_eq!(
                     schedule.capacity(from, to),
-                    schedule.walk(from, to),
+                    walk(&schedule, from, to),
                     "{from:?}, {to:?}"
                 );
             }
@@ -521,5 +555,50 @@ mod tests {
         let months = Time::from_milliseconds(1_000_000_000);
         let bits = schedule.capacity(Time::ZERO, months) / u128::from(PICOSECONDS_PER_SECOND);
         assert_eq!(bits, 5_300 + 999_999 * 5_600);
+    }
+    /// Of random schedules, with and without a period: the end of a transmission is the first picosecond at which
+    /// the link has carried it, and a link that stands still sends from the next rate above zero on.
+    #[test]
+    fn a_search_finds_what_a_walk_finds() {
+        let mut seed = 1_u64;
+        let mut draw = |below: u64| {
+            seed = seed
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) % below
+        };
+        for _ in 0..2_000 {
+            let mut at = draw(3);
+            let changes: Vec<RateChange> = (0..=draw(5))
+                .map(|_| {
+                    let rate =
+                        Rate::from_bits_per_second([0, 0, 1, 7, 1_000_003][draw(5) as usize]);
+                    let change = RateChange::new(Time::from_picoseconds(at), rate);
+                    at += 1 + draw(1 << 40);
+                    change
+                })
+                .collect();
+            let period = (draw(2) == 0).then(|| Time::from_picoseconds(at + (1 << 38)));
+            let rate = Rate::from_bits_per_second(1 + draw(2_000_000));
+            let schedule = schedule(rate, &changes, period);
+            let from = Time::from_picoseconds(draw(4 * at));
+            let (bits, to) =
+                (u128::from(1 + draw(12_000)), from + Time::from_picoseconds(draw(3 * at)));
+            assert_eq!(schedule.capacity(from, to), walk(&schedule, from, to), "{schedule:?}");
+            let sends = schedule.sends_from(from);
+            let ends = schedule.end_of(from, bits);
+            let work = bits * u128::from(PICOSECONDS_PER_SECOND);
+            let days = from + Time::from_milliseconds(1_000_000_000);
+            let carried = schedule.capacity(from, days);
+            assert_eq!(sends == Time::NEVER, carried == 0, "{schedule:?}");
+            assert_eq!(ends <= days, carried >= work, "{schedule:?}");
+            if ends < Time::from_milliseconds(100_000) {
+                let one = Time::from_picoseconds(1);
+                assert_eq!(walk(&schedule, from, sends), 0, "{schedule:?}");
+                assert!(schedule.rate_at(sends).0 > 0, "{schedule:?}");
+                assert!(walk(&schedule, from, ends) >= work, "{schedule:?}");
+                assert!(walk(&schedule, from, ends.since(one)) < work, "{schedule:?}");
+            }
+        }
     }
 }

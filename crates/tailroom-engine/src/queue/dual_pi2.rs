@@ -12,13 +12,14 @@
 //! - Coupled marks apply even while fewer than two packets wait, unlike in Linux.
 
 use super::buffer::{Buffer, DropReason, PacketHandle, PacketList};
+use super::pie::MOST_AT_ONCE;
 use super::{BadParameter, Gauge, LinkInfo, Parameters, Retune, Scheduler};
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ecn;
 use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{Duration, PositiveDuration};
-use crate::units::Time;
+use crate::units::{Time, float};
 
 const PICOSECONDS_PER_MICROSECOND: u64 = 1_000_000;
 const PICOSECONDS_PER_MILLISECOND: u64 = 1_000_000_000;
@@ -216,7 +217,28 @@ impl Controller {
                 let updates = rest / self.interval.picoseconds();
                 self.next_update += Time::from_picoseconds(updates * self.interval.picoseconds());
             }
+            let left = now.since(self.next_update).picoseconds() / self.interval.picoseconds();
+            if left > MOST_AT_ONCE
+                && let Some(arrived) = oldest
+            {
+                self.leap(left - MOST_AT_ONCE, arrived);
+            }
         }
+    }
+
+    /// Performs `updates` updates at once, while a packet that arrived at `arrived` waits. Each adds more than the
+    /// one before, as the delay grows: the probability falls first, if at all, and then rises.
+    fn leap(&mut self, updates: u64, arrived: Time) {
+        let interval_s = self.interval.seconds();
+        let first =
+            self.alpha * (self.previous_s + interval_s - self.target_s) + self.beta * interval_s;
+        let more = self.alpha * interval_s;
+        let falling = (-first / more).ceil().clamp(0.0, float(updates));
+        let sum = |count: f64| count * first + more * count * (count - 1.0) / 2.0;
+        let least = (self.base + sum(falling)).clamp(0.0, 1.0);
+        self.base = (least + sum(float(updates)) - sum(falling)).clamp(0.0, 1.0);
+        self.next_update += Time::from_picoseconds(updates * self.interval.picoseconds());
+        self.previous_s = self.next_update.since(arrived).since(self.interval).seconds();
     }
 
     fn update(&mut self, delay_s: f64) {

@@ -17,7 +17,7 @@ use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{Duration, PositiveDuration};
 use crate::random::{Random, Stream, uniform};
-use crate::units::Time;
+use crate::units::{Time, float};
 
 /// `QDELAY_REF` (RFC 8033 sec. 4.2).
 pub(super) const TARGET: PositiveDuration = PositiveDuration::new(15_000_000_000);
@@ -57,6 +57,8 @@ const SUM_OF_CERTAIN_DROP: f64 = 8.5;
 /// Length of the intervals in which the queue should empty, in targets: the ratio of burst
 /// allowance to target (RFC 8033 sec. 4.2 and 4.4: 150 and 15 ms).
 const TARGETS_PER_INTERVAL: u64 = 10;
+/// Updates that are performed one by one when a link has stood still for long.
+pub(super) const MOST_AT_ONCE: u64 = 1 << 16;
 /// Shorter periods would only cost computing time.
 const MIN_UPDATE: PositiveDuration = PositiveDuration::new(10_000_000);
 
@@ -218,7 +220,28 @@ impl PieState {
                 let rest = now.since(self.next_update).picoseconds();
                 self.pass(settings, rest / settings.update_interval.picoseconds() + 1);
             }
+            let left = now.since(self.next_update).picoseconds();
+            let left = left / settings.update_interval.picoseconds();
+            if left > MOST_AT_ONCE && self.delay > Time::ZERO {
+                self.leap(settings, left - MOST_AT_ONCE);
+            }
         }
+    }
+
+    /// Performs up to `updates` updates at once. The delay has not changed, so that each adds the same until the
+    /// probability comes into another range.
+    fn leap(&mut self, settings: &Settings, updates: u64) {
+        let step = self.step(settings);
+        let bounds = || SCALES.iter().map(|(bound, _)| *bound).chain([0.0, 1.0]);
+        let edge = if step > 0.0 {
+            bounds().filter(|&bound| bound > self.probability).fold(1.0, f64::min)
+        } else {
+            bounds().filter(|&bound| bound <= self.probability).fold(0.0, f64::max)
+        };
+        let until_edge = ((edge - self.probability) / step).floor().max(0.0);
+        let steps = until_edge.min(float(updates));
+        self.probability = (self.probability + steps * step).clamp(0.0, 1.0);
+        self.pass(settings, steps as u64);
     }
 
     /// Advances the time by `updates` update intervals.
@@ -229,8 +252,8 @@ impl PieState {
         self.next_update = self.next_update.saturating_add(span);
     }
 
-    /// Updates the probability (RFC 8033 sec. 4.2, with the cap of sec. 5.5).
-    fn update(&mut self, settings: &Settings) {
+    /// What an update adds to the probability (RFC 8033 sec. 4.2, with the cap of sec. 5.5).
+    fn step(&self, settings: &Settings) -> f64 {
         let delay = self.delay.seconds();
         let from_target = delay - settings.target.seconds();
         let change = delay - self.delay_before.seconds();
@@ -240,7 +263,12 @@ impl PieState {
         if self.probability >= CAPPED_FROM {
             step = step.min(STEP_CAP);
         }
-        self.probability += step;
+        step
+    }
+
+    /// Updates the probability.
+    fn update(&mut self, settings: &Settings) {
+        self.probability += self.step(settings);
         if self.delay == Time::ZERO && self.delay_before == Time::ZERO {
             self.probability *= DECAY;
         }

@@ -323,3 +323,24 @@ fn the_defaults_are_those_of_the_rfc() {
     });
     assert_eq!(written, expected);
 }
+
+/// A packet waits for 500,000 updates on a link that stands still. At once they lead where they lead one by one,
+/// apart from rounding: the probability falls while the delay is below the target, and rises above it.
+#[test]
+fn updates_at_once_lead_where_single_ones_lead() {
+    for (alpha, beta, target_s, base) in
+        [(1e-9, 1e-9, 0.015, 0.5), (1e-7, 1e-9, 6_000.0, 0.9), (1e-10, 1e-5, 0.015, 0.0)]
+    {
+        let mut at_once = Controller::new(&params("{}"));
+        (at_once.alpha, at_once.beta) = (alpha, beta);
+        (at_once.target_s, at_once.base) = (target_s, base);
+        let mut single = at_once.clone();
+        for update in 1..=500_000 {
+            single.catch_up(ms(16 * update), Some(ms(1)));
+        }
+        at_once.catch_up(ms(16 * 500_000), Some(ms(1)));
+        let difference = (at_once.base - single.base).abs();
+        assert!(difference <= 1e-6 * single.base.max(1e-3), "{alpha} {target_s}: {difference}");
+        assert_eq!(at_once.next_update, single.next_update);
+    }
+}

@@ -89,6 +89,26 @@ fn late_updates_equal_punctual_updates() {
     }
 }
 
+/// 500,000 updates at once lead where they lead one by one, apart from rounding: through every range of the
+/// probability, upwards and downwards, and to its ends.
+#[test]
+fn updates_at_once_lead_where_single_ones_lead() {
+    for (alpha, probability, delay) in
+        [(1e-4, 0.0, 40), (1e-7, 0.0, 40), (1e-4, 0.5, 5), (1e-5, 1.0, 14), (1e-9, 0.05, 2_000)]
+    {
+        let settings = Settings { alpha, ..settings() };
+        let mut at_once = state(probability, delay, delay);
+        let mut single = at_once;
+        for update in 1..=500_000 {
+            single.advance(&settings, MS(15 * update));
+        }
+        at_once.advance(&settings, MS(15 * 500_000));
+        let difference = (at_once.probability - single.probability).abs();
+        assert!(difference <= 1e-6 * single.probability.max(1e-3), "{alpha} {delay}: {difference}");
+        assert_eq!(at_once.next_update, single.next_update);
+    }
+}
+
 #[test]
 fn months_of_silence_take_few_steps() {
     for probability in [0.0, 1.0] {

@@ -4,15 +4,15 @@
 //! flight at a link are at most its rate times the longest RTT plus its buffer, twice that while
 //! slow start overshoots, and never more than the windows of the flows that cross the link.
 
+use super::inputs::MemoryLimit;
 use crate::congestion::CongestionConfig;
 use crate::link::LinkSpec;
 use crate::link::reorder::ReorderSpec;
 use crate::network::validate::memory_words;
 use crate::network::{GroupSpec, Network};
-use crate::quantity::Size;
 use crate::scenario::text::error::{Fault, Path};
 use crate::tcp::sender::rate_sample::RECORD_BYTES;
-use crate::units::Time;
+use crate::units::{Time, float};
 
 // Bytes of each kind of state, rounded up; MARGIN covers the spare capacity of containers.
 const PACKET: f64 = 32.0;
@@ -25,15 +25,21 @@ const LINK_SERIES_ROW: f64 = 368.0;
 const FLOW_SERIES_ROW: f64 = 44.0;
 const LOG_ENTRY: f64 = 24.0;
 const LOGGED_ARRIVAL: f64 = 128.0;
-const RATE_CHANGE: f64 = 16.0;
+// Of the network, of the link's own schedule, and what is carried until then.
+const RATE_CHANGE: f64 = 48.0;
 // RFC 6928.
 const STANDARD_WINDOW: f64 = 10.0;
 // A histogram of delays up to a second.
 const DELAYS: f64 = 140_000.0;
 const MARGIN: f64 = 1.5;
 
+/// Refuses more permanent flows than `limit` has room for.
+pub(in crate::scenario) fn check_flows(flows: u64, limit: MemoryLimit) -> Result<(), Fault> {
+    check_total(MARGIN * FLOW * float(flows), limit, "fewer flows")
+}
+
 /// Refuses a run that may need more than `limit`.
-pub(in crate::scenario) fn check(network: &Network, limit: Size) -> Result<(), Fault> {
+pub(in crate::scenario) fn check(network: &Network, limit: MemoryLimit) -> Result<(), Fault> {
     let parts = [
         (packets_bytes(network), "a smaller rate, rtt or queue limit"),
         (bursts_bytes(network), "a smaller initial_window, or a smaller fixed window"),
@@ -46,16 +52,24 @@ pub(in crate::scenario) fn check(network: &Network, limit: Size) -> Result<(), F
         ),
     ];
     let total: f64 = MARGIN * parts.iter().map(|(bytes, _)| bytes).sum::<f64>();
-    if total <= limit.bytes() as f64 {
+    let largest = parts.iter().max_by(|one, other| one.0.total_cmp(&other.0));
+    check_total(total, limit, largest.map_or("less", |(_, cure)| *cure))
+}
+
+fn check_total(total: f64, limit: MemoryLimit, cure: &str) -> Result<(), Fault> {
+    let MemoryLimit { size, is_asked_for } = limit;
+    if total <= size.bytes() as f64 {
         return Ok(());
     }
-    let largest = parts.iter().max_by(|one, other| one.0.total_cmp(&other.0));
-    let cure = largest.map_or("less", |(_, cure)| *cure);
     let needed = memory_words(total);
     Err(Fault::new(
         &Path::of(&["memory_limit"]),
-        format!("the run may need {needed} of memory, more than {limit}"),
-        format!("raise memory_limit, or use {cure}"),
+        format!("the run may need {needed} of memory, more than {size}"),
+        if is_asked_for {
+            format!("raise memory_limit, or use {cure}")
+        } else {
+            format!("use {cure}, or run it where there is more memory")
+        },
     ))
 }
 
