@@ -1149,7 +1149,8 @@ class Switch(TypedDict):
     """Queue discipline of each port of a switch, and the limit of its buffer."""
     nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str]
     """Queue discipline of each host's interface, which the flows of the host share. Default,
-    with room for 10,000 packets, so that hosts lose nothing themselves: `fair`, which serves
+    with room for 10,000 packets, more than windows hold, so that hosts lose nothing themselves
+    unless a rate without a window goes on while the interface is paused: `fair`, which serves
     flows in turn, where groups whose `host` is `"linux"` or `"data_center"` send from this
     switch or fabric, and otherwise `drop_tail`, one FIFO for all flows. Default: {'kind':
     'drop_tail', 'limit': '10000 packets'}."""
@@ -1224,7 +1225,8 @@ class Fabric(TypedDict):
     """Queue discipline of each port of a switch, and the limit of its buffer."""
     nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str]
     """Queue discipline of each host's interface, which the flows of the host share. Default,
-    with room for 10,000 packets, so that hosts lose nothing themselves: `fair`, which serves
+    with room for 10,000 packets, more than windows hold, so that hosts lose nothing themselves
+    unless a rate without a window goes on while the interface is paused: `fair`, which serves
     flows in turn, where groups whose `host` is `"linux"` or `"data_center"` send from this
     switch or fabric, and otherwise `drop_tail`, one FIFO for all flows. Default: {'kind':
     'drop_tail', 'limit': '10000 packets'}."""

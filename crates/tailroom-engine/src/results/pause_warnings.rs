@@ -10,7 +10,7 @@ use crate::link::pause::PauseSpec;
 use crate::link::serializer::Serializer;
 use crate::quantity::Duration;
 use crate::queue::LinkInfo;
-use crate::units::{Time, float};
+use crate::units::{Rate, Time, float};
 
 /// Paused links that wait for one another and never resume.
 pub(super) fn deadlocks(run: &FinishedRun<'_>) -> Vec<Warning> {
@@ -45,7 +45,8 @@ pub(super) fn short_headrooms(run: &FinishedRun<'_>) -> Vec<Warning> {
     for (link, info) in run.network.links.iter().zip(&facts) {
         let Some(pause) = link.pause else { continue };
         let waits = longest_wait(run, &facts, link);
-        let needed = pause.least_headroom_bytes(link.rate, link.delay, info.packet_bytes, waits);
+        let needed =
+            pause.least_headroom_bytes(fastest(link), longest(link), info.packet_bytes, waits);
         let (headroom, place) = least_headroom(run, link, pause);
         if headroom >= needed {
             continue;
@@ -71,7 +72,23 @@ fn longest_wait(run: &FinishedRun<'_>, facts: &[LinkInfo], link: &LinkSpec) -> T
     };
     let sizes =
         (0..links.len()).filter(|&other| shares(other)).map(|other| facts[other].packet_bytes);
-    Serializer::constant(links[over].rate).nominal_time(sizes.max().unwrap_or(0))
+    Serializer::constant(slowest(&links[over])).nominal_time(sizes.max().unwrap_or(0))
+}
+
+/// The highest rate that a link has by its schedule: most arrives at it until the sender has stopped.
+fn fastest(link: &LinkSpec) -> Rate {
+    link.rate_changes.iter().map(|change| change.rate).fold(link.rate, Ord::max)
+}
+
+/// The longest delay that it has.
+fn longest(link: &LinkSpec) -> Time {
+    link.delay_changes.iter().map(|change| change.delay).fold(link.delay, Ord::max)
+}
+
+/// The lowest rate at which it sends.
+fn slowest(link: &LinkSpec) -> Rate {
+    let rates = link.rate_changes.iter().map(|change| change.rate);
+    rates.filter(|rate| rate.bits_per_second() > 0).fold(link.rate, Ord::min)
 }
 
 /// Where the headroom of a link lies.

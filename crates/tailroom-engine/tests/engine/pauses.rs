@@ -237,6 +237,27 @@ fn the_headroom_of_the_standard_is_enough_and_a_packet_less_is_not() {
     }
 }
 
+/// A link that changes needs what it would need if it had its highest rate and its longest delay throughout.
+#[test]
+fn headroom_is_judged_by_the_highest_rate_and_the_longest_delay() {
+    let needed = |text: &str| {
+        let results = run(text, 1);
+        let short = warning(&results, WarningKind::ShortHeadroom).expect("it is reported");
+        value(short, "needed_bytes") as u64
+    };
+    let changed = |at_first: &str, change: &str| {
+        let text = stopped(10.0, "50 ns", 100);
+        let (key, _) = at_first.split_once(" = ").expect("it is a key");
+        let line = text.lines().find(|line| line.trim().starts_with(key)).expect("it is there");
+        let lines = format!("{at_first}\nchanges = [{{ at = \"100 us\", {change} }}]");
+        text.replacen(line, &lines, 1)
+    };
+    let faster = changed("rate = \"1 Gbit/s\"", "rate = \"10 Gbit/s\"");
+    assert_eq!(needed(&faster), needed(&stopped(10.0, "50 ns", 100)));
+    let longer = changed("delay = \"50 ns\"", "delay = \"500 ns\"");
+    assert_eq!(needed(&longer), needed(&stopped(10.0, "500 ns", 100)));
+}
+
 /// A busy link of 10 Gbit/s and 100 m, whose pause frames travel over `back`, on whose line 9,000 B packets
 /// follow one another, the first of them at `phase`: packets of `back` itself, or of another class.
 fn behind(headroom: u64, phase: &str, sender: &str) -> String {

@@ -61,7 +61,8 @@ pub(in crate::scenario) struct PortsConfig {
     )]
     pub(in crate::scenario) queue: QueueConfig,
     /// Queue discipline of each host's interface, which the flows of the host share. Default, with
-    /// room for 10,000 packets, so that hosts lose nothing themselves: `fair`, which serves flows in
+    /// room for 10,000 packets, more than windows hold, so that hosts lose nothing themselves unless a
+    /// rate without a window goes on while the interface is paused: `fair`, which serves flows in
     /// turn, where groups whose `host` is `"linux"` or `"data_center"` send from this switch or fabric,
     /// and otherwise `drop_tail`, one FIFO for all flows.
     #[serde(default = "long_queue", deserialize_with = "kind_or_name::read")]
