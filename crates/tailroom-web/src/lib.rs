@@ -59,7 +59,7 @@ pub fn model_input(
     files: &Files,
 ) -> Result<String, JsValue> {
     answer(text, set, seed, files, |question| {
-        let network = question.read()?.resolve()?;
+        let network = question.network()?;
         Ok(rules::links(&network))
     })
 }

@@ -5,11 +5,15 @@ use std::fmt::Write;
 use indexmap::IndexMap;
 use serde_json::{Map, Value};
 use sha2::{Digest, Sha256};
+use tailroom_engine::network::Network;
 use tailroom_engine::scenario::{self, Scenario, ScenarioError};
 
 use crate::controls::NoCode;
 use crate::failure::Failure;
 use crate::files::{Files, Loading};
+
+/// The bytes that a run may take: half of what a WebAssembly module can have, since the answer needs memory, too.
+const MOST_MEMORY: u64 = 2_000_000_000;
 
 /// A scenario that the page asks about.
 #[derive(Debug)]
@@ -42,12 +46,17 @@ impl<'a> Question<'a> {
         scenario::parse(&self.text, &self.set, seed, &self.files)?.with_code(&NoCode)
     }
 
+    /// The network to simulate, in the memory that a page has.
+    pub(crate) fn network(&self) -> Result<Network, ScenarioError> {
+        self.read()?.resolve_within(MOST_MEMORY)
+    }
+
     /// The scenario with every default filled in, and its hash: the SHA-256 of the same at seed 0,
     /// as `tailroom run` computes it; null for a scenario that names files, whose hash depends on
     /// the layout that the Python package gives the text.
     pub(crate) fn identity(&self) -> Result<Map<String, Value>, Failure> {
         let scenario = self.read()?;
-        scenario.resolve()?;
+        scenario.resolve_within(MOST_MEMORY)?;
         let hash = if self.files.is_used.get() {
             Value::Null
         } else {

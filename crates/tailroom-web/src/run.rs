@@ -79,12 +79,12 @@ impl Run {
 
 impl Run {
     fn of(question: &Question<'_>) -> Result<Self, Failure> {
-        Ok(Run::new_of(question.read()?.resolve()?)?)
+        Ok(Run::new_of(question.network()?)?)
     }
 
     /// A run that logs the packets at a link.
     pub(crate) fn watching(question: &Question<'_>, link: &str) -> Result<Self, Failure> {
-        let mut network = question.read()?.resolve()?;
+        let mut network = question.network()?;
         for spec in &mut network.links {
             spec.packet_log = if spec.name == link { usize::MAX } else { 0 };
         }

@@ -28,6 +28,7 @@ use serde::{Deserialize, Serialize};
 use crate::congestion::CongestionConfig;
 use crate::distribution::config::FileTexts;
 use crate::network::Network;
+use crate::quantity::Size;
 use crate::quoting::quoted;
 pub use code::{FindCode, OwnCode};
 use format::components;
@@ -35,7 +36,7 @@ use format::file::ScenarioFile;
 use format::flows::ControlConfig;
 use format::{published_schema, schema};
 use resolve::files::{BoundedFiles, load_files};
-use resolve::inputs::Inputs;
+use resolve::inputs::{Inputs, MemoryLimit};
 use resolve::mahimahi::Trace;
 use resolve::{controls, defaults, disciplines, fabrics, names, own_sources, pools};
 use text::check;
@@ -262,7 +263,7 @@ impl Scenario {
         if faults.is_empty() {
             return Ok(self);
         }
-        faults.extend(self.network().err().into_iter().flatten());
+        faults.extend(self.network(u64::MAX).err().into_iter().flatten());
         Err(self.document.locate(faults))
     }
 
@@ -273,10 +274,18 @@ impl Scenario {
     /// of its path; otherwise the first fault of the network as a whole, such as a limit below one
     /// packet or more memory than allowed.
     pub fn resolve(&self) -> Result<Network, ScenarioError> {
+        self.resolve_within(u64::MAX)
+    }
+
+    /// The network to simulate where there are no more than `most_bytes` of memory, whatever the scenario allows.
+    ///
+    /// # Errors
+    /// As of [`Scenario::resolve`].
+    pub fn resolve_within(&self, most_bytes: u64) -> Result<Network, ScenarioError> {
         let mut lost = controls::check_found(&self.file);
         lost.extend(disciplines::check_found(&self.file));
         lost.extend(own_sources::check_found(&self.file));
-        let faults = match self.network() {
+        let faults = match self.network(most_bytes) {
             Ok(network) if lost.is_empty() => return Ok(network),
             Ok(_) => lost,
             Err(faults) => lost.into_iter().chain(faults).collect(),
@@ -284,10 +293,15 @@ impl Scenario {
         Err(self.document.locate(faults))
     }
 
-    fn network(&self) -> Result<Network, Vec<Fault>> {
+    fn network(&self, most_bytes: u64) -> Result<Network, Vec<Fault>> {
         let Scenario { file, document, traces, files, .. } = self;
         let (file, fabrics) = fabrics::expand(file)?;
-        resolve::resolve(Inputs { file: &file, fabrics: &fabrics, document, traces, files })
+        let asked = file.memory_limit;
+        let is_asked_for = asked.bytes() <= most_bytes;
+        let size = if is_asked_for { asked } else { Size::new(most_bytes) };
+        let memory = MemoryLimit { size, is_asked_for };
+        let inputs = Inputs { file: &file, fabrics: &fabrics, document, traces, files, memory };
+        resolve::resolve(inputs)
             .map_err(|faults| faults.into_iter().map(|fault| fabrics.at_origin(fault)).collect())
     }
 

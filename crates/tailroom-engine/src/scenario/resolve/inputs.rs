@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::fabrics::Fabrics;
 use super::mahimahi::Trace;
 use crate::distribution::config::FileTexts;
-use crate::quantity::BitRate;
+use crate::quantity::{BitRate, Size};
 use crate::scenario::format::file::ScenarioFile;
 use crate::scenario::text::document::Document;
 use crate::units::Rate;
@@ -23,6 +23,16 @@ pub(in crate::scenario) struct Inputs<'a> {
     pub(in crate::scenario) traces: &'a BTreeMap<String, Trace>,
     /// The files of distributions and sources, by their path.
     pub(in crate::scenario) files: &'a FileTexts,
+    /// The memory that a run may take.
+    pub(in crate::scenario) memory: MemoryLimit,
+}
+
+/// The memory that a run may take.
+#[derive(Clone, Copy)]
+pub(in crate::scenario) struct MemoryLimit {
+    pub(in crate::scenario) size: Size,
+    /// Whether it is the scenario's `memory_limit`, and not what there is.
+    pub(in crate::scenario) is_asked_for: bool,
 }
 
 impl Inputs<'_> {

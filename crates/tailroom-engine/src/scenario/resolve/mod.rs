@@ -67,6 +67,12 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
     for (index, (name, group)) in file.flows.iter().enumerate() {
         let Some(group_spec) = resolve_group(inputs, name, group, &mut note) else { continue };
         if group_spec.source.dynamic_rtt().is_none() {
+            let more = permanent_flows(group, group_spec.hosts.as_ref());
+            // More than any run may have are refused at their own place.
+            if more <= MAX_FLOWS as u64 {
+                memory::check_flows(flows.len() as u64 + more, inputs.memory)
+                    .map_err(|fault| vec![fault])?;
+            }
             match resolve_flows(inputs, index, name, group, group_spec.hosts.as_ref()) {
                 Ok(resolved) => flows.extend(resolved),
                 Err(fault) => note(fault),
@@ -102,7 +108,7 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
         flows,
         series_interval: file.series.as_ref().map(|series| series.interval.time()),
         step_interval: None,
-        memory_limit_bytes: file.memory_limit.bytes(),
+        memory_limit_bytes: inputs.memory.size.bytes(),
     };
     shift_phases(&mut network, file.phase_shift);
     let behind = network.behind_ingresses();
@@ -122,7 +128,7 @@ fn check_network(inputs: Inputs<'_>, network: &Network) -> Result<(), Fault> {
     check_lines(network)?;
     check_ingress_pools(inputs.file)?;
     check_pauses(network, inputs.fabrics)?;
-    memory::check(network, inputs.file.memory_limit)
+    memory::check(network, inputs.memory)
 }
 
 /// A fault of the network, at its place in the scenario.
@@ -249,6 +255,11 @@ fn resolve_path(file: &ScenarioFile, names: &[String], at: &Path) -> Result<Vec<
         path.push(link);
     }
     Ok(path)
+}
+
+/// The number of permanent flows of a group, before any of them takes memory.
+fn permanent_flows(group: &FlowsConfig, hosts: Option<&HostPairs>) -> u64 {
+    hosts.map_or(1, |hosts| hosts.all().count() as u64) * u64::from(group.count)
 }
 
 fn resolve_flows(
