@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import {
   estimateBuffer,
@@ -24,6 +24,15 @@ test("a measurement has the buffer that the command line prints in the guide", a
   const { sentence } = estimateBuffer(measured, null);
   const printed = GUIDE.replaceAll(/\s+/g, " ");
   expect(printed).toContain(`Buffer: ${sentence}.`);
+});
+
+test("names in a file are quoted: a line feed would end the comment of a scenario", async () => {
+  const document = JSON.parse(gunzipSync(SAMPLE).toString()) as { metadata: { NAME: string } };
+  document.metadata.NAME = `x\n[links.evil]${"x".repeat(500)}`;
+  const { tool } = readMeasurement(JSON.stringify(document));
+  expect(tool).toContain("x\\x0a[links.evil]");
+  expect(tool.length).toBeLessThan(80);
+  await expect(sample()).resolves.toHaveProperty("tool", "flent tcp_nup");
 });
 
 test.each([

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tailroom.field_docs import with_field_docs
+from tailroom.quoting import quoted
 from tailroom.reports.document import Drawn
 from tailroom.scenario.json_text import read_json
 from tailroom_papers.framework import data, report
@@ -107,7 +108,7 @@ def read_claims(paper: Paper, directory: Path) -> dict[str, Any]:
             "reproduce the paper anew"
         )
     if recorded["paper"] != paper.name:
-        raise PaperError(f"{directory}: is of {recorded['paper']}, not of {paper.name}")
+        raise PaperError(f"{directory}: is of {quoted(recorded['paper'])}, not of {paper.name}")
     return dict(recorded)
 
 
@@ -143,12 +144,12 @@ def _differences(parts: Sequence[ReproducedPart], recorded: report.Record) -> li
             name = _name(part.part.name, one.claim.name, one.variation.name)
             of_data[name] = str(one.judgement.verdict)
     return [
-        f"{name}: {of_report.get(name, 'absent')} in the report, "
+        f"{' '.join(map(quoted, name))}: {quoted(of_report.get(name, 'absent'))} in the report, "
         f"{of_data.get(name, 'absent')} by the data"
         for name in sorted({*of_report, *of_data})
         if of_report.get(name) != of_data.get(name)
     ]
 
 
-def _name(part: str, claim: str, variation: str | None = None) -> str:
-    return f"{part} {claim}" + (f" with {variation}" if variation else "")
+def _name(part: str, claim: str, variation: str | None = None) -> tuple[str, ...]:
+    return (part, claim, *([f"with {variation}"] if variation else []))
