@@ -274,7 +274,9 @@ def read_lookup(directory: str | PathLike[str]) -> list[dict[str, Any]]:
             ]
         _check_answers(rows)
     except (OSError, KeyError, ValueError) as error:
-        raise StoreError(f"{path}: the atlas is missing or damaged: {quoted(error)}; {REMEDY}") from None
+        raise StoreError(
+            f"{path}: the atlas is missing or damaged: {quoted(error)}; {REMEDY}"
+        ) from None
     return rows
 
 

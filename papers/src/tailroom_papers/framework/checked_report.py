@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tailroom.field_docs import with_field_docs
+from tailroom.given_files import read_bytes
 from tailroom.quoting import quoted
 from tailroom.reports.document import Drawn
 from tailroom.scenario.json_text import read_json
@@ -23,6 +24,8 @@ KEYS = {
     *("parts", "claims", "conditions", "variations"),
 }
 """Keys of `claims.json` that verdicts and report need."""
+MOST_BYTES = 20_000_000
+"""Length of `claims.json`."""
 
 
 @with_field_docs
@@ -99,7 +102,7 @@ def read_claims(paper: Paper, directory: Path) -> dict[str, Any]:
     """
     path = directory / "claims.json"
     try:
-        recorded = read_json(path.read_text(encoding="utf-8"))
+        recorded = read_json(read_bytes(path, MOST_BYTES).decode())
     except (OSError, ValueError) as error:
         raise PaperError(f"{path}: cannot be read: {error}") from None
     if not _is_record(recorded):
