@@ -92,6 +92,16 @@ def test_a_store_that_takes_no_runs_is_refused_before_the_first(
     assert "make it writable" in ended.errors
 
 
+def test_a_wrong_cluster_is_refused_before_the_run_whose_phases_are_checked(
+    tailroom: Tailroom, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("distributed")
+    monkeypatch.setattr(tr, "run", unwanted)
+    ended = tailroom("run", small, "--phase-check", "--cluster", "nowhere://x:1")
+    assert ended.status == 2
+    assert ended.errors.startswith("error: cluster nowhere://x:1: ")
+
+
 @pytest.mark.usefixtures("no_work")
 def test_a_wrong_number_of_seeds_is_refused_before_the_curves(
     tailroom: Tailroom, small: Path
