@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import hashlib
 import json
 import tracemalloc
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from tailroom.cli.main import app
+from tailroom.parquet_files import check_size
 from tailroom.quoting import LONGEST_QUOTE, quoted
 from tailroom.storage.store import FORMAT, MARKER
 from tests.conftest import Tailroom
@@ -181,7 +183,10 @@ READING: dict[str, dict[str, Callable[[Path], list[object]]]] = {
         "flow_series.parquet": lambda path: ["plot", _with_files(path, RESULT)],
     },
     "import path": {"given": lambda path: ["import", path]},
-    "papers run --check": {"given": lambda path: ["papers", "run", "today", "--check", path]},
+    "papers run --check": {
+        "given": lambda path: ["papers", "run", "today", "--check", path],
+        "claims.json": lambda path: ["papers", "run", "today", "--check", path.parent],
+    },
 }
 """What a command reads, and by the name of a wrong file, the command."""
 DIRECTORIES = {
@@ -282,6 +287,112 @@ def test_pages_that_are_larger_than_the_limit_are_refused_unread(
     assert ended.status == 2
     assert "memory_limit" in ended.errors
     assert pa.total_allocated_bytes() - before < 64_000_000
+
+
+def _zeros_in_parquet(path: Path) -> None:
+    """A file of 16 kB with 640 MB of zeros."""
+    zeros = pa.array([0.0]).take(pa.array([0] * 1_000_000))
+    table = pa.table({f"x{place}": zeros for place in range(80)})
+    whole = {"data_page_size": 1 << 30, "max_rows_per_page": 1_000_000}
+    pq.write_table(table, path, write_batch_size=1_000_000, write_statistics=False, **whole)
+
+
+def _texts_in_parquet(path: Path) -> None:
+    """A file of 300 bytes with the same text of a megabyte in each of a thousand rows."""
+    text = pa.DictionaryArray.from_arrays(pa.array([0] * 1_000), pa.array(["x" * 1_000_000]))
+    pq.write_table(pa.table({"text": text}), path, compression="zstd", store_schema=False)
+
+
+def _lists_in_parquet(path: Path) -> None:
+    """A file with lists."""
+    pq.write_table(pa.table({"x": pa.array([[0.0] * 1_000] * 10)}), path)
+
+
+SMALL_FILE = "it is a small file of a table with more than 500 MB"
+PARQUET_BOMBS: dict[Callable[[Path], None], str] = {
+    _zeros_in_parquet: SMALL_FILE,
+    _texts_in_parquet: SMALL_FILE,
+    _lists_in_parquet: "its column `x` holds list<",
+}
+
+
+def _plotted(path: Path) -> tuple[list[object], Path]:
+    return [
+        "plot",
+        _with_files(path / "scenario.toml", RESULT | WHOLE),
+    ], path / "link_series.parquet"
+
+
+def _checked(path: Path) -> tuple[list[object], Path]:
+    claims = Path(__file__).parents[1] / "docs" / "papers" / "su-2005-fhstcp" / "claims.json"
+    (path / "data").mkdir()
+    (path / "claims.json").write_bytes(claims.read_bytes())
+    first = json.loads(claims.read_text(encoding="utf-8"))["parts"][0]
+    words = ["papers", "run", "su-2005-fhstcp", "--check", path]
+    return words, path / "data" / f"{first}.parquet"
+
+
+def _kept(path: Path) -> tuple[list[object], Path]:
+    return ["atlas", "run", "--keep", path], path / "answers.parquet"
+
+
+WHOLE = {"summary.json": json.dumps({key: {} for key in ("links", "flows", "groups", "warnings")})}
+IN_PARQUET = {
+    "a result": (_plotted, "give a directory that `tailroom run --out` wrote"),
+    "a paper": (_checked, "reproduce the paper anew"),
+    "an atlas": (_kept, "the atlas is damaged"),
+}
+"""Commands that read tables in Parquet, and their remedies."""
+
+
+@pytest.mark.parametrize("bomb", PARQUET_BOMBS)
+@pytest.mark.parametrize("name", IN_PARQUET)
+def test_tables_that_are_far_larger_than_their_file_are_refused_unread(
+    tailroom: Tailroom, tmp_path: Path, name: str, bomb: Callable[[Path], None]
+) -> None:
+    command, remedy = IN_PARQUET[name]
+    words, path = command(tmp_path)
+    bomb(path)
+    assert path.stat().st_size < 20_000
+    before = pa.total_allocated_bytes()
+    ended = tailroom(*words)
+    assert ended.status == 2
+    for text in (path.name, PARQUET_BOMBS[bomb], remedy):
+        assert text in ended.errors
+    assert len(ended.errors) < MOST_PRINTED
+    assert pa.total_allocated_bytes() - before < 64_000_000
+
+
+def test_a_store_leaves_out_a_file_of_far_larger_tables(
+    tailroom: Tailroom, small: Path, tmp_path: Path
+) -> None:
+    store = tmp_path / "store"
+    assert tailroom("sweep", small, "--store", store, "--seeds", "2").status == 0
+    file = min((store / "runs").iterdir())
+    rows = pq.read_table(file)
+    long = pa.DictionaryArray.from_arrays(pa.array([0] * 1_000), pa.array(["x" * 1_000_000]))
+    keys = pa.array([f"{number:064x}" for number in range(1_000)])
+    bomb = rows.take(pa.array([0] * 1_000))
+    for name, column in (("key", keys), ("summary", long)):
+        bomb = bomb.set_column(bomb.column_names.index(name), name, column)
+    pq.write_table(bomb, tmp_path / "bomb", compression="zstd", store_schema=False)
+    content = (tmp_path / "bomb").read_bytes()
+    assert len(content) < 200_000
+    wrong = store / "runs" / f"{hashlib.sha256(content).hexdigest()}.parquet"
+    wrong.write_bytes(content)
+    ended = tailroom("results", store, "--out", tmp_path / "runs.csv")
+    assert ended.status == 0
+    assert f"warning: {wrong} is damaged and was left out" in ended.errors
+    assert "2 rows are in" in ended.output
+
+
+def test_a_large_file_may_have_a_large_table(tmp_path: Path) -> None:
+    """The bound follows the size of the file."""
+    _zeros_in_parquet(path := tmp_path / "zeros.parquet")
+    with pq.ParquetFile(path) as file:
+        with pytest.raises(OSError, match="with more than 600 MB"):
+            check_size(file, 6_000_000)
+        check_size(file, 7_000_000)
 
 
 def test_a_quote_is_short_and_shows_control_characters() -> None:

@@ -72,6 +72,20 @@ export function announce(text: string): void {
   }, QUIET_MS);
 }
 
+/** A button that copies a command, or selects it where the browser does not let the page copy. */
+export function copyButton(command: HTMLElement): HTMLButtonElement {
+  const copy = async (): Promise<void> => {
+    try {
+      await navigator.clipboard.writeText(command.textContent);
+      announce("The command is copied");
+    } catch {
+      window.getSelection()?.selectAllChildren(command);
+      announce("The command is selected; copy it with the keyboard");
+    }
+  };
+  return make("button", { type: "button", click: () => void copy() }, "Copy");
+}
+
 /** Offers a file for download. */
 export function download(name: string, content: Blob): void {
   const link = make("a", { href: URL.createObjectURL(content), download: name });

@@ -2,7 +2,7 @@ import { deflateRawSync } from "node:zlib";
 import { expect, test } from "vitest";
 import type { Series } from "../src/engine/engine";
 import { decodeState, encodeState } from "../src/keep/address";
-import { commands } from "../src/keep/commands";
+import { commands, sizeOfLink } from "../src/keep/commands";
 import { csvText, flowSeriesCsv, tradeOffCsv } from "../src/keep/csv";
 import { documentText, jsonForScript } from "../src/keep/document";
 import type { Picture } from "../src/pictures/picture";
@@ -192,6 +192,19 @@ test("commands quote what a shell would read", () => {
       "--target 'queue_delay_s_p99 <= 6ms' --target 'voice.queue_delay_s_p99 <= 10ms'",
   ]);
   expect(commands("x'; rm -r", "l", NO_TARGETS)).toEqual(["tailroom run 'x'\\''; rm -r'"]);
+});
+
+test.each([
+  [50.049e6, 0.02, "'50.05 Mbit/s' --rtt '20 ms'"],
+  [999.96e6, 0.00005, "'1 Gbit/s' --rtt '50 us'"],
+  [1.23456e9, 0.0123456, "'1.23 Gbit/s' --rtt '12.3 ms'"],
+  [64_000, 0.0004321, "'64 kbit/s' --rtt '0.432 ms'"],
+  [500, 12.3456, "'500 bit/s' --rtt '12.35 s'"],
+])("a link of %d bit/s and %d s is asked for as on the command line", (rateBps, rttS, words) => {
+  expect(sizeOfLink(rateBps, rttS)).toBe(
+    `tailroom size --rate ${words} --target 'utilization >= 98%' ` +
+      "--target 'queue_delay_s_p99 <= 30 ms'",
+  );
 });
 
 test("ticks are round and inside", () => {

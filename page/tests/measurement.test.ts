@@ -1,18 +1,21 @@
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
-import { gzipSync } from "node:zlib";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { sizeOfLink } from "../src/keep/commands";
 import {
   estimateBuffer,
   MeasurementError,
   readMeasurement,
   textOf,
 } from "../src/measured/measurement";
+import { idleRtt, rateOfLoad } from "../src/measured/my_link";
 import { measuredRtts, percentile, rttPicture, rttsOfRun } from "../src/measured/rtts";
 import "./engine_here";
 
 const ROOT = resolve(import.meta.dirname, "../..");
 const SAMPLE = readFileSync(resolve(ROOT, "tests/measurements/simulated.flent.gz"));
+const PRINTED = readFileSync(resolve(ROOT, "tests/printed/compare_measured.txt"), "utf8");
 const GUIDE = readFileSync(resolve(ROOT, "docs/guide/measured.md"), "utf8");
 
 async function sample(): Promise<ReturnType<typeof readMeasurement>> {
@@ -24,6 +27,21 @@ test("a measurement has the buffer that the command line prints in the guide", a
   const { sentence } = estimateBuffer(measured, null);
   const printed = GUIDE.replaceAll(/\s+/g, " ");
   expect(printed).toContain(`Buffer: ${sentence}.`);
+});
+
+test("a measurement leads to the command that the command line asks next", async () => {
+  const measured = await sample();
+  const command = sizeOfLink(rateOfLoad(measured) ?? 0, idleRtt(measured, null) ?? 0);
+  expect(PRINTED).toContain(`  ${command}\n`);
+});
+
+test("names in a file are quoted: a line feed would end the comment of a scenario", async () => {
+  const document = JSON.parse(gunzipSync(SAMPLE).toString()) as { metadata: { NAME: string } };
+  document.metadata.NAME = `x\n[links.evil]${"x".repeat(500)}`;
+  const { tool } = readMeasurement(JSON.stringify(document));
+  expect(tool).toContain("x\\x0a[links.evil]");
+  expect(tool.length).toBeLessThan(80);
+  await expect(sample()).resolves.toHaveProperty("tool", "flent tcp_nup");
 });
 
 test.each([

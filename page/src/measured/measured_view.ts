@@ -1,7 +1,8 @@
 /** A measurement that is dropped on the page: the buffer that explains it, and this run next to it. */
 
-import { announce, labelled, make, table } from "../dom";
+import { announce, copyButton, labelled, make, table } from "../dom";
 import type { Answer } from "../engine/engine";
+import { sizeOfLink } from "../keep/commands";
 import { Chart } from "../pictures/chart";
 import type { Picture } from "../pictures/picture";
 import { duration, QuantityError, rate, readDuration } from "../scenario/quantities";
@@ -12,18 +13,30 @@ import {
   textOf,
   type Measurement,
 } from "./measurement";
-import { myLink } from "./my_link";
+import { idleRtt, myLink, rateOfLoad } from "./my_link";
 import { measuredRtts, percentile, rttPicture, rttsOfRun, type Rtts } from "./rtts";
 
 const NOTE =
   "Measured your own path? A file of flent, iperf3 -J, repeated ss -tin or Waveform's test shows the " +
   "buffer that explains it. It stays in your browser.";
+const NEXT =
+  "Next, on the command line: what the buffer should be, with targets of your own and the number of " +
+  "flows (--flows):";
 const HOLDS = new Map([
   [true, "yes"],
   [false, "no"],
   [null, "unknown"],
 ]);
 const NO_RTTS: Rtts = { times: [], rtts: [] };
+
+/** The command that says how large the buffer should be; nothing where the measurement lacks the link. */
+function nextQuestion(measured: Measurement, idleRttS: number | null): HTMLElement[] {
+  const [rateBps, rttS] = [rateOfLoad(measured), idleRtt(measured, idleRttS)];
+  const isOneWay = measured.direction === "upload" || measured.direction === "download";
+  if (!isOneWay || rateBps === null || rttS === null) return [];
+  const command = make("code", { class: "code", tabindex: "0" }, sizeOfLink(rateBps, rttS));
+  return [make("p", {}, NEXT), make("div", { class: "command" }, command, copyButton(command))];
+}
 
 export class MeasuredView {
   readonly #onScenario: (text: string) => void;
@@ -118,6 +131,7 @@ export class MeasuredView {
     );
     this.#found.replaceChildren(
       make("p", {}, make("strong", {}, sentence), " ", simulate),
+      ...nextQuestion(this.#measured, idleRttS),
       make(
         "details",
         {},

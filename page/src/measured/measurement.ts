@@ -2,6 +2,7 @@
  * read them. */
 
 import { here } from "../engine/here";
+import { quoted } from "../quoting";
 
 /** What a tool measured on a path, idle and under load. */
 export interface Measurement {
@@ -16,6 +17,8 @@ export interface Measurement {
   idle_rtts_s: number[];
   /** Payload of all connections. */
   throughput_bps: number[];
+  /** Congestion control of the load; null if the file does not tell. */
+  congestion: string | null;
   /** Payload of a full packet, and the IP packet that carries it. */
   payload_bytes: number;
   packet_bytes: number;
@@ -45,13 +48,15 @@ export class MeasurementError extends Error {}
 /** Largest text that is read, as on the command line. */
 const MOST_BYTES = 64 * 2 ** 20;
 
-/** Reads a measurement.
+/** Reads a measurement; of long names in the file, only the beginning.
  *
  * @throws MeasurementError if the text is damaged, or of another tool.
  */
 export function readMeasurement(text: string): Measurement {
   try {
-    return JSON.parse(here().read_measurement(text)) as Measurement;
+    const read = JSON.parse(here().read_measurement(text)) as Measurement;
+    const congestion = read.congestion && quoted(read.congestion);
+    return { ...read, tool: quoted(read.tool), congestion };
   } catch (problem) {
     if (typeof problem === "string") throw new MeasurementError(problem);
     throw problem;

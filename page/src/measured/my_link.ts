@@ -13,6 +13,18 @@ function flowsOf({ tool }: Measurement): number {
   return Number(/tcp_(\d+)(up|down)/.exec(tool)?.[1] ?? FLOWS);
 }
 
+/** The rate of the load with its headers, in bit/s; null if it is unknown. */
+export function rateOfLoad(measured: Measurement): number | null {
+  const { throughput_bps: rates, packet_bytes: packet, payload_bytes: payload } = measured;
+  if (rates.length === 0) return null;
+  return ((rates.reduce((sum, one) => sum + one, 0) / rates.length) * packet) / payload;
+}
+
+/** The round trip of the idle path: the given one, else the measured one; null if it is unknown. */
+export function idleRtt(measured: Measurement, givenS: number | null): number | null {
+  return givenS ?? percentile(measured.idle_rtts_s, 50);
+}
+
 /** The scenario; null if the measurement shows no buffer or no rate.
  *
  * @param idleRttS - Round trip of the idle path; null for that of the measurement.
@@ -22,12 +34,11 @@ export function myLink(
   { buffer_bytes: bytes }: BufferEstimate,
   idleRttS: number | null,
 ): string | null {
-  const { throughput_bps: rates, packet_bytes: packet, payload_bytes: payload } = measured;
-  const idle = measured.idle_rtts_s.length > 0 ? measured.idle_rtts_s : measured.rtt_s;
-  const rttS = idleRttS ?? percentile(idle, measured.idle_rtts_s.length > 0 ? 50 : 0);
-  if (bytes === null || rttS === null || rates.length === 0) return null;
-  const mean = rates.reduce((sum, one) => sum + one, 0) / rates.length;
-  const kbps = Math.round((mean * packet) / payload / 1e3);
+  const packet = measured.packet_bytes;
+  const rttS = idleRtt(measured, idleRttS) ?? percentile(measured.rtt_s, 0);
+  const rateBps = rateOfLoad(measured);
+  if (bytes === null || rttS === null || rateBps === null) return null;
+  const kbps = Math.round(rateBps / 1e3);
   const limit = limitToml({ unit: "B", steps: Math.max(packet, Math.round(bytes)) });
   const rtt = Number((MS * rttS).toPrecision(3));
   return `# The path that ${measured.tool} measured: rate, round trip and buffer are those of the measurement;

@@ -1,6 +1,6 @@
 /** The verdict on top of the page: one sentence, how sure it is, and how to configure the buffer. */
 
-import { announce, make } from "../dom";
+import { copyButton, make } from "../dom";
 import { withLimit, type Bottleneck, type Buffer } from "../rules/bottleneck";
 import { limitText, readLimit } from "../rules/buffer_units";
 import { equivalents, hasLines, headingOf, remarksOn, type Equivalent } from "../rules/other_tools";
@@ -78,7 +78,7 @@ export class VerdictView {
   readonly #use: HTMLButtonElement;
   readonly #of = make("p", { class: "quiet" });
   readonly #command = make("code", { class: "code", tabindex: "0" });
-  readonly #copied: HTMLButtonElement;
+  readonly #copied = copyButton(this.#command);
   readonly #remarks = make("div", {});
   readonly #others = make("dl", {});
   readonly #host: HTMLElement;
@@ -119,7 +119,6 @@ export class VerdictView {
         if (this.#best) events.onInstead(this.#best);
       },
     });
-    this.#copied = make("button", { type: "button", click: () => void this.#copy() }, "Copy");
     const sentence = make(
       "p",
       { class: "sentence" },
@@ -296,16 +295,6 @@ export class VerdictView {
     } catch (error) {
       if (error instanceof QuantityError) return error.message;
       throw error;
-    }
-  }
-
-  async #copy(): Promise<void> {
-    try {
-      await navigator.clipboard.writeText(this.#command.textContent);
-      announce("The command is copied");
-    } catch {
-      window.getSelection()?.selectAllChildren(this.#command);
-      announce("The command is selected; copy it with the keyboard");
     }
   }
 }

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tailroom.errors import StoreError
 from tailroom.field_docs import with_field_docs
 from tailroom.libraries import need
+from tailroom.quoting import quoted
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -232,12 +233,12 @@ def _check_answers(answers: Iterable[Mapping[str, Any]]) -> None:
         targets.setdefault(row["cell"], []).append(row["target_utilization"])
         for name in ABOVE_ZERO:
             if row[name] is None or not 0 < row[name] < float("inf"):
-                raise ValueError(f"{row['cell']}: {name} is {row[name]}")
+                raise ValueError(f"{quoted(row['cell'])}: {name} is {row[name]}")
         if row["value"] is not None and not 0 < row["value"] < float("inf"):
-            raise ValueError(f"{row['cell']}: value is {row['value']}")
+            raise ValueError(f"{quoted(row['cell'])}: value is {row['value']}")
     for cell, found in targets.items():
         if sorted(found) != sorted(UTILIZATIONS):
-            raise ValueError(f"{cell}: has no row for each target")
+            raise ValueError(f"{quoted(cell)}: has no row for each target")
 
 
 _LOOKUP_COLUMNS = (
@@ -273,7 +274,9 @@ def read_lookup(directory: str | PathLike[str]) -> list[dict[str, Any]]:
             ]
         _check_answers(rows)
     except (OSError, KeyError, ValueError) as error:
-        raise StoreError(f"{path}: the atlas is missing or damaged: {error}; {REMEDY}") from None
+        raise StoreError(
+            f"{path}: the atlas is missing or damaged: {quoted(error)}; {REMEDY}"
+        ) from None
     return rows
 
 

@@ -27,6 +27,8 @@ from tailroom.cli.sentences import say
 from tailroom.cli.signature import options_of
 from tailroom.cli.terminal_text import escape
 from tailroom.libraries import need
+from tailroom.models import read_bottleneck
+from tailroom.scenario.scenario import Scenario
 from tailroom.statistics.intervals import Interval
 from tailroom.storage.output import output_file
 from tailroom.studies.prediction import Predictions
@@ -111,8 +113,8 @@ def compare(  # noqa: PLR0913 - one argument an option
     of_one_run = {name: options[name] for name in ("seed", "set") if name in options}
     if seeds is None:
         refuse(options, ("store", "workers", "executor"), "applies to several runs; add --seeds")
-    predictions = tailroom.predict(scenario, link=link, **of_one_run)
-    name = predictions.link.name
+    source = Scenario.of(scenario, options.get("set"))
+    name = read_bottleneck(source, link, options.get("seed")).name
     if seeds is None:
         with progress_bar() as progress:
             result = tailroom.run(scenario, progress=progress, **of_one_run)
@@ -134,6 +136,8 @@ def compare(  # noqa: PLR0913 - one argument an option
         }
         about = {"seeds": seeds, "simulation": with_ends}
         warnings = list(choices.choices[0].warnings)
+    # The runs come first: they refuse a store or a cluster.
+    predictions = tailroom.predict(scenario, link=name, **of_one_run)
     if json:
         answer = {**about, "warnings": warnings, **predictions.as_dict()}
         print(json_text.dumps(answer, indent=2))

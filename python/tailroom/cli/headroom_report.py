@@ -16,6 +16,7 @@ from tailroom.pfc_headroom.public_rows import published_tables
 from tailroom.pfc_headroom.result import Headroom
 from tailroom.pfc_headroom.tables import PROFILE_NAME, HeadroomRow
 from tailroom.pfc_headroom.terms import Term
+from tailroom.quoting import quoted
 
 MOST_NAMES = 3
 """Names of profiles that a message has."""
@@ -203,7 +204,7 @@ def _show_other_profiles(table: CheckedTable, console: Console) -> None:
         console.print(
             f"{escape(table.file)}: {len(others)} of {len(others) + len(table.rows)} profiles not "
             f"checked, as their names are not {PROFILE_NAME}: "
-            f"{escape(', '.join(others[:MOST_NAMES]))}{more}",
+            f"{escape(', '.join(map(quoted, others[:MOST_NAMES])))}{more}",
             soft_wrap=True,
         )
 

@@ -198,6 +198,9 @@ def _run_one(  # noqa: PLR0913 - what `run` was asked for
         output_directory(out) if out else nullcontext() as output,
         wanted.files(out) as packet_writers,
     ):
+        if phase_check:  # comes first, because it refuses a cluster
+            with runs_bar() as repeated:
+                spreads = tailroom.phase_check(scenario, progress=repeated, **options)
         with progress_bar() as progress:
             result = tailroom.run(
                 simulated,
@@ -206,8 +209,6 @@ def _run_one(  # noqa: PLR0913 - what `run` was asked for
                 **of_run,
             )
         if phase_check:
-            with runs_bar() as repeated:
-                spreads = tailroom.phase_check(scenario, progress=repeated, **options)
             result.summary["phase_check"] = [spread.as_dict() for spread in spreads]
 
         def show() -> None:

@@ -1,5 +1,6 @@
 """`tailroom vectors`: numbers that any implementation can check itself against."""
 
+from collections.abc import Collection
 from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,7 +13,7 @@ from rich.table import Table
 import tailroom
 from tailroom.cli import failures
 from tailroom.cli.lazy_commands import ending
-from tailroom.quoting import shown
+from tailroom.quoting import quoted, shown
 from tailroom.scenario.named_values import nearest
 from tailroom.storage.output import output_directory
 from tailroom.vectors.judge import Results, misses
@@ -129,8 +130,9 @@ def check(
         if not (judged := results.keys() & known.keys()):
             raise failures.InputError(
                 f"{shown(str(against))}, results: has none of the vectors in "
-                f"{shown(str(vectors))}; its keys must be their ids, such as {min(known)}"
+                f"{shown(str(vectors))}; its keys must be their ids, such as {quoted(min(known))}"
             )
+        own = {expected.why for vector in all_vectors() for expected in vector.expect}
         count = missed = 0
         for name in sorted(judged):
             count += len(known[name])
@@ -138,16 +140,22 @@ def check(
                 missed += 1
                 low, high = miss.expectation.value
                 band = f"{low:.6g}" if low == high else f"{low:.6g} to {high:.6g}"
-                print(shown(f"{name}: {miss.found}; expected {band}: {miss.expectation.why}"))
+                why = _why(miss.expectation.why, own)
+                print(f"{quoted(name)}: {miss.found}; expected {band}: {why}")
         print(
             f"{count - missed} of {count} expectations of {len(judged)} vectors are met; "
             f"{len(known) - len(judged)} vectors have no results"
         )
         if others := sorted(results.keys() - known.keys()):
-            names = ", ".join([*others[:3], *(["..."] if others[3:] else [])])
-            print(shown(f"not judged, since no vector there has this name: {names}"))
+            names = ", ".join([*map(quoted, others[:3]), *(["..."] if others[3:] else [])])
+            print(f"not judged, since no vector there has this name: {names}")
         if missed:
             raise typer.Exit(failures.VECTOR_MISSED)
+
+
+def _why(text: str, own: Collection[str]) -> str:
+    """The reason for an expectation: whole if it is one of tailroom's own, else quoted."""
+    return text if text in own else quoted(text)
 
 
 def _chosen(names: list[str] | None) -> "list[Vector]":

@@ -36,6 +36,8 @@ class Runner:
         self._performer = performer
         self._batch = Batch()
         self._stopped = threading.Event()
+        self._is_checked = False
+        """Whether the store takes runs; one that cannot be written still gives those it has."""
 
     @property
     def at_a_time(self) -> int:
@@ -111,6 +113,9 @@ class Runner:
         for point in points:
             work.look_up(point)
         work.report()
+        if work.waiting and not self._is_checked:
+            self.store.check_writable()
+            self._is_checked = True
         try:
             self._perform(work, keep_going=keep_going)
         finally:

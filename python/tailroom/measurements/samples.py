@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tailroom.field_docs import with_field_docs
+from tailroom.quoting import quoted
 
 Values: TypeAlias = NDArray[np.float64]
 """Numbers in one dimension."""
@@ -16,6 +17,8 @@ Direction = Literal["upload", "download", "both", "none"]
 
 SERIES = ("rtt_time_s", "rtt_s", "idle_rtts_s", "throughput_time_s", "throughput_bps")
 """The fields of a measurement that are arrays."""
+NAMES = ("tool", "congestion")
+"""Those that may repeat a text of the file."""
 
 
 @with_field_docs
@@ -57,12 +60,13 @@ class Measurement:
 
     @classmethod
     def of(cls, fields: Mapping[str, Any]) -> "Measurement":
-        """A measurement from its fields.
+        """A measurement from its fields; of long names, only the beginning.
 
         Args:
             fields: Each field by its name, series as lists.
         """
-        return cls(**{**fields, **{name: values(fields[name]) for name in SERIES}})
+        names = {name: fields[name] and quoted(fields[name]) for name in NAMES}
+        return cls(**{**fields, **names, **{name: values(fields[name]) for name in SERIES}})
 
     @property
     def fields(self) -> dict[str, Any]:

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tailroom.field_docs import with_field_docs
+from tailroom.quoting import quoted
 
 
 @with_field_docs
@@ -54,4 +55,4 @@ class ActionLog:
             actions = tuple(Action(**action) for action in document["actions"])
             return cls(document["every"], tuple(document["acts_on"]), actions)
         except (KeyError, TypeError) as error:
-            raise ValueError(f"not a log of actions: {error}") from None
+            raise ValueError(f"not a log of actions: {quoted(error)}") from None

@@ -133,4 +133,7 @@ def _text(path: Path) -> str:
 def _read_table(path: Path) -> pa.Table | None:
     from tailroom.parquet_files import read_table  # noqa: PLC0415 - as above
 
-    return read_table(path) if path.exists() else None
+    try:
+        return read_table(path) if path.exists() else None
+    except OSError as error:
+        raise OSError(f"{path.name}: {error.strerror or error}") from None

@@ -101,6 +101,9 @@ class RunsInMemory:
         self.runs: dict[str, Run] = {}
         """The runs by key."""
 
+    def check_writable(self) -> None:
+        """Needs no directory."""
+
     def add(self, runs: Iterable[Run]) -> None:
         """Keeps finished runs."""
         self.runs |= {run.key: run for run in runs}

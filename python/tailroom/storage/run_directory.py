@@ -21,7 +21,7 @@ from tailroom.storage.run_files import ENDING, KEY, Signature, TableCache, signa
 from tailroom.storage.run_index import FILE as INDEX_FILE
 from tailroom.storage.run_index import RunFile, RunIndex, StoredRow, without_texts
 from tailroom.storage.sweep_record import KEY_OF_RUN
-from tailroom.storage.whole_file import write_whole
+from tailroom.storage.whole_file import check_writable, write_whole
 
 ROWS = "runs"
 """Directory of the files of rows."""
@@ -61,6 +61,14 @@ class RunDirectory:
         self._cache = TableCache()
         self._changing = threading.RLock()
         """Held while files join the index."""
+
+    def check_writable(self) -> None:
+        """Checks that runs can be added.
+
+        Raises:
+            NotWrittenError: They cannot, for example for lack of permission.
+        """
+        check_writable(self.directory / ROWS)
 
     def add(self, runs: Iterable[Run]) -> None:
         """Writes finished runs, into as few files as possible.

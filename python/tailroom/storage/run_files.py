@@ -21,6 +21,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tailroom.parquet_files import check_size
 from tailroom.scenario.json_text import read_json
 from tailroom.storage.run import Row, Run
 from tailroom.storage.run_index import StoredRow
@@ -40,10 +41,9 @@ Signature = tuple[int, int]
 CACHE_BYTES = 1 << 26
 """Room for the tables that were read last."""
 
-_TYPES = {
-    name: pa.string()
-    for name in ("key", "scenario_hash", "engine_build", "title", "scenario", "summary")
-} | {"seed": pa.int64()}
+_TEXTS = ("key", "scenario_hash", "engine_build", "title", "scenario", "summary")
+"""Columns of a row with texts."""
+_TYPES = dict.fromkeys(_TEXTS, pa.string()) | {"seed": pa.int64()}
 """Types of the columns of a row that are not metrics."""
 
 
@@ -160,6 +160,7 @@ def rows_in(content: bytes, name: str, *, without_metrics: bool = False) -> pa.T
     with _read_errors():
         file = _opened(content, name)
         if file is not None and _is_of_rows(file.schema_arrow):
+            check_size(file, len(content), _TEXTS)
             rows = file.read(list(_TYPES) if without_metrics else None, use_threads=False)
             return rows if _are_keys(rows[KEY].to_pylist()) else None
     return None
@@ -175,6 +176,7 @@ def series_in(content: bytes, name: str) -> pa.Table | None:
     with _read_errors():
         file = _opened(content, name)
         if file is not None:
+            check_size(file, len(content))
             table = file.read(use_threads=False)
             is_named = KEY in table.column_names
             return table if is_named and pa.types.is_dictionary(table[KEY].type) else None

@@ -28,9 +28,7 @@ def write_whole(path: Path, content: "bytes | pa.Buffer") -> None:
     Raises:
         NotWrittenError: The file cannot be written.
     """
-    # Threads, and machines that share the store, may have the same process id.
-    unique = f"{mark()}-{next(_counter)}-{time.time_ns()}"
-    partial = path.with_name(f".{path.name}.{unique}{PARTIAL}")
+    partial = _partial(path)
     try:
         with partial.open("xb") as file:
             file.write(content)
@@ -43,3 +41,27 @@ def write_whole(path: Path, content: "bytes | pa.Buffer") -> None:
             reason = error.strerror or str(error)
             raise NotWrittenError(error.errno, reason, str(path)) from error
         raise
+
+
+def check_writable(directory: Path) -> None:
+    """Creates a file in a directory, and removes it.
+
+    Args:
+        directory: The directory.
+
+    Raises:
+        NotWrittenError: The directory takes no file; the error names the directory.
+    """
+    probe = _partial(directory / "probe")
+    try:
+        probe.touch(exist_ok=False)
+        probe.unlink()
+    except OSError as error:
+        raise NotWrittenError(error.errno, error.strerror, str(directory)) from None
+
+
+def _partial(path: Path) -> Path:
+    """The name under which a file is written."""
+    # Threads, and machines that share the store, may have the same process id.
+    unique = f"{mark()}-{next(_counter)}-{time.time_ns()}"
+    return path.with_name(f".{path.name}.{unique}{PARTIAL}")

@@ -365,6 +365,7 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
         ArgumentError: There is no such model, or `seeds` is out of range.
         RunError: A simulation failed.
     """
+    SIMULATED.check("seeds", seeds)
     names = None if models is None else list(models)
     with allowing(code=allow_code, files=allow_files):
         source = Scenario.of(scenario, set, congestion)
@@ -388,7 +389,6 @@ def _simulated(
     seeds: int,
     progress: "Callable[[RunProgress], object] | None",
 ) -> "tuple[Mapping[str, Interval], ...]":
-    SIMULATED.check("seeds", seeds)
     if not seeds:
         return ()
     from tailroom.studies.choice_study.study import choices  # noqa: PLC0415 - loads Arrow

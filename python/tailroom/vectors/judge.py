@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
+from tailroom.quoting import quoted
 from tailroom.vectors.vector import Band, Expectation
 
 
@@ -45,41 +46,45 @@ def _fault(expectation: Expectation, results: Results) -> str:
         name, number = expectation.after.event, expectation.after.number
         times = results.events.get(name)
         if times is None:
-            return f"the results have no `events.{name}`"
+            return f"the results have no `events.{quoted(name)}`"
         if len(times) < number:
-            return f"there are {len(times)} events `{name}`; times count from number {number}"
-        start, origin = times[number - 1], f"{name} {number}"
+            return (
+                f"there are {len(times)} events `{quoted(name)}`; times count from number {number}"
+            )
+        start, origin = times[number - 1], f"{quoted(name)} {number}"
     first, last = (start + offset for offset in expectation.at)
     if expectation.event:
         return _fault_of_count(expectation, results, first, last)
     name = expectation.quantity or ""
     if name not in results.samples:
-        return f"the results have no `samples.{name}`"
+        return f"the results have no `samples.{quoted(name)}`"
     found = [*_in_force(results.samples[name], first, last)]
     if not found:
-        return f"there is no sample of {name} up to {last:.6g} s"
+        return f"there is no sample of {quoted(name)} up to {last:.6g} s"
     for time, value in found:
         if not _is_in(value, expectation.value):
-            return f"{name} is {value:.6g} {time - start:.6g} s after {origin}"
+            return f"{quoted(name)} is {value:.6g} {time - start:.6g} s after {origin}"
     return ""
 
 
 def _fault_of_value(expectation: Expectation, results: Results) -> str:
     name = expectation.quantity or ""
     if name not in results.values:
-        return f"the results have no `values.{name}`"
+        return f"the results have no `values.{quoted(name)}`"
     value = results.values[name]
-    return "" if _is_in(value, expectation.value) else f"{name} is {value:.6g}"
+    return "" if _is_in(value, expectation.value) else f"{quoted(name)} is {value:.6g}"
 
 
 def _fault_of_count(expectation: Expectation, results: Results, first: float, last: float) -> str:
     name = expectation.event or ""
     if name not in results.events:
-        return f"the results have no `events.{name}`; write an empty list if there were none"
+        return (
+            f"the results have no `events.{quoted(name)}`; write an empty list if there were none"
+        )
     count = sum(first <= time <= last for time in results.events[name])
     if _is_in(count, expectation.value):
         return ""
-    return f"{count} events `{name}` from {first:.6g} s to {last:.6g} s"
+    return f"{count} events `{quoted(name)}` from {first:.6g} s to {last:.6g} s"
 
 
 def _in_force(

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from importlib.metadata import EntryPoint, entry_points
 
+from tailroom.quoting import quoted
 from tailroom.scenario.named_values import nearest
 from tailroom_papers.framework.paper import Paper, PaperError, Part
 
@@ -45,7 +46,9 @@ def parts_of(paper: Paper, figures: Sequence[str]) -> tuple[Part, ...]:
     known = [part.name for part in paper.parts]
     for name in figures:
         if name not in known:
-            raise PaperError(f"{paper.name}: there is no figure {name}; {nearest(name, known)}")
+            raise PaperError(
+                f"{paper.name}: there is no figure {quoted(name)}; {nearest(name, known)}"
+            )
     return tuple(part for part in paper.parts if not figures or part.name in figures)
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from tailroom.field_docs import with_field_docs
+from tailroom.given_files import read_bytes
+from tailroom.quoting import quoted
 from tailroom.reports.document import Drawn
 from tailroom.scenario.json_text import read_json
 from tailroom_papers.framework import data, report
@@ -22,6 +24,8 @@ KEYS = {
     *("parts", "claims", "conditions", "variations"),
 }
 """Keys of `claims.json` that verdicts and report need."""
+MOST_BYTES = 20_000_000
+"""Length of `claims.json`."""
 
 
 @with_field_docs
@@ -98,7 +102,7 @@ def read_claims(paper: Paper, directory: Path) -> dict[str, Any]:
     """
     path = directory / "claims.json"
     try:
-        recorded = read_json(path.read_text(encoding="utf-8"))
+        recorded = read_json(read_bytes(path, MOST_BYTES).decode())
     except (OSError, ValueError) as error:
         raise PaperError(f"{path}: cannot be read: {error}") from None
     if not _is_record(recorded):
@@ -107,7 +111,7 @@ def read_claims(paper: Paper, directory: Path) -> dict[str, Any]:
             "reproduce the paper anew"
         )
     if recorded["paper"] != paper.name:
-        raise PaperError(f"{directory}: is of {recorded['paper']}, not of {paper.name}")
+        raise PaperError(f"{directory}: is of {quoted(recorded['paper'])}, not of {paper.name}")
     return dict(recorded)
 
 
@@ -143,12 +147,12 @@ def _differences(parts: Sequence[ReproducedPart], recorded: report.Record) -> li
             name = _name(part.part.name, one.claim.name, one.variation.name)
             of_data[name] = str(one.judgement.verdict)
     return [
-        f"{name}: {of_report.get(name, 'absent')} in the report, "
+        f"{' '.join(map(quoted, name))}: {quoted(of_report.get(name, 'absent'))} in the report, "
         f"{of_data.get(name, 'absent')} by the data"
         for name in sorted({*of_report, *of_data})
         if of_report.get(name) != of_data.get(name)
     ]
 
 
-def _name(part: str, claim: str, variation: str | None = None) -> str:
-    return f"{part} {claim}" + (f" with {variation}" if variation else "")
+def _name(part: str, claim: str, variation: str | None = None) -> tuple[str, ...]:
+    return (part, claim, *([f"with {variation}"] if variation else []))

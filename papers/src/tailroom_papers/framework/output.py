@@ -26,6 +26,7 @@ from tailroom import figure_titles
 from tailroom.arguments import named
 from tailroom.errors import NotWrittenError, OutputDirectoryError
 from tailroom.plots import style
+from tailroom.quoting import quoted
 from tailroom.reports.document import Drawn
 from tailroom.reports.picture import render
 from tailroom.statistics.intervals import Interval
@@ -42,32 +43,54 @@ from tailroom_papers.framework.study import Form
 MARKER = "tailroom-paper.json"
 
 
+def check_directory(out: str | PathLike[str], paper: Paper, form: Form) -> Path:
+    """Checks that a directory is new, empty, or of an earlier reproduction in the same form.
+
+    Returns:
+        Its absolute path.
+
+    Raises:
+        OutputDirectoryError: It has other content, or cannot be read.
+    """
+    path = Path(out).absolute()
+    marker, mine = path / MARKER, _marker(paper, form)
+    try:
+        if not path.exists() or (path.is_dir() and not any(path.iterdir())):
+            return path
+        content = marker.read_text(encoding="utf-8") if marker.exists() else ""
+    except OSError as error:
+        raise OutputDirectoryError(
+            f"{path}: cannot be read: {error.strerror}; choose another output directory"
+        ) from None
+    if not path.is_dir():
+        raise OutputDirectoryError(f"{path}: is a file; choose another output directory")
+    if content != mine:
+        holds = f"holds {quoted(content)}" if content else "holds something else"
+        raise OutputDirectoryError(
+            f"{path}: {holds}, not {mine}; choose another output directory ({named('out')})"
+        )
+    return path
+
+
 def open_directory(out: str | PathLike[str], paper: Paper, form: Form) -> tuple[Path, Store]:
-    """Opens a new directory, or the directory of an earlier reproduction of the paper in this form.
+    """Opens a directory that `check_directory` takes, and shows that it can be written.
 
     Raises:
         OutputDirectoryError: The directory has other content, or cannot be written.
     """
-    path = Path(out).absolute()
-    if path.exists() and not path.is_dir():
-        raise OutputDirectoryError(f"{path}: is a file; choose another output directory")
-    marker = path / MARKER
-    mine = json.dumps({"paper": paper.name, "form": form.value})
+    path = check_directory(out, paper, form)
     try:
-        if not path.exists() or (path.is_dir() and not any(path.iterdir())):
-            path.mkdir(parents=True, exist_ok=True)
-            write_whole(marker, mine.encode())
-        content = marker.read_text(encoding="utf-8") if marker.exists() else ""
+        path.mkdir(parents=True, exist_ok=True)
+        write_whole(path / MARKER, _marker(paper, form).encode())
     except OSError as error:
         raise OutputDirectoryError(
             f"{path}: cannot be written: {error.strerror}; choose another output directory"
         ) from None
-    if content != mine:
-        holds = f"holds {content}" if content else "holds something else"
-        raise OutputDirectoryError(
-            f"{path}: {holds}, not {mine}; choose another output directory ({named('out')})"
-        )
     return path, Store.create(path / "store")
+
+
+def _marker(paper: Paper, form: Form) -> str:
+    return json.dumps({"paper": paper.name, "form": form.value})
 
 
 def write(done: Reproduction) -> None:

@@ -52,6 +52,7 @@ def reproduce(  # noqa: PLR0913 - each is one option of a reproduction
         KeyboardInterrupt: Ctrl-C; what is finished is kept.
     """
     WORKERS.check("workers", workers)
+    output.check_directory(out, paper, form)
     chosen = tuple(parts) or paper.parts
     planned = plan_parts(paper, chosen, form)
     points = [point for planned_study in planned for point in planned_study.points]

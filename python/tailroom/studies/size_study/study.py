@@ -154,7 +154,6 @@ def size(  # noqa: PLR0913 - keyword arguments
         asked = asked_scenario(scenario, numbers, set)
         question = read_question(asked, target, link, most_loss, vary)
         assumed = numbers.assumed
-    predictions = _predict(question.link, question.targets)
     in_processes = bool(question.source.handle.controls)
     # Ctrl-C writes the runs of a search without a store, and is to end it at once. A process that
     # is forked in the middle of an import could not import the same module.
@@ -163,6 +162,7 @@ def size(  # noqa: PLR0913 - keyword arguments
         loading(_load_store, after_s=LOAD_AFTER_S) if is_written_at_end else nullcontext(),
         Runner.open(store, in_processes=in_processes, workers=workers, executor=executor) as runner,
     ):
+        predictions = _predict(question.link, question.targets)
         known = atlas_bracket(question) if atlas and question.varied.is_limit else None
         work = QuestionSearch(question, runner, max_seeds, precision, progress)
         phases: tuple[PhaseSpread, ...] = ()
