@@ -119,6 +119,21 @@ fn reordering_within_the_window_causes_no_retransmission() {
     }
 }
 
+/// The handshake and the data met a queue of 20 ms, the retransmissions none. The answer to the first one is
+/// faster than all RTTs before, so that it may be that of the first transmission; its timestamp says otherwise, and
+/// makes the answer to the second one an ordinary one: packet 7 is missed (Linux `tcp_ack_update_rtt`).
+#[test]
+fn the_timestamp_of_a_retransmission_tells_the_smallest_rtt() {
+    let mut host = Driven::new(&transport("linux", "reno"), 60.0);
+    host.write(0.0, 8);
+    host.ack(60.0, 4, &[(6, 7)]);
+    host.run_to(90.0);
+    let &(again, sequence) = host.sent().last().expect("packets have left");
+    assert_eq!(sequence, 4, "{again}");
+    assert_eq!(host.ack(again + 42.0, 5, &[(6, 7)]), [5]);
+    assert_eq!(host.ack(again + 85.0, 7, &[]), [7]);
+}
+
 /// The handshake took 40 ms and met no queue, which the data did: packets 4 and 7 of eight are lost. The
 /// answer to the retransmission, after 42 ms, is faster than all packets before, but not than the handshake,
 /// so that packet 7 is missed too (Linux `tcp_rack_advance`, `tcp_min_rtt`).

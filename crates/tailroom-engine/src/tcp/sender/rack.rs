@@ -100,9 +100,12 @@ pub struct Rack {
     newest: Time,
     /// The RTT of the packet delivered last (`RACK.rtt`).
     rtt: Time,
-    /// The smallest RTT of packets that were sent once, that of the handshake among them (`RACK.min_RTT`;
-    /// Linux `tcp_min_rtt`).
+    /// The smallest RTT: of packets that were sent once, of the handshake, and by the timestamps of ACKs that
+    /// acknowledge none of these (`RACK.min_RTT`; Linux `tcp_min_rtt`, `tcp_ack_update_rtt`).
     min_rtt: Time,
+    /// The RTT by the timestamp of this ACK while no packet that was sent once tells it; [`Time::NEVER`] if there
+    /// is none.
+    echo_rtt: Time,
     /// A retransmission from this time on has not been acknowledged: the ACK echoes an older
     /// timestamp.
     echo_end: Time,
@@ -146,6 +149,7 @@ impl Rack {
             newest: Time::ZERO,
             rtt: Time::ZERO,
             min_rtt: Time::NEVER,
+            echo_rtt: Time::NEVER,
             echo_end: Time::NEVER,
             has_advanced: false,
             delivered_end: 0,
@@ -237,6 +241,7 @@ impl Rack {
         let rtt = now.since(record.sent());
         if !record.is_retransmitted() {
             self.min_rtt = self.min_rtt.min(rtt);
+            self.echo_rtt = Time::NEVER;
         } else if self.is_of_first(record, rtt) {
             return; // the first transmission has arrived, and the other one is on the way
         }
@@ -258,9 +263,17 @@ impl Rack {
         self.min_rtt = self.min_rtt.min(rtt);
     }
 
-    /// Takes in the timestamp that an ACK echoes: packets from `echo_end` on were sent after it.
-    pub fn note_echo(&mut self, echo_end: Time) {
+    /// Takes in the timestamp that an ACK echoes: packets from `echo_end` on were sent after it. `rtt` is the
+    /// time since then, if the ACK is cumulative.
+    pub fn note_echo(&mut self, echo_end: Time, rtt: Option<Time>) {
         self.echo_end = echo_end;
+        self.echo_rtt = rtt.unwrap_or(Time::NEVER);
+    }
+
+    /// All packets of an ACK are taken in.
+    fn end_ack(&mut self) {
+        self.min_rtt = self.min_rtt.min(self.echo_rtt);
+        self.echo_rtt = Time::NEVER;
     }
 
     /// A packet was late: others have overtaken it.
@@ -348,6 +361,7 @@ impl Rack {
         on_lost_again: impl FnMut(u64),
     ) -> Option<Time> {
         self.measure_reordering();
+        self.end_ack();
         let has_advanced = std::mem::take(&mut self.has_advanced);
         has_advanced.then(|| self.detect(now, path, board, on_lost_again))
     }

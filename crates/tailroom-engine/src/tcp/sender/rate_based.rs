@@ -161,7 +161,7 @@ impl Sender {
         self.note_app_limit(now);
         let is_marked = !is_overtaken && self.ecn.note(ack);
         if self.phase != Phase::Open || !self.scoreboard.is_clear() {
-            self.note_echo(ack);
+            self.note_echo(now, ack);
         }
         let (awaited, sacked) = (self.awaited_originals(), self.take_in(now, ack));
         if self.may_be_undone(ack) {
@@ -284,7 +284,7 @@ impl Sender {
     }
 
     /// The RTT in whole ticks of the clock that timestamps are taken from, at least one.
-    fn timestamp_rtt(&self, now: Time, ack: Ack<'_>) -> Option<Time> {
+    pub(super) fn timestamp_rtt(&self, now: Time, ack: Ack<'_>) -> Option<Time> {
         let tick = self.options.timestamp_tick?.picoseconds();
         let ticks = now.picoseconds() / tick - ack.echo.picoseconds() / tick;
         Some(Time::from_picoseconds(ticks.max(1) * tick))

@@ -100,7 +100,7 @@ impl Sender {
         }
         let acked = ack.cumulative.saturating_sub(self.una);
         let ever_lost = self.scoreboard.ever_lost();
-        self.note_echo(ack);
+        self.note_echo(now, ack);
         let awaited = self.awaited_originals();
         let mut delivered = 0;
         if acked > 0 {

@@ -282,9 +282,11 @@ impl Sender {
     }
 
     /// Tells RACK which timestamp an ACK echoes (RFC 8985 sec. 6.2, step 2).
-    pub(super) fn note_echo(&mut self, ack: Ack<'_>) {
+    pub(super) fn note_echo(&mut self, now: Time, ack: Ack<'_>) {
+        let is_cumulative = ack.cumulative > self.una;
+        let rtt = if is_cumulative { self.timestamp_rtt(now, ack) } else { None };
         if let (Some(rack), Some(undo)) = (&mut self.rack, &self.undo) {
-            rack.note_echo(undo.end_of_tick(ack.echo));
+            rack.note_echo(undo.end_of_tick(ack.echo), rtt);
         }
     }
 
