@@ -101,12 +101,4 @@ mod tests {
     fn never_grows_faster_than_slow_start() {
         assert!((aimd(50.0, 0.5).on_ack(10.0, &ack(3)) - 13.0).abs() < 1e-9);
     }
-
-    #[test]
-    fn rejects_invalid_parameters() {
-        for (increase, decrease) in [(0.0, 0.5), (f64::NAN, 0.5), (1.0, 0.0), (1.0, 1.0)] {
-            assert!(AimdParams { increase, decrease }.check().is_err());
-        }
-        assert!(AimdParams::default().check().is_ok());
-    }
 }

@@ -85,12 +85,4 @@ mod tests {
             assert!((control.on_congestion(&congestion(kind, 10.0)) - 10.0).abs() < 1e-12);
         }
     }
-
-    #[test]
-    fn rejects_a_window_below_one_packet() {
-        for window in [0.5, 0.0, f64::NAN, f64::INFINITY] {
-            assert!(FixedWindowParams { window }.check().is_err(), "{window}");
-        }
-        assert!(FixedWindowParams { window: 1.0 }.check().is_ok());
-    }
 }

@@ -154,13 +154,4 @@ mod tests {
         (event.now, event.rtt) = (ms(156.5), Some(ms(106.5)));
         assert_close(control.on_rate_sample(&event).pacing_rate, 468.75 - 91.25);
     }
-
-    #[test]
-    fn refuses_what_it_cannot_hold() {
-        for (setpoint, gain) in
-            [(0.5, 0.1), (f64::NAN, 0.1), (4.0, 0.0), (4.0, 1.5), (4.0, f64::NAN)]
-        {
-            assert!(PacketPairParams { setpoint, gain }.check().is_err(), "{setpoint}, {gain}");
-        }
-    }
 }

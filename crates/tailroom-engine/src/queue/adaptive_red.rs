@@ -351,16 +351,4 @@ mod tests {
         assert!(after.len() >= 90, "{}", after.len());
         assert!(after.iter().all(|verdict| *verdict == early));
     }
-
-    #[test]
-    fn refuses_bounds_that_contradict_one_another() {
-        let link = script::link(8_000_000);
-        let key = |params: AdaptiveRedParams| params.validate(&link).unwrap_err().key;
-        assert_eq!(params().validate(&link), Ok(()));
-        assert_eq!(key(AdaptiveRedParams { lowest_max_p: 0.6, ..params() }), "lowest_max_p");
-        assert_eq!(key(AdaptiveRedParams { highest_max_p: 0.05, ..params() }), "max_p");
-        assert_eq!(key(AdaptiveRedParams { max_p: 0.001, ..params() }), "max_p");
-        let reversed = AdaptiveRedParams { max_threshold: params().min_threshold, ..params() };
-        assert_eq!(key(reversed), "max_threshold");
-    }
 }

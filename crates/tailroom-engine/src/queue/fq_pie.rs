@@ -334,14 +334,4 @@ mod tests {
         assert!(marks > 0 && drops[0] > 0, "{marks} {drops:?}");
         assert_eq!((drops[1], quick), (0, 600));
     }
-
-    #[test]
-    fn parameters_must_agree_with_the_link() {
-        let link = script::link(8_000_000);
-        assert_eq!(FqPieParams::default().validate(&link), Ok(()));
-        let small = FqPieParams { quantum: Some(Size::new(255)), ..Default::default() };
-        assert_eq!(small.validate(&link).expect_err("below the least of Linux").key, "quantum");
-        let often = FqPieParams { update_interval: PositiveDuration::new(1), ..Default::default() };
-        assert_eq!(often.validate(&link).expect_err("every picosecond").key, "update_interval");
-    }
 }

@@ -172,18 +172,4 @@ mod tests {
             assert_eq!(full, Verdict::Drop(DropReason::Overflow));
         }
     }
-
-    #[test]
-    fn refuses_a_threshold_that_only_a_full_buffer_reaches() {
-        let link = script::link(8_000_000); // packets of 1,000 bytes
-        for (limit, threshold) in
-            [("10 packets", "10 packets"), ("10 packets", "11 kB"), ("10 ms", "10 packets")]
-        {
-            let bad = params(limit, threshold).validate(&link).unwrap_err();
-            assert_eq!(bad.key, "threshold");
-        }
-        for (limit, threshold) in [("10 packets", "9 packets"), ("10 packets", "9999 B")] {
-            assert_eq!(params(limit, threshold).validate(&link), Ok(()));
-        }
-    }
 }

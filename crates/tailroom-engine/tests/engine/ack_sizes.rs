@@ -2,8 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use crate::support::refusals::assert_refused;
-use crate::support::scenario_text::{base_with, message, resolve};
+use crate::support::scenario_text::{base_with, resolve};
 
 const RTT: &str = "rtt = \"80 ms\"";
 
@@ -24,12 +23,4 @@ fn an_ack_is_as_large_as_the_headers_of_data() {
         let network = resolve(&base_with(RTT, &format!("{RTT}\n{keys}")));
         assert_eq!(network.groups[0].ack_sizes().unwrap().least, bytes, "{keys}");
     }
-}
-
-#[test]
-fn an_ack_without_room_for_timestamps_is_refused() {
-    let found = message(RTT, &format!("{RTT}\nack_size = \"40 B\""));
-    let place = found.split_once(": ").unwrap().0.to_owned();
-    assert!(place.ends_with("flows.tcp.ack_size"), "{found}");
-    assert_refused(&found, &place, &["52 B", "rtt_samples = \"karn\""]);
 }

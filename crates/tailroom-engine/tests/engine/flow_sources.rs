@@ -15,7 +15,7 @@ use tailroom_engine::traffic::{FlowSource, FlowSourceSpec, SourceSpec};
 use tailroom_engine::units::Time;
 
 use crate::support::scenario_run;
-use crate::support::scenario_text::{FILES, resolve};
+use crate::support::scenario_text::{FILES, parse, resolve};
 use crate::support::summaries::{group, link};
 
 const SECOND: f64 = 1e12;
@@ -475,4 +475,48 @@ fn the_goodput_of_a_bulk_flow_counts_the_bytes_of_its_short_last_packet_exactly(
         "#;
     let goodput_bps = scenario_run::run(text, 1).summary.flows[0].goodput_bps;
     assert!((goodput_bps * 10.0 / 8.0 - 10_001.0).abs() < 1e-6, "{goodput_bps}");
+}
+
+/// A scenario that is written out with every default resolves to the same source.
+#[test]
+fn a_source_stays_the_same_when_written_out() {
+    let tcp = "congestion = { kind = \"reno\" }";
+    for (source, more) in [
+        ("{ kind = \"trace\", file = \"flows.csv\" }", tcp),
+        (
+            "{ kind = \"streaming\", rate = \"1 Mbit/s\", duration = \"1 s\", arrivals = [\"1 s\"] }",
+            "",
+        ),
+        (
+            "{ kind = \"web\", model = \"ieee80216m\", load = 0.5, \
+             pages = { kind = \"geometric\", mean = 5 } }",
+            tcp,
+        ),
+        (
+            "{ kind = \"web\", load = 0.5, pages = 3, think_time = \"1 s\", main_object = \"1 kB\", \
+             embedded_objects = { kind = \"mix\", values = [0, 3], weights = [1, 2] } }",
+            tcp,
+        ),
+    ] {
+        let text = format!(
+            r#"duration = "10 s"
+
+[links.bottleneck]
+rate = "100 Mbit/s"
+delay = "20 ms"
+queue = {{ kind = "drop_tail", limit = "100 packets" }}
+[flows.some]
+path = ["bottleneck"]
+{more}
+source = {source}
+"#
+        );
+        let written = parse(&text, &[]).unwrap().to_toml();
+        assert!(resolve(&text).groups[0].source.bulk().is_none());
+        assert_eq!(
+            resolve(&text).groups[0].source,
+            resolve(&written).groups[0].source,
+            "{written}"
+        );
+    }
 }

@@ -1,22 +1,7 @@
 //! Links whose delay and rate vary at random, as sources and receivers see them.
 
-use crate::support::refusals::assert_refused;
 use crate::support::scenario_run::{network, run};
-use crate::support::scenario_text::message;
 use crate::support::summaries::{group, link};
-
-/// A line of the base scenario, behind which tests write others.
-const DELAY: &str = "delay = \"20 ms\"";
-
-/// The refusal of the base scenario with another key of its link.
-fn link_message(key: &str) -> String {
-    message(DELAY, &format!("{DELAY}\n{key}"))
-}
-
-fn assert_refused_at(found: &str, key: &str, names: &[&str]) {
-    let line = found.split_once(", ").expect("a line and a key").0;
-    assert_refused(found, &format!("{line}, links.bottleneck.{key}"), names);
-}
 
 /// Packets 100 ms apart never wait for those before them: the mean of the one-way delay is 20 ms, the
 /// transmission of 0.12 ms, and the mean of the distribution, 4 ms, whose standard error over 6,000
@@ -68,29 +53,6 @@ fn packets_stay_in_order_whatever_the_jitter() {
         let reno = group(&summary, "reno");
         assert!(reno.goodput_bps > 1e6, "{draws}: {}", reno.goodput_bps);
         assert_eq!(reno.retransmissions, 0, "{draws}");
-    }
-}
-
-#[test]
-fn wrong_jitter_is_refused() {
-    let uniform = "extra_delay = { kind = \"uniform\", from = \"0 ms\", to = \"8 ms\" }";
-    for (jitter, key, names) in [
-        (
-            format!("{{ {uniform}, every = \"15 s\", on_average_every = \"1 s\" }}"),
-            ".every",
-            "on_average_every",
-        ),
-        (format!("{{ {uniform}, every = \"1 us\" }}"), ".every", "10 us"),
-        (
-            "{ extra_delay = { kind = \"uniform\", from = \"-1 ms\", to = \"8 ms\" } }".to_owned(),
-            ".extra_delay.from",
-            "0 or more",
-        ),
-        ("{ every = \"15 s\" }".to_owned(), ".extra_delay", "extra_delay"),
-        ("\"8 ms\"".to_owned(), "", "table"),
-    ] {
-        let found = link_message(&format!("jitter = {jitter}"));
-        assert_refused_at(&found, &format!("jitter{key}"), &[names]);
     }
 }
 
@@ -149,27 +111,6 @@ fn drawn_rates_are_changes_of_the_rate() {
 
 fn comparable(text: &str, seed: u64) -> serde_json::Value {
     serde_json::to_value(run(text, seed).summary).expect("a summary is JSON")
-}
-
-#[test]
-fn wrong_variations_of_the_rate_are_refused() {
-    let rates = "rate = { kind = \"exponential\", mean = \"1 Mbit/s\" }";
-    let found = link_message(&format!("rate_variation = {{ {rates} }}"));
-    assert_refused_at(&found, "rate_variation.every", &["every", "on_average_every"]);
-    let found = link_message(&format!("rate_variation = {{ {rates}, every = \"1 us\" }}"));
-    assert_refused_at(&found, "rate_variation.every", &["100 us"]);
-    let changes = "changes = [{ at = \"1 s\", rate = \"1 Mbit/s\" }]";
-    let found =
-        link_message(&format!("rate_variation = {{ {rates}, every = \"1 s\" }}\n{changes}"));
-    assert_refused_at(&found, "rate_variation", &["remove one of the two"]);
-    let with_trace = |rate: &str| {
-        let trace = "trace = \"good.trace\"";
-        let keys = format!("{rate}\n{trace}\nrate_variation = {{ {rates}, every = \"1 s\" }}");
-        message("rate = \"100 Mbit/s\"", &keys)
-    };
-    let found = with_trace("rate = \"100 Mbit/s\"");
-    assert_refused_at(&found, "rate", &["remove the trace", "`rate_variation`"]);
-    assert_refused_at(&with_trace(""), "rate_variation", &["remove one of the two"]);
 }
 
 /// A departure that never comes has no jitter: drawing it until then would take hours.

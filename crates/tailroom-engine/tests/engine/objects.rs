@@ -2,7 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use crate::support::refusals::assert_refused;
 use crate::support::scenario_run;
 use crate::support::summaries::{group, link};
 use tailroom_engine::results::Results;
@@ -213,55 +212,4 @@ fn objects_wait_while_the_window_is_full() {
     assert!(link.sharing.offered_load > 1.1, "{}", link.sharing.offered_load);
     assert!(link.utilization > 0.9, "{}", link.utilization);
     assert_eq!(link.drops_packets, 0);
-}
-
-#[test]
-fn wrong_or_missing_keys_of_objects_are_refused() {
-    let source = "line 13, flows.users.source";
-    let pareto = "size = { kind = \"pareto\", shape = 1.0, mean = \"1 kB\" }";
-    let cases: [(&str, &str, String, &[&str]); 7] = [
-        ("size = \"1 kB\"", "", source.to_owned(), &["`arrivals_per_second = "]),
-        (
-            "size = \"1 kB\", arrivals_per_second = 1, arrivals = [\"1 s\"]",
-            "",
-            source.to_owned(),
-            &["arrivals_per_second", "arrivals"],
-        ),
-        (
-            "size = \"1 kB\", arrivals = [\"2 s\", \"1 s\"]",
-            "",
-            format!("{source}.arrivals[1]"),
-            &["in order of time"],
-        ),
-        (
-            "size = \"1 kB\", arrivals_per_second = 0",
-            "",
-            format!("{source}.arrivals_per_second"),
-            &["0"],
-        ),
-        ("arrivals_per_second = 1", "", format!("{source}.size"), &["`size = "]),
-        (
-            &format!("{pareto}, arrivals_per_second = 1"),
-            "",
-            format!("{source}.size.shape"),
-            &["more than 1"],
-        ),
-        (
-            "size = \"1 kB\", arrivals_per_second = 1",
-            "slow_start_after_idle = 1",
-            "line 15, flows.users.slow_start_after_idle".into(),
-            &["true"],
-        ),
-    ];
-    for (source, more, place, names) in cases {
-        let message = scenario_run::refusal(&scenario(10, source, more));
-        assert_refused(&message, &place, names);
-    }
-    let without_control = scenario(10, "size = \"1 kB\", arrivals_per_second = 1", "")
-        .replace("congestion = { kind = \"reno\" }", "");
-    assert_refused(
-        &scenario_run::refusal(&without_control),
-        "line 8, flows.users.congestion",
-        &["`congestion = { kind = \"reno\" }`"],
-    );
 }

@@ -13,8 +13,7 @@ use tailroom_engine::units::{Rate, Time};
 
 use crate::support::paused_links::{PAUSE, stream, value, warning, wire};
 use crate::support::random_cases::config;
-use crate::support::refusals::assert_refused;
-use crate::support::scenario_run::{refusal, run};
+use crate::support::scenario_run::run;
 use crate::support::summaries::link;
 use crate::support::{networks, random_networks};
 
@@ -423,66 +422,5 @@ proptest! {
         let is_stuck = links().any(|(_, link)| link.departures_packets < link.arrivals_packets);
         let is_reported = warning(&results, WarningKind::PauseDeadlock).is_some();
         prop_assert_eq!(is_stuck, is_reported);
-    }
-}
-
-/// The refusal of two links with these keys of the first, which are on line 6, and these of the second.
-fn refused(path: &str, pause: &str, next: &str) -> String {
-    let pools = if next.is_empty() {
-        ""
-    } else {
-        "[pools.p]\nsize = \"50 kB\"\npolicy = \"complete_sharing\"\n"
-    };
-    refusal(&format!(
-        "duration = \"1 s\"\n{}{}{pools}{}",
-        wire("in", 10.0, &format!("pause = {{ {pause} }}")),
-        wire("out", 1.0, next),
-        stream("f", path, "cbr", 1.0)
-    ))
-}
-
-#[test]
-fn wrong_pauses_are_refused_with_the_key_and_a_remedy() {
-    const BOTH: &str = "[\"in\", \"out\"]";
-    let cases: [(&str, &str, &str, &str, &[&str]); 4] = [
-        (
-            BOTH,
-            "xoff = \"9 kB\", xon = \"10 kB\", headroom = \"9 kB\"",
-            "",
-            ".xon",
-            &["9000 B", "xoff"],
-        ),
-        (
-            BOTH,
-            "xoff = \"40 kB\", xon = \"1 kB\", headroom = \"20 kB\"",
-            "pool = \"p\"",
-            ".xoff",
-            &["size"],
-        ),
-        (BOTH, "xoff = \"300 B\", xon = \"1 B\", headroom = \"600 B\"", "", ".xoff", &["1000 B"]),
-        ("[\"in\"]", "xoff = \"9 kB\", xon = \"1 kB\", headroom = \"9 kB\"", "", "", &["path"]),
-    ];
-    for (path, pause, next, key, names) in cases {
-        let message = refused(path, pause, next);
-        assert_refused(&message, &format!("line 6, links.in.pause{key}"), names);
-    }
-}
-
-#[test]
-fn pause_frames_over_a_wrong_link_are_refused_with_the_key_and_a_remedy() {
-    let text = |over: &str, pause: &str| {
-        let keys = format!("pause_frames_over = \"{over}\"\n{pause}");
-        format!(
-            "duration = \"1 s\"\n{}{}{}",
-            wire("in", 10.0, &keys),
-            wire("out", 1.0, ""),
-            stream("f", "[\"in\", \"out\"]", "cbr", 1.0)
-        )
-    };
-    for (over, pause, names) in
-        [("ou", PAUSE, "out"), ("in", PAUSE, "other direction"), ("out", "", "`pause`")]
-    {
-        let message = refusal(&text(over, pause));
-        assert_refused(&message, "line 6, links.in.pause_frames_over", &[names]);
     }
 }

@@ -7,8 +7,7 @@ use tailroom_engine::results::LinkSummary;
 use tailroom_engine::units::Time;
 
 use crate::pools::{PACKET, links, stream};
-use crate::support::refusals::assert_refused;
-use crate::support::scenario_run::{network, refusal, run};
+use crate::support::scenario_run::{network, run};
 use crate::support::summaries::link;
 
 /// What becomes of the ECN field of packets of 100 B that arrive every 50 us at a link that sends one per
@@ -116,32 +115,4 @@ fn a_scheduler_sends_what_the_pool_has_marked() {
     let found = dctcp("\"fq_codel\"", "mark_above = \"20 kB\"");
     assert!(found.marks_packets > 100, "{} marks", found.marks_packets);
     assert_eq!(found.drops_packets, 0);
-}
-
-#[test]
-fn a_threshold_outside_of_the_shared_memory_is_refused() {
-    for (threshold, reserved, remedy) in [
-        ("0 B", "", "positive"),
-        ("10 kB", "", "10000 B"),
-        ("8 kB", "reserved = \"1 kB\"", "8000 B"),
-    ] {
-        let policy = "policy = \"complete_sharing\"";
-        let pool = format!("size = \"10 kB\"\n{policy}\nmark_above = \"{threshold}\"");
-        let text = "duration = \"1 s\"\n".to_owned() + &links(2, &pool, reserved);
-        let text = text + &stream("f", 0, 1.0, "0 s");
-        assert_refused(&refusal(&text), "line 5, pools.p.mark_above", &[remedy]);
-    }
-}
-
-/// A queue would never reach it: the policy would be `complete_sharing`.
-#[test]
-fn a_static_threshold_above_the_memory_is_refused() {
-    let pool = |threshold: &str| {
-        let policy = format!("{{ kind = \"static_threshold\", threshold = \"{threshold}\" }}");
-        let pool = format!("size = \"10 kB\"\npolicy = {policy}");
-        "duration = \"1 s\"\n".to_owned() + &links(2, &pool, "") + &stream("f", 0, 1.0, "0 s")
-    };
-    let place = "line 4, pools.p.policy.threshold";
-    assert_refused(&refusal(&pool("10001 B")), place, &["10000 B", "complete_sharing"]);
-    run(&pool("10 kB"), 1);
 }

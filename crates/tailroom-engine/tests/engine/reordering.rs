@@ -2,9 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::support::refusals::assert_refused;
 use crate::support::scenario_run::run;
-use crate::support::scenario_text::message;
 use crate::support::summaries::{group, link};
 
 /// Every `every`-th packet is held back for `extra_delay_ms`.
@@ -259,20 +257,4 @@ fn the_window_of_rack_is_at_most_the_smoothed_rtt() {
     let found = summary.flows[0].duplicate_packets as f64;
     let expected = link(&summary, "wire").departures_packets as f64 / 1_009.0;
     assert!((found / expected - 1.0).abs() < 0.02, "{found}, not {expected}");
-}
-
-#[test]
-fn wrong_reordering_is_refused() {
-    let delay = "delay = \"20 ms\"";
-    for (reorder, key, names) in [
-        ("{ kind = \"periodic\", every = 1, extra_delay = \"5 ms\" }", ".every", "2"),
-        ("{ kind = \"bernoulli\", probability = 1, extra_delay = \"5 ms\" }", ".probability", "1"),
-        ("{ kind = \"bernoulli\", probability = 0.5 }", ".extra_delay", "extra_delay"),
-        ("{ kind = \"periodic\", every = 5, extra_delay = \"0 ms\" }", ".extra_delay", "positive"),
-        ("{ kind = \"netem\", extra_delay = \"5 ms\" }", ".kind", "bernoulli"),
-    ] {
-        let found = message(delay, &format!("{delay}\nreorder = {reorder}"));
-        let line = found.split_once(", ").expect("a line and a key").0.to_owned();
-        assert_refused(&found, &format!("{line}, links.bottleneck.reorder{key}"), &[names]);
-    }
 }

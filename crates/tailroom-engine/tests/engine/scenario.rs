@@ -19,9 +19,7 @@ use tailroom_engine::units::{Rate, Time};
 
 use crate::support::networks::drop_tail;
 use crate::support::refusals::assert_refused;
-use crate::support::scenario_text::{
-    self, BASE, FILES, base_with, message, parse, resolve, resolve_with,
-};
+use crate::support::scenario_text::{self, BASE, FILES, base_with, parse, resolve, resolve_with};
 
 fn milliseconds(times: impl Iterator<Item = Time>) -> Vec<f64> {
     times.map(|time| time.picoseconds() as f64 / 1e9).collect()
@@ -146,27 +144,6 @@ fn a_trace_sets_the_rate_and_repeats() {
 }
 
 #[test]
-fn a_wrong_trace_is_refused() {
-    assert_refused(
-        &message("rate = \"100 Mbit/s\"", "trace = \"none.trace\""),
-        "line 6, links.bottleneck.trace",
-        &["a readable file"],
-    );
-    let public = message("rate = \"100 Mbit/s\"", "trace = \"lte/Verizon-LTE-short.down\"");
-    let place =
-        "https://raw.githubusercontent.com/ravinet/mahimahi/master/traces/Verizon-LTE-short.down";
-    assert_refused(&public, "line 6, links.bottleneck.trace", &["a readable file", place]);
-    let bad = message("rate = \"100 Mbit/s\"", "trace = \"bad.trace\"");
-    assert_refused(&bad, "line 6, links.bottleneck.trace", &["milliseconds", "Mahimahi"]);
-    assert!(bad.contains("\"bad.trace\" line 2 "), "{bad}");
-    assert_refused(
-        &message("delay =", "trace = \"good.trace\"\ndelay ="),
-        "line 6, links.bottleneck.rate",
-        &["remove one of the two"],
-    );
-}
-
-#[test]
 fn a_link_has_the_loss_and_the_changes_that_are_written() {
     let text = base_with(
         "delay = \"20 ms\"",
@@ -186,14 +163,6 @@ fn a_link_has_the_loss_and_the_changes_that_are_written() {
         link.rate_changes.iter().map(|change| change.rate.bits_per_second()).collect();
     assert_eq!(rates, [0, 50_000_000]);
     assert_eq!(milliseconds(link.delay_changes.iter().map(|change| change.at)), [11_000.0]);
-
-    let unordered =
-        "changes = [{ at = \"2 s\", rate = \"1 Mbps\" }, { at = \"1 s\", rate = \"1 Mbps\" }]";
-    assert_refused(
-        &message("delay =", &format!("{unordered}\ndelay =")),
-        "line 7, links.bottleneck.changes[1].at",
-        &["order of time"],
-    );
 }
 
 #[test]

@@ -3,7 +3,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use crate::support::refusals::assert_refused;
 use crate::support::scenario_run;
 use tailroom_engine::results::Results;
 
@@ -103,17 +102,4 @@ fn flows_of_a_group_have_independent_delays() {
     let variance = square / one.len() as f64;
     // The fourth moment is 1/15 ms^4: a standard deviation of sqrt((1/15 - 1/36) / 10,000) = 0.002.
     assert!((variance - 1.0 / 6.0).abs() < 0.0066, "{variance}");
-}
-
-#[test]
-fn a_jitter_that_is_not_a_positive_duration_is_refused() {
-    let refused = |value: &str, names: &[&str]| {
-        let flows = format!("congestion = {{ kind = \"reno\" }}\nsend_jitter = {value}");
-        let message = scenario_run::refusal(&scenario(&flows));
-        assert_refused(&message, "line 12, flows.senders.send_jitter", names);
-    };
-    for value in ["\"0 s\"", "\"-1 us\"", "\"80 packets\""] {
-        refused(value, &["\"auto\"", "\"none\""]);
-    }
-    refused("80", &["\"100 ms\""]);
 }

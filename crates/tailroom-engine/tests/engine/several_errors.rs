@@ -84,6 +84,18 @@ fn a_path_that_names_an_unknown_link_is_reported_once_with_other_problems() {
 }
 
 #[test]
+fn each_empty_list_of_a_mix_is_reported() {
+    let mix = "{ kind = \"mix\", values = [], weights = [] }";
+    assert_all_refused(
+        &refusal(&base_with("\"80 ms\"", mix), &[]),
+        &[
+            ("line 14, flows.tcp.rtt.values", &["at least 1"]),
+            ("line 14, flows.tcp.rtt.weights", &["at least 1"]),
+        ],
+    );
+}
+
+#[test]
 fn contradictions_in_several_groups_are_reported_together() {
     let second = "\n[flows.second]\npath = [\"nowhere\"]\nrtt = \"80 ms\"\n";
     let text = base_with("rtt = \"80 ms\"\n", "rtt = \"1 ms\"\n") + second;

@@ -10,7 +10,7 @@ use tailroom_engine::tcp::sender::burst::SendBurst;
 use tailroom_engine::tcp::sender::handshake::Handshake;
 
 use crate::support::refusals::{assert_all_refused, assert_refused};
-use crate::support::scenario_text::{self, BASE, base_with, message, parse, resolve, resolve_with};
+use crate::support::scenario_text::{self, BASE, base_with, parse, resolve, resolve_with};
 
 /// Two groups that share a link and `[defaults]`; DEFAULTS, FIRST and SECOND are replaced.
 const SHARED: &str = r#"
@@ -318,15 +318,6 @@ fn a_wrong_default_is_reported_once_and_at_its_own_line() {
 }
 
 #[test]
-fn an_unknown_host_is_refused_with_the_nearest_name() {
-    assert_refused(
-        &message("count = 4", "host = \"linus\""),
-        "line 11, flows.tcp.host",
-        &["`linux`"],
-    );
-}
-
-#[test]
 fn overrides_may_set_defaults_and_hosts() {
     let with = |overrides: &[(&str, &str)]| parse(BASE, overrides).unwrap().to_toml();
     let plain = parse(&base_with("count = 4", &format!("count = 4\n{PLAIN}")), &[]);
@@ -360,32 +351,6 @@ fn a_kind_whose_parameters_all_have_defaults_may_be_given_by_name() {
     let loss = |value: &str| base_with("delay =", &format!("loss = {value}\ndelay ="));
     let none = parse(&loss("\"none\""), &[]).unwrap().to_toml();
     assert_eq!(none, parse(BASE, &[]).unwrap().to_toml());
-}
-
-#[test]
-fn a_name_alone_is_refused_if_a_parameter_has_no_default() {
-    let table = "{ kind = \"drop_tail\", limit = \"100 packets\" }";
-    assert_refused(
-        &message(table, "\"drop_tail\""),
-        "line 8, links.bottleneck.queue",
-        &[r#"`queue = { kind = "drop_tail", limit = "1 bdp" }`"#],
-    );
-    assert_refused(
-        &message("count = 4", "source = \"cbr\""),
-        "line 11, flows.tcp.source",
-        &[r#"`source = { kind = "cbr", rate = "1 Mbit/s" }`"#],
-    );
-    assert_refused(
-        &message("delay =", "loss = \"bernoulli\"\ndelay ="),
-        "line 7, links.bottleneck.loss",
-        &[r#"`loss = { kind = "bernoulli", probability = 0.001 }`"#],
-    );
-    assert_refused(&message(table, "\"coddle\""), "line 8, links.bottleneck.queue", &["`codel`"]);
-    assert_refused(
-        &message(table, "3"),
-        "line 8, links.bottleneck.queue",
-        &[r#"{ kind = "drop_tail" }"#],
-    );
 }
 
 #[test]

@@ -11,9 +11,7 @@ use tailroom_engine::results::Results;
 use tailroom_engine::traffic::cbr::CbrParams;
 use tailroom_engine::units::Rate;
 
-use crate::support::refusals::assert_refused;
 use crate::support::scenario_run::{finish, network, run};
-use crate::support::scenario_text::message;
 use crate::support::summaries::{group, link};
 use crate::support::{disciplines, networks};
 
@@ -301,62 +299,5 @@ fn no_interval_carries_more_than_the_burst_and_the_rate() {
             let (sent, most) = (packets as f64 * 12_000.0, 8.0 * 15_000.0 + 3e6 * span + 1.0);
             assert!(sent <= most, "{packets} packets in {span} s");
         }
-    }
-}
-
-/// A line of the base scenario, behind which tests write others. Its packets have 1500 B.
-const DELAY: &str = "delay = \"20 ms\"";
-
-#[track_caller]
-fn assert_link_refused(keys: &str, place: &str, names: &[&str]) {
-    let found = message(DELAY, &format!("{DELAY}\n{keys}"));
-    let line = found.split_once(", ").expect("a line and a key").0;
-    assert_refused(&found, &format!("{line}, links.bottleneck.{place}"), names);
-}
-
-#[test]
-fn wrong_shapers_are_refused() {
-    for (keys, place, names) in [
-        ("rate = \"50 Mbit/s\", burst = \"1499 B\"", "shaper.burst", "1500 B"),
-        (
-            "rate = \"50 Mbit/s\", burst = \"1.7 kB\", overhead = \"40 B\", cells = \"atm\"",
-            "shaper.burst",
-            "1749 B",
-        ),
-        ("rate = \"1 bit/s\", burst = \"1 MB\"", "shaper.burst", "lower"),
-        ("rate = \"101 Mbit/s\", burst = \"15 kB\"", "shaper.rate", "100 Mbit/s"),
-        (
-            "rate = \"50 Mbit/s\", burst = \"15 kB\", peak_rate = \"49 Mbit/s\"",
-            "shaper.peak_rate",
-            "50 Mbit/s",
-        ),
-        (
-            "rate = \"50 Mbit/s\", burst = \"15 kB\", overhead = \"257 B\"",
-            "shaper.overhead",
-            "256 B",
-        ),
-        (
-            "rate = \"50 Mbit/s\", burst = \"15 kB\", granularity = \"31 days\"",
-            "shaper.granularity",
-            "min",
-        ),
-        ("rate = \"50 Mbit/s\", burst = \"15 kB\", cells = \"adsl\"", "shaper.cells", "atm"),
-        ("rate = \"50 Mbit/s\"", "shaper.burst", "burst"),
-    ] {
-        assert_link_refused(&format!("shaper = {{ {keys} }}"), place, &[names]);
-    }
-    let changes = "changes = [{ at = \"1 s\", rate = \"10 Mbit/s\" }]";
-    let keys = format!("shaper = {{ rate = \"50 Mbit/s\", burst = \"15 kB\" }}\n{changes}");
-    assert_link_refused(&keys, "shaper", &["a link of its own"]);
-}
-
-#[test]
-fn wrong_policers_are_refused() {
-    for (keys, place, names) in [
-        ("rate = \"50 Mbit/s\", burst = \"1499 B\"", "policer.burst", "1500 B"),
-        ("rate = \"1 bit/s\", burst = \"1 MB\"", "policer.burst", "lower"),
-        ("rate = \"0 bit/s\", burst = \"15 kB\"", "policer.rate", "Gbit/s"),
-    ] {
-        assert_link_refused(&format!("policer = {{ {keys} }}"), place, &[names]);
     }
 }

@@ -16,8 +16,6 @@ use tailroom_engine::units::Time;
 use crate::support::controls;
 use crate::support::path::{Acked, Outcome, PERFECT, Script, WINDOW, tcp, transfer};
 use crate::support::random_cases::config;
-use crate::support::refusals::assert_refused;
-use crate::support::scenario_text::message;
 
 const PACKETS: u64 = 400;
 
@@ -265,36 +263,4 @@ fn a_late_answer_to_the_first_packet_leaves_the_initial_window() {
         let begun = outcome.packets.iter().filter(|packet| packet.sent == ms(4_050)).count();
         assert_eq!(begun as u64, window, "{undo} {rtt_samples:?}");
     }
-}
-
-#[test]
-fn keys_that_cannot_work_are_refused_with_the_remedy() {
-    for (keys, key, remedies) in [
-        ("frto = true\nundo = false", "frto", ["`undo = true`", "drop frto"]),
-        (
-            "frto = true\nundo = true\nrecovery = \"newreno\"",
-            "frto",
-            ["`recovery = \"rack\"`", "drop frto"],
-        ),
-        (
-            "frto = true\nundo = true\nforget_sack_at_timeout = true",
-            "frto",
-            ["`forget_sack_at_timeout = false`", "drop frto"],
-        ),
-        (
-            "undo = true\nrtt_samples = \"karn\"\nrecovery = \"sack\"\nfrto = false",
-            "undo",
-            ["`rtt_samples = \"timestamps\"`", "`frto = true`"],
-        ),
-    ] {
-        let at = format!("line 14, flows.tcp.{key}");
-        let refused = message("rtt =", &format!("{key} = true\n{}\nrtt =", without(keys, key)));
-        assert_refused(&refused, &at, &remedies);
-    }
-}
-
-/// The other keys.
-fn without(keys: &str, key: &str) -> String {
-    let others = keys.lines().filter(|line| !line.starts_with(key));
-    others.collect::<Vec<&str>>().join("\n")
 }

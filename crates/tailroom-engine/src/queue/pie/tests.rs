@@ -279,12 +279,3 @@ fn an_arrival_sees_the_updates_due_before_it() {
     queue.enqueue(script::packet(MS(1), 0, 5, 1_000, Ecn::NotEct), &mut buffer);
     assert!(!buffer.has_dropped());
 }
-
-#[test]
-fn refuses_too_frequent_updates() {
-    let link = script::link(8_000_000);
-    assert_eq!(PieParams::default().validate(&link), Ok(()));
-    let update_interval = PositiveDuration::new(9_999_999);
-    let fault = PieParams { update_interval, ..PieParams::default() }.validate(&link);
-    assert_eq!(fault.expect_err("below 10 us").key, "update_interval");
-}

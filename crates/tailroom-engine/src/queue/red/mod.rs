@@ -302,28 +302,4 @@ mod tests {
         assert_eq!(given.thresholds(&link), (12.5, 40.0));
         assert_eq!(RedParams { max_threshold: None, ..given }.thresholds(&link), (12.5, 37.5));
     }
-
-    #[test]
-    fn refuses_parameters_that_contradict_one_another() {
-        let link = script::link(1_000_000_000);
-        let packets = |count| Some(QueueLimit::packets(count));
-        let key = |params: RedParams| params.validate(&link).unwrap_err().key;
-        assert_eq!(params().validate(&link), Ok(()));
-        assert_eq!(key(RedParams { max_threshold: packets(10), ..params() }), "max_threshold");
-        // The automatic minimum is 312.5 packets.
-        let automatic = RedParams { min_threshold: None, max_threshold: packets(300), ..params() };
-        let bad = automatic.validate(&link).unwrap_err();
-        assert_eq!(bad.problem, "300 packets is not above min_threshold, which is 312.5 packets");
-        assert_eq!(bad.key, "max_threshold");
-        let above = RedParams { max_threshold: packets(313), ..automatic };
-        assert_eq!(above.validate(&link), Ok(()));
-        let minimum = |count| RedParams {
-            min_threshold: packets(count),
-            max_threshold: packets(400),
-            ..params()
-        };
-        assert_eq!(key(minimum(100)), "min_threshold");
-        assert_eq!(minimum(99).validate(&link), Ok(()));
-        assert_eq!(key(RedParams { wait: true, uniform: false, ..params() }), "wait");
-    }
 }

@@ -3,16 +3,21 @@
 /// Checks that `message` reports one problem at `place` (the line, if the text has one there, and
 /// the key), and that its remedy names each of `names`: the nearest name, a bound, an example, or
 /// the keys to change.
+pub(crate) fn check_refusal(message: &str, place: &str, names: &[&str]) -> Result<(), String> {
+    let rest = message.strip_prefix(place).and_then(|rest| rest.strip_prefix(": "));
+    let rest = rest.ok_or_else(|| format!("{message}: not at {place}"))?;
+    let (problem, remedy) = rest.split_once("; ").unwrap_or_default();
+    if problem.is_empty() || rest.contains('\n') {
+        return Err(format!("{message}: not one problem with a remedy"));
+    }
+    let missing = names.iter().find(|name| !contains_word(remedy, name));
+    missing.map_or(Ok(()), |name| Err(format!("{message}: the remedy does not name {name}")))
+}
+
+/// [`check_refusal`], as an assertion.
 #[track_caller]
 pub(crate) fn assert_refused(message: &str, place: &str, names: &[&str]) {
-    let rest = message.strip_prefix(place).and_then(|rest| rest.strip_prefix(": "));
-    let rest = rest.unwrap_or_else(|| panic!("{message}: not at {place}"));
-    assert!(!rest.contains('\n'), "{message}: more than one problem");
-    let (problem, remedy) = rest.split_once("; ").unwrap_or_else(|| panic!("{message}: no remedy"));
-    assert!(!problem.is_empty(), "{message}");
-    for name in names {
-        assert!(contains_word(remedy, name), "{message}: the remedy does not name {name}");
-    }
+    check_refusal(message, place, names).unwrap_or_else(|fault| panic!("{fault}"));
 }
 
 /// Checks that `message` reports these problems and no others, one per line and in this order. Each
