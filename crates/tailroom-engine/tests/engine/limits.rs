@@ -14,6 +14,7 @@ use tailroom_engine::traffic::cbr::CbrParams;
 use tailroom_engine::units::{Rate, Time};
 
 use crate::support::refusals::assert_refused;
+use crate::support::scenario_text::{base_with, parse};
 use crate::support::{networks, scenario_run, transport};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
@@ -51,6 +52,20 @@ rtt = "20 ms"
     let mut network = scenario_run::network(&text, 1);
     network.memory_limit_bytes = 20_000_000;
     network
+}
+
+/// A place with less memory than the scenario allows refuses it, whatever it allows, and says that raising the
+/// limit does not help.
+#[test]
+fn a_scenario_is_refused_where_there_is_less_memory_than_it_allows() {
+    let text = base_with("count = 4", "count = 100000")
+        .replace("duration", "memory_limit = \"100 GB\"\nduration");
+    let scenario = parse(&text, &[]).expect("the scenario is valid");
+    let network = scenario.resolve_within(1_000_000_000).expect("there is room");
+    assert_eq!(network.memory_limit_bytes, 1_000_000_000);
+    let refusal = scenario.resolve_within(100_000_000).expect_err("there is none").to_string();
+    assert_refused(&refusal, "memory_limit", &["fewer flows", "where there is more memory"]);
+    assert!(!refusal.contains("raise"), "{refusal}");
 }
 
 /// A window of 4 million packets is handed over in four parts, between which the caller can look at an

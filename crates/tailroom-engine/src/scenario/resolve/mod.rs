@@ -67,11 +67,10 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
     for (index, (name, group)) in file.flows.iter().enumerate() {
         let Some(group_spec) = resolve_group(inputs, name, group, &mut note) else { continue };
         if group_spec.source.dynamic_rtt().is_none() {
-            let more = permanent_flows(group, group_spec.hosts.as_ref());
-            // More than any run may have are refused at their own place.
-            if more <= MAX_FLOWS as u64 {
-                memory::check_flows(flows.len() as u64 + more, inputs.memory)
-                    .map_err(|fault| vec![fault])?;
+            let total = flows.len() as u64 + permanent_flows(group, group_spec.hosts.as_ref());
+            // Few need no memory before all is known. More than any run may have are refused at their own place.
+            if (MANY_FLOWS..=MAX_FLOWS as u64).contains(&total) {
+                memory::check_flows(total, inputs.memory).map_err(|fault| vec![fault])?;
             }
             match resolve_flows(inputs, index, name, group, group_spec.hosts.as_ref()) {
                 Ok(resolved) => flows.extend(resolved),
@@ -256,6 +255,9 @@ fn resolve_path(file: &ScenarioFile, names: &[String], at: &Path) -> Result<Vec<
     }
     Ok(path)
 }
+
+/// So many permanent flows take tens of megabytes while the scenario is read.
+const MANY_FLOWS: u64 = 1 << 16;
 
 /// The number of permanent flows of a group, before any of them takes memory.
 fn permanent_flows(group: &FlowsConfig, hosts: Option<&HostPairs>) -> u64 {
