@@ -210,6 +210,50 @@ def test_usual_questions_have_about_25_lines_that_fit_80_columns(
     assert sum(line.startswith("What each choice costs") for line in lines) == 1
 
 
+TWO_PORTS = """
+duration = "20 ms"
+[pools.asic]
+size = "16 MB"
+policy = { kind = "dynamic_threshold", alpha = 1 }
+[links.a]
+rate = "25 Gbit/s"
+delay = "1 us"
+queue = { kind = "wred", limit = "8 MB", k_min = "100 kB", k_max = "400 kB", p_max = 0.2 }
+pool = "asic"
+[links.b]
+rate = "25 Gbit/s"
+delay = "1 us"
+queue = "drop_tail"
+pool = "asic"
+[defaults]
+host = "data_center"
+[flows.x]
+count = 4
+path = ["a"]
+congestion = "dctcp"
+ecn = "accurate"
+rtt = "20 us"
+access_rate = "25 Gbit/s"
+start = { uniform = ["0 s", "1 ms"] }
+[flows.y]
+count = 4
+path = ["b"]
+congestion = "cubic"
+rtt = "20 us"
+access_rate = "25 Gbit/s"
+start = { uniform = ["0 s", "1 ms"] }
+"""
+
+
+def test_an_answer_without_an_interval_says_on_which_side_the_means_are() -> None:
+    """Means of all limits are above the bound, and those of the smaller ones scatter."""
+    scenario = tr.Scenario.from_toml(TWO_PORTS)
+    found = tr.size(scenario, "utilization >= 98%", link="a", max_seeds=6)
+    assert found.answer
+    assert found.too_small == 0
+    assert found.why_no_regression == "every value tested for it meets all targets in the mean"
+
+
 def test_choices_for_which_a_table_has_no_room_are_explained(tailroom: Tailroom) -> None:
     asked = ("size", *TWO_FLOWS, "--target", "utilization >= 90%", "--max-seeds", 8)
     said = json.loads(tailroom(*asked, "--json").output)
