@@ -329,6 +329,24 @@ def test_a_hosts_own_queue_is_named_where_flows_wait_there() -> None:
     assert door.values["queue_delay_s_mean"] > 0.001
 
 
+def test_a_hosts_own_queue_that_is_fair_already_says_that_there_is_nothing_to_set() -> None:
+    """The senders offer their interfaces more than these carry."""
+    short = {"duration": "0.06 s", "measure_from": "0.02 s", "switches.tor.hosts": 8}
+    found = tr.size(
+        "leaf",
+        "out.all_sizes.slowdown_p99 <= 1.01",
+        vary="switches.tor.queue.limit",
+        set={**short, "switches.tor.nic_queue": "fq_codel"},
+        max_seeds=4,
+        precision=0.5,
+    )
+    [door] = [one for one in found.doors if one.kind == "other_queue"]
+    assert door.place == "switches.tor.nic_queue"
+    assert not door.argument
+    assert "there is nothing to set: fq_codel serves flows apart already" in door.text
+    assert "wait for its own share of the rate" in door.text
+
+
 SHORT_PIE = """
 duration = "5 s"
 measure_from = "1 s"

@@ -209,9 +209,17 @@ def after_trial(
         for target in missed
         if helps(target, before, row)
     ]
-    if not better:
-        return Door(queue.kind, queue.key, queue.words, values=values)
     given = "=".join(queue.change)
+    if not better:
+        why = ""
+        if queue.is_fair:
+            why = (
+                f"; there is nothing to set: {queue.discipline} serves flows apart already, so that "
+                f"the packets of a flow wait for its own share of the rate of {queue.link}"
+            )
+        elif after:
+            why = f"; one run with {usage('set', given)} comes no nearer to the targets"
+        return Door(queue.kind, queue.key, queue.words + why, values=values)
     text = f"{queue.words}; one run with {usage('set', given)} has {' and '.join(better)}"
     return Door(queue.kind, queue.key, text, "set", given, values)
 
