@@ -214,8 +214,8 @@ def after_trial(
         why = ""
         if queue.is_fair:
             why = (
-                f"; there is nothing to set: {queue.discipline} serves flows apart already, so that "
-                f"the packets of a flow wait for its own share of the rate of {queue.link}"
+                f"; there is nothing to set: {queue.discipline} serves flows apart already, so "
+                f"that the packets of a flow wait for its own share of the rate of {queue.link}"
             )
         elif after:
             why = f"; one run with {usage('set', given)} comes no nearer to the targets"
