@@ -166,7 +166,7 @@ duration = "0.5 s"
 measure_from = "0.1 s"
 [pools.asic]
 size = "100 kB"
-policy = "complete_sharing"
+policy = { kind = "dynamic_threshold", alpha = 1.0 }
 [links.port]
 rate = "1 Gbit/s"
 delay = "5 us"
@@ -189,10 +189,12 @@ CODEL = ("first", "--set", "links.bottleneck.queue=codel", "--vary", "queue.targ
         (*README, "utilization >= 98%", "queue_delay_s_p99 <= 60ms", "--most-loss", "none"),
         (*TWO_FLOWS, "utilization >= 90%"),
         (*TWO_FLOWS, "utilization >= 95%"),
+        (*TWO_FLOWS, "utilization >= 99%"),
         (*CODEL, "utilization >= 95%"),
         ("shared.toml", "--vary", "pools.asic.size", "port.utilization >= 90%"),
+        ("shared.toml", "--vary", "pools.asic.policy.alpha", "port.utilization >= 90%"),
     ],
-    ids=["readme", "loss decides", "loss decides narrowly", "target delay", "pool"],
+    ids=["readme", "90", "95", "99", "target delay", "pool", "alpha"],
 )
 def test_usual_questions_have_about_25_lines_that_fit_80_columns(
     tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: tuple[object, ...]

@@ -127,7 +127,8 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool, explain: bool)
             lines.append(f"[yellow]{escape(answer.price)}[/yellow]")
     for feasible in answer.feasible:
         is_bounded = isfinite(feasible.high) or not feasible.is_one_interval
-        if answer.answer is None or is_bounded or explain:
+        is_said = answer.misses_loss_target and feasible.target.is_default
+        if explain or ((is_bounded or answer.answer is None) and not is_said):
             added = " (added; --most-loss)" if feasible.target.is_default else ""
             lines.append(f"{escape(str(feasible.target))}{added}: {where_met(feasible, answer)}")
         lines += _runs_alone(feasible.target, answer)
@@ -199,8 +200,9 @@ def _interval(answer: Size, *, explain: bool) -> list[str]:
         lines.append(f"no interval{how}, since {answer.why_no_regression}")
     small, good = answer.too_small, answer.answer or 0
     if small and any(small < tried.limit < good for tried in answer.tried):
+        how = " (95 % confidence)" if explain else ""
         lines.append(
-            f"{answer.varied.too_small(small)} (95 % confidence); the runs do not decide on the "
+            f"{answer.varied.too_small(small)}{how}; the runs do not decide on the "
             f"{answer.varied.noun}s in between"
         )
     return lines

@@ -442,10 +442,7 @@ class Size(AnyResult):
                 f"{are} enough, and {percent(lost)} % of the packets are lost"
             )
         if without < answer and not self.everything:
-            return (
-                f"without {loss}, {value} {are} enough; "
-                f"{percent(lost)} % of the packets are then lost"
-            )
+            return f"without {loss}, {value} {are} enough, with a loss of {percent(lost)} %"
         return ""
 
     @property
