@@ -127,7 +127,8 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool, explain: bool)
             lines.append(f"[yellow]{escape(answer.price)}[/yellow]")
     for feasible in answer.feasible:
         is_bounded = isfinite(feasible.high) or not feasible.is_one_interval
-        is_said = answer.misses_loss_target and feasible.target.is_default
+        # The line with the price says that no value keeps to the added bound.
+        is_said = bool(answer.price) and feasible.target.is_default and isinf(feasible.low)
         if explain or ((is_bounded or answer.answer is None) and not is_said):
             added = " (added; --most-loss)" if feasible.target.is_default else ""
             lines.append(f"{escape(str(feasible.target))}{added}: {where_met(feasible, answer)}")
