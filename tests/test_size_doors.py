@@ -214,6 +214,21 @@ def test_what_no_key_changes_is_said_in_words(link: str, flow: str, words: str) 
     assert not door.argument
 
 
+def test_a_larger_burst_of_a_shaper_is_tried() -> None:
+    """What a full bucket loses while the queue is empty, no count of a run shows."""
+    scenario = Scenario.from_toml(
+        ONE_FLOW.format(
+            link='queue = "fq_codel"\nshaper = { rate = "5 Mbit/s", burst = "60 kB" }', flow=""
+        )
+    )
+    asked: dict[str, Any] = {"set": {"flows.f.rtt": "100 ms"}, "max_seeds": 4, "most_loss": None}
+    found = tr.size(scenario, "utilization >= 99.5%", **asked)
+    [door] = [one for one in found.doors if one.kind == "shaper_binds"]
+    assert (door.argument, door.given) == ("vary", "links.l.shaper.burst")
+    assert "one run with a burst of 480,000 B has" in door.text
+    assert tr.size(scenario, "utilization >= 99.5%", **asked, vary=door.given).answer
+
+
 def test_a_pause_from_the_far_end_is_said_in_words() -> None:
     text = f"""
     duration = "2 s"

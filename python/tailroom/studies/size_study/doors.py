@@ -29,8 +29,8 @@ class Door:
     """What decides where the varied value does not, and how to go on."""
 
     kind: str
-    """`limit_not_reached`, `acts_no_more` (of another key), `never_acts`, `other_queue`,
-    `other_link` or `too_little_traffic`."""
+    """`limit_not_reached`, `acts_no_more` (of another key), `never_acts`, `shaper_binds`,
+    `other_queue`, `other_link` or `too_little_traffic`."""
     place: str
     """The keys of the scenario that it concerns."""
     text: str
@@ -204,11 +204,7 @@ def after_trial(
         )
         return Door(queue.kind, f"links.{queue.link}", text, "link", queue.link, values)
     row = after.point.finished[0] if after else before
-    better = [
-        f"{target.metric} {_shown(target, row)} instead of {_shown(target, before)}"
-        for target in missed
-        if helps(target, before, row)
-    ]
+    better = _better(missed, before, row)
     given = "=".join(queue.change)
     if not better:
         why = ""
@@ -222,6 +218,36 @@ def after_trial(
         return Door(queue.kind, queue.key, queue.words + why, values=values)
     text = f"{queue.words}; one run with {usage('set', given)} has {' and '.join(better)}"
     return Door(queue.kind, queue.key, text, "set", given, values)
+
+
+def _better(
+    missed: Sequence[Target], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> list[str]:
+    """The metrics of missed targets to which a run comes nearer than another one, in words."""
+    return [
+        f"{target.metric} {_shown(target, after)} instead of {_shown(target, before)}"
+        for target in missed
+        if helps(target, before, after)
+    ]
+
+
+def shaper_door(
+    key: str, text: str, missed: Sequence[Target], before: Mapping[str, Any], after: Tried | None
+) -> Iterator[Door]:
+    """Yields the door to the burst of a shaper, whose full bucket no count of a run shows.
+
+    Args:
+        key: The key of the burst.
+        text: The larger burst of the trial in words.
+        missed: The targets that are missed.
+        before: Metrics of the run without the change, with the same seed.
+        after: The run with the larger burst; `None` if it is refused.
+    """
+    # Nearer is not enough: the search for a burst would end as this one did.
+    better = _better(missed, before, after.point.finished[0]) if after else []
+    if better and after and all(after.margin(target) >= 0 for target in missed):
+        words = f"{key}: one run with a burst of {text} has {' and '.join(better)}"
+        yield Door("shaper_binds", key, f"{words}: {usage('vary', key)}", "vary", key)
 
 
 def nearest_miss(tried: Sequence[Tried]) -> Tried:
