@@ -1,6 +1,8 @@
 """Report cards: verdicts follow from the numbers, and known controls get the verdicts they earn."""
 
+import errno
 import json
+import os
 import re
 from collections.abc import Callable
 from math import inf
@@ -131,6 +133,21 @@ def test_a_reference_with_other_parameters_is_not_the_reference(store: Path) -> 
     assert card.compared == ("cubic, beta 0.5", "reno", "cubic")
     values = card["utilization"].points[0].values
     assert values["cubic, beta 0.5"] != values["cubic"]
+
+
+def test_a_complete_store_may_be_read_only(
+    card: Card, store: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The records of the experiments are those that are there."""
+    card("reno")
+
+    def refuse(*_: object) -> None:
+        raise OSError(errno.EROFS, os.strerror(errno.EROFS))
+
+    for name in ("store.locked", "store.write_whole", "run_directory.write_whole"):
+        monkeypatch.setattr(f"tailroom.storage.{name}", refuse)
+    again = tr.evaluate("reno", quick=True, store=store)
+    assert again.table() == card("reno").table()
 
 
 def test_what_is_in_the_store_is_not_run_again(card: Card, store: Path) -> None:

@@ -17,6 +17,7 @@ import pytest
 from tailroom.cli.main import app
 from tailroom.parquet_files import check_size
 from tailroom.quoting import LONGEST_QUOTE, quoted
+from tailroom.storage import run_directory
 from tailroom.storage.store import FORMAT, MARKER
 from tests.conftest import Tailroom
 
@@ -384,6 +385,64 @@ def test_a_store_leaves_out_a_file_of_far_larger_tables(
     assert ended.status == 0
     assert f"warning: {wrong} is damaged and was left out" in ended.errors
     assert "2 rows are in" in ended.output
+
+
+def _no_end(path: Path) -> None:
+    """A file that is larger than memory, of which no disk block is written."""
+    with path.open("wb") as file:
+        file.truncate(1 << 42)
+
+
+ROWS = f"runs/{'0' * 64}.parquet"
+STORES = {
+    "results": ("results",),
+    "sweep --store": ("sweep",),
+    "run --store": ("run", "--seeds", "2"),
+    "size --store": ("size", *TARGET, "--max-seeds", "4"),
+    "compare --store": ("compare", "--seeds", "2"),
+}
+
+
+@pytest.mark.parametrize("words", list(STORES))
+@pytest.mark.parametrize(
+    ("file", "bomb"),
+    [
+        *((file, bomb) for file in ("index.arrow", ROWS) for bomb in (_endless, _no_end)),
+        (ROWS, _zeros_in_parquet),
+    ],
+)
+@pytest.mark.usefixtures("small")
+def test_a_store_reads_no_more_of_a_file_than_a_store_may_have(
+    tailroom: Tailroom, tmp_path: Path, words: str, file: str, bomb: Callable[[Path], None]
+) -> None:
+    given = [tmp_path / "small.toml", "--store", store := tmp_path / "store"]
+    assert tailroom("sweep", *given, "--seeds", "2").status == 0
+    bomb(store / file)
+    before = pa.total_allocated_bytes()
+    tracemalloc.start()
+    command, *more = STORES[words]
+    ended = tailroom(command, *([store] if command == "results" else given), *more)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert ended.status == 0, ended.errors
+    assert most < MOST_BYTES
+    assert pa.total_allocated_bytes() - before < 64_000_000
+    if words == "results" and file == ROWS:
+        assert f"{store / file} is damaged and was left out" in ended.errors
+
+
+def test_too_little_memory_is_said_in_words(
+    tailroom: Tailroom, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise MemoryError
+
+    store = tmp_path / "store"
+    assert tailroom("sweep", small, "--store", store, "--seeds", "2").status == 0
+    monkeypatch.setattr(run_directory, "read_bytes", fail)
+    ended = tailroom("results", store)
+    assert ended.status == 1
+    assert "error: the memory is not enough; free some" in ended.errors
 
 
 def test_a_large_file_may_have_a_large_table(tmp_path: Path) -> None:

@@ -102,6 +102,13 @@ def test_a_check_takes_metrics_and_refuses_one_run(locked: Path) -> None:
         tr.phase_check(locked, seeds=1)
 
 
+def test_a_check_refuses_an_unknown_metric_before_any_run(locked: Path, tmp_path: Path) -> None:
+    store = tmp_path / "store"
+    with pytest.raises(tr.MetricError, match="nonsense: there is no such metric"):
+        tr.phase_check(locked, metrics=["nonsense"], store=store)
+    assert not store.exists()
+
+
 def test_a_check_with_a_store_repeats_no_run(locked: Path, tmp_path: Path) -> None:
     settings = {"duration": "12 s"}
     reports: list[RunProgress] = []

@@ -1,6 +1,7 @@
 """The index of a store: it answers what the files of the runs answer, whatever happens to it."""
 
 import os
+from hashlib import sha256
 from pathlib import Path
 
 import pyarrow as pa
@@ -132,6 +133,26 @@ def test_a_damaged_index_is_written_anew(place: Path) -> None:
         assert RunIndex.from_bytes(file.read_bytes()).files.keys() == {
             one.stem for one in (place / "runs").iterdir()
         }
+
+
+@pytest.mark.parametrize("kind", ["zstd", "dictionary"])
+def test_an_index_that_is_larger_once_it_is_read_counts_as_damaged(kind: str) -> None:
+    """A file of a few kilobytes could decode to a terabyte."""
+    names = ("key", run_index.NAME, run_index.SIZE, run_index.CHANGED, run_index.TABLES)
+    column = pa.array(["x"] * 100_000)
+    table = pa.table(dict.fromkeys(names, column))
+    if kind == "dictionary":
+        table = table.append_column("text", column.dictionary_encode())
+    options = pa.ipc.IpcWriteOptions(compression="zstd" if kind == "zstd" else None)
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema, options=options) as stream:
+        stream.write_table(table)
+    content = sink.getvalue().to_pybytes()
+    assert not RunIndex.from_bytes(_signed(content)).tables
+
+
+def _signed(content: bytes) -> bytes:
+    return run_index.MAGIC + sha256(content).hexdigest().encode() + b"\n" + content
 
 
 def test_a_run_that_is_damaged_later_is_named_and_left_out(place: Path, tailroom: Tailroom) -> None:

@@ -11,7 +11,7 @@ import tailroom as tr
 from tailroom import models
 from tailroom.models import Bottleneck
 from tailroom.scenario.scenario import Scenario
-from tailroom.studies.size_study.doors import binding_keys
+from tailroom.studies.size_study.causes import binding_keys
 from tailroom.studies.size_study.varied_key import Varied
 from tests.conftest import Tailroom
 
@@ -135,6 +135,137 @@ def test_the_slower_link_on_the_way_is_named() -> None:
     assert (door.argument, door.given) == ("link", "slow")
 
 
+ONE_FLOW = """
+duration = "10 s"
+measure_from = "3 s"
+[links.l]
+rate = "20 Mbit/s"
+delay = "1 ms"
+{link}
+[flows.f]
+path = ["l"]
+congestion = "cubic"
+rtt = "20 ms"
+{flow}
+"""
+FIFO = 'queue = {{ kind = "drop_tail", limit = "{}" }}'.format
+POOL = """pool = "asic"
+[pools.asic]
+size = "30 kB"
+policy = { kind = "dynamic_threshold", alpha = 4.0 }"""
+POLICER = 'policer = { rate = "10 Mbit/s", burst = "15 kB" }'
+SIZES = '{ kind = "exponential", mean = "200 kB" }'
+DYNAMIC = f'source = {{ kind = "finite_flows", load = 1.2, size = {SIZES} }}'
+
+
+def _unmet(link: str, flow: str = "", **given: Any) -> tr.Size:
+    """A question without an answer: one flow cannot fill the link."""
+    scenario = Scenario.from_toml(ONE_FLOW.format(link=link, flow=flow))
+    return tr.size(scenario, "utilization >= 99.8%", max_seeds=4, atlas=False, **given)
+
+
+@pytest.mark.parametrize(
+    ("link", "key", "words"),
+    [
+        (f"{FIFO('100 packets')}\n{POLICER}", "links.l.policer.burst", "the policer decides"),
+        (f'queue = "fq_codel"\n{POLICER}', "links.l.policer.burst", "the policer decides"),
+        (f"{FIFO('300 kB')}\n{POOL}", "pools.asic.policy.alpha", "alpha decides"),
+    ],
+)
+def test_behind_a_limit_that_is_not_reached_the_key_that_acts_is_named(
+    link: str, key: str, words: str
+) -> None:
+    """A discipline that neither drops nor marks is not named: its keys change nothing."""
+    found = _unmet(link, vary="links.l.queue.limit")
+    [door] = [one for one in found.doors if one.kind == "limit_not_reached"]
+    assert (door.argument, door.given) == ("vary", key)
+    assert words in door.text
+    scenario = Scenario.from_toml(ONE_FLOW.format(link=link, flow=""))
+    assert Varied.of(scenario, key)[1] >= 1
+
+
+def test_the_burst_of_a_policer_answers_what_the_limit_does_not() -> None:
+    link = f"{FIFO('100 packets')}\n{POLICER}"
+    scenario = Scenario.from_toml(ONE_FLOW.format(link=link, flow=""))
+    asked: dict[str, Any] = {"target": "utilization >= 95%", "max_seeds": 4, "precision": 0.3}
+    asked["most_loss"] = None
+    [door] = tr.size(scenario, **asked).doors
+    found = tr.size(scenario, **asked, vary=door.given)
+    assert found.answer
+    assert found.answer > 15_000
+
+
+@pytest.mark.parametrize(
+    ("link", "flow", "words"),
+    [
+        (
+            'loss = { kind = "bernoulli", probability = 0.003 }',
+            "",
+            "% of the packets at random, which no buffer changes",
+        ),
+        ('admission = { min_fair_rate = "15 Mbit/s" }', DYNAMIC, "admission control refuses"),
+        ("", "max_window = 10", "nothing else at this link drops, marks or stops packets"),
+    ],
+)
+def test_what_no_key_changes_is_said_in_words(link: str, flow: str, words: str) -> None:
+    found = _unmet(f"{FIFO('100 packets')}\n{link}", flow)
+    [door] = [one for one in found.doors if one.kind == "limit_not_reached"]
+    assert words in door.text
+    assert not door.argument
+
+
+def test_a_larger_burst_of_a_shaper_is_tried() -> None:
+    """What a full bucket loses while the queue is empty, no count of a run shows."""
+    scenario = Scenario.from_toml(
+        ONE_FLOW.format(
+            link='queue = "fq_codel"\nshaper = { rate = "5 Mbit/s", burst = "60 kB" }', flow=""
+        )
+    )
+    asked: dict[str, Any] = {"set": {"flows.f.rtt": "100 ms"}, "max_seeds": 4, "most_loss": None}
+    found = tr.size(scenario, "utilization >= 99.5%", **asked)
+    [door] = [one for one in found.doors if one.kind == "shaper_binds"]
+    assert (door.argument, door.given) == ("vary", "links.l.shaper.burst")
+    assert "one run with a burst of 480,000 B has" in door.text
+    assert tr.size(scenario, "utilization >= 99.5%", **asked, vary=door.given).answer
+
+
+def test_a_pause_from_the_far_end_is_said_in_words() -> None:
+    text = f"""
+    duration = "2 s"
+    measure_from = "0.5 s"
+    [links.up]
+    rate = "100 Mbit/s"
+    delay = "100 us"
+    {FIFO("200 packets")}
+    pause = {{ xoff = "20 kB", xon = "10 kB", headroom = "50 kB" }}
+    [links.down]
+    rate = "50 Mbit/s"
+    delay = "100 us"
+    {FIFO("200 packets")}
+    [flows.f]
+    count = 2
+    path = ["up", "down"]
+    congestion = "cubic"
+    rtt = {{ uniform = ["4 ms", "8 ms"] }}
+    """
+    found = tr.size(Scenario.from_toml(text), "up.utilization >= 99%", max_seeds=4)
+    [door] = [one for one in found.doors if one.kind == "limit_not_reached"]
+    assert "the switch at the far end pauses it for 50" in door.text
+
+
+@pytest.mark.parametrize(
+    ("link", "key"),
+    [
+        (f'queue = "fq_codel"\n{POLICER}', "links.l.policer.burst"),
+        ('queue = { kind = "codel", limit = "10 packets" }', "links.l.queue.limit"),
+    ],
+)
+def test_a_target_delay_that_is_not_reached_names_what_drops_instead(link: str, key: str) -> None:
+    found = _unmet(link, vary="queue.target")
+    [door] = [one for one in found.doors if one.kind == "acts_no_more"]
+    assert (door.argument, door.given) == ("vary", key)
+
+
 BINDING = {
     "drop_tail": [],
     "drop_head": [],
@@ -211,6 +342,24 @@ def test_a_hosts_own_queue_is_named_where_flows_wait_there() -> None:
     assert door.given == "switches.tor.nic_queue=fq_codel"
     assert "a host's own queue" in door.text
     assert door.values["queue_delay_s_mean"] > 0.001
+
+
+def test_a_hosts_own_queue_that_is_fair_already_says_that_there_is_nothing_to_set() -> None:
+    """The senders offer their interfaces more than these carry."""
+    short = {"duration": "0.06 s", "measure_from": "0.02 s", "switches.tor.hosts": 8}
+    found = tr.size(
+        "leaf",
+        "out.all_sizes.slowdown_p99 <= 1.01",
+        vary="switches.tor.queue.limit",
+        set={**short, "switches.tor.nic_queue": "fq_codel"},
+        max_seeds=4,
+        precision=0.5,
+    )
+    [door] = [one for one in found.doors if one.kind == "other_queue"]
+    assert door.place == "switches.tor.nic_queue"
+    assert not door.argument
+    assert "there is nothing to set: fq_codel serves flows apart already" in door.text
+    assert "wait for its own share of the rate" in door.text
 
 
 SHORT_PIE = """

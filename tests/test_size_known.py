@@ -161,18 +161,108 @@ def test_what_is_printed_is_what_json_says(tailroom: Tailroom, tmp_path: Path) -
                 assert cell(name, by).split("\n")[0] in printed
 
 
-def test_a_question_like_the_readme_has_about_25_lines_that_fit_80_columns(
-    tailroom: Tailroom,
+SHARED = """
+duration = "0.5 s"
+measure_from = "0.1 s"
+[pools.asic]
+size = "100 kB"
+policy = { kind = "dynamic_threshold", alpha = 1.0 }
+[links.port]
+rate = "1 Gbit/s"
+delay = "5 us"
+pool = "asic"
+queue = { kind = "drop_tail", limit = "1 MB" }
+[flows.long]
+count = 8
+path = ["port"]
+congestion = "cubic"
+rtt = { uniform = ["1 ms", "2 ms"] }
+"""
+TWO_FLOWS = ("--rate", "10Mbps", "--rtt", "20ms", "--flows", 2)
+README = ("--rate", "20Mbps", "--rtt", "40ms", "--flows", 10, "--duration", "20s")
+CODEL = ("first", "--set", "links.bottleneck.queue=codel", "--vary", "queue.target")
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        (*README, "utilization >= 98%", "queue_delay_s_p99 <= 60ms", "--most-loss", "none"),
+        (*TWO_FLOWS, "utilization >= 90%"),
+        (*TWO_FLOWS, "utilization >= 95%"),
+        (*TWO_FLOWS, "utilization >= 99%"),
+        (*CODEL, "utilization >= 95%"),
+        ("shared.toml", "--vary", "pools.asic.size", "port.utilization >= 90%"),
+        ("shared.toml", "--vary", "pools.asic.policy.alpha", "port.utilization >= 90%"),
+    ],
+    ids=["readme", "90", "95", "99", "target delay", "pool", "alpha"],
+)
+def test_usual_questions_have_about_25_lines_that_fit_80_columns(
+    tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, asked: tuple[object, ...]
 ) -> None:
-    """A smaller question of the same form."""
-    asked = ("--rate", "20Mbps", "--rtt", "40ms", "--flows", 10, "--duration", "20s")
-    targets = ("--target", "utilization >= 98%", "--target", "queue_delay_s_p99 <= 60ms")
-    lines = tailroom("size", *asked, *targets, "--most-loss", "none").output.splitlines()
+    """The first is a smaller question of the form of the README's."""
+    monkeypatch.chdir(tmp_path)
+    Path("shared.toml").write_text(SHARED, encoding="utf-8")
+    words = [word for one in asked for word in (["--target", one] if " " in str(one) else [one])]
+    lines = tailroom("size", *words, "--max-seeds", 8).output.splitlines()
     # Sentences of a file or a pipe are one line, which can be searched.
     sentences = ("warning:", "tc", "    tc ")
     table = [line for line in lines if not line.startswith(sentences)]
-    assert len(lines) <= 26 + 1, "\n".join(lines)  # the warning of this question
+    assert len(lines) <= 26 + 1, "\n".join(lines)  # a warning
     assert all(len(line) <= 80 for line in table), "\n".join(table)
+    assert sum(line.startswith("What each choice costs") for line in lines) == 1
+
+
+TWO_PORTS = """
+duration = "20 ms"
+[pools.asic]
+size = "16 MB"
+policy = { kind = "dynamic_threshold", alpha = 1 }
+[links.a]
+rate = "25 Gbit/s"
+delay = "1 us"
+queue = { kind = "wred", limit = "8 MB", k_min = "100 kB", k_max = "400 kB", p_max = 0.2 }
+pool = "asic"
+[links.b]
+rate = "25 Gbit/s"
+delay = "1 us"
+queue = "drop_tail"
+pool = "asic"
+[defaults]
+host = "data_center"
+[flows.x]
+count = 4
+path = ["a"]
+congestion = "dctcp"
+ecn = "accurate"
+rtt = "20 us"
+access_rate = "25 Gbit/s"
+start = { uniform = ["0 s", "1 ms"] }
+[flows.y]
+count = 4
+path = ["b"]
+congestion = "cubic"
+rtt = "20 us"
+access_rate = "25 Gbit/s"
+start = { uniform = ["0 s", "1 ms"] }
+"""
+
+
+def test_an_answer_without_an_interval_says_on_which_side_the_means_are() -> None:
+    """Means of all limits are above the bound, and those of the smaller ones scatter."""
+    scenario = tr.Scenario.from_toml(TWO_PORTS)
+    found = tr.size(scenario, "utilization >= 98%", link="a", max_seeds=6)
+    assert found.answer
+    assert found.too_small == 0
+    assert found.why_no_regression == "every value tested for it meets all targets in the mean"
+
+
+def test_choices_for_which_a_table_has_no_room_are_explained(tailroom: Tailroom) -> None:
+    asked = ("size", *TWO_FLOWS, "--target", "utilization >= 90%", "--max-seeds", 8)
+    said = json.loads(tailroom(*asked, "--json").output)
+    assert len(said["choices"]) == 4
+    half = f"{said['choices'][1]} packets"
+    assert half not in tailroom(*asked).output
+    assert half in tailroom(*asked, "--explain").output
 
 
 @pytest.mark.parametrize(

@@ -28,6 +28,21 @@ def test_people_see_terms_with_sources_configurations_and_faults(
     printed("headroom")
 
 
+@pytest.mark.parametrize("asic", [profile.name for profile in ASICS])
+def test_the_terms_are_whole_bytes_that_add_up(tailroom: Tailroom, asic: str) -> None:
+    """361,112.4 B cannot be configured, and the tenth of a byte is of no use."""
+    given = ("headroom", "--speed", "400G", "--cable", "40m", "--asic", asic)
+    lines = tailroom(*given).output.splitlines()
+    end = next(at for at, line in enumerate(lines) if line.startswith("xoff: the headroom"))
+    numbers = [
+        int(found[1].replace(",", ""))
+        for line in lines[:end]
+        if (found := re.search(r"  ([\d,]+)  \S", line[20:]))
+    ]
+    assert f"{sum(numbers):,}" in lines[end]
+    assert not [line for line in lines[:end] if re.search(r"  [\d,]+\.\d+  ", line)]
+
+
 def test_json_has_the_amounts_and_the_terms(tailroom: Tailroom) -> None:
     answer = json.loads(tailroom(*LINK, "--table", "sn5600", "--ports", 64, "--json").output)
     assert (answer["xon_bytes"], answer["xoff_bytes"]) == (19_456, 225_280)

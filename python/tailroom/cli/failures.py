@@ -71,7 +71,7 @@ def reported(
         _show_cause(error)
         _end(f"error: {error}", OWN_CONTROL_FAILED, error)
     except (RunError, MemoryError) as error:
-        _end(f"error: the run failed: {error or 'out of memory'}", RUN_FAILED, error)
+        _end(f"error: {_failure(error)}", RUN_FAILED, error)
     except OutputError as error:
         _end(_per_line(error), RUN_FAILED, error)
     except OSError as error:
@@ -106,6 +106,14 @@ def reported(
 def _per_line(error: Exception) -> str:
     """The message with a problem per line."""
     return "\n".join(f"error: {problem}" for problem in str(error).splitlines())
+
+
+def _failure(error: RunError | MemoryError) -> str:
+    """What failed; Python says nothing of memory that is missing."""
+    if isinstance(error, RunError):
+        return f"the run failed: {error}"
+    what = f" ({error})" if str(error) else ""
+    return f"the memory is not enough{what}; free some, or raise the limit of the process"
 
 
 def _not_unicode(error: UnicodeEncodeError) -> str:

@@ -1,7 +1,9 @@
 """Headrooms, and faults in tables of headrooms, as text for people."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from fractions import Fraction
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -157,15 +159,19 @@ def show_simulated(found: "SimulatedHeadroom", console: Console) -> None:
 def _terms(title: str, terms: Iterable[Term], total: int, total_name: str) -> NumberTable:
     table = NumberTable(title, "term", "bytes", "formula")
     table.columns[2].justify, table.columns[2].overflow = "left", "fold"
-    for term in terms:
-        table.add_row(escape(term.name), _amount(term), escape(term.formula))
+    for term, number in _whole_bytes(list(terms), total):
+        table.add_row(escape(term.name), f"{number:,}", escape(term.formula))
     table.add_row(f"[bold]{total_name}[/bold]", f"[bold]{total:,}[/bold]", "")
     return table
 
 
-def _amount(term: Term) -> str:
-    amount = float(term.exact_bytes)
-    return f"{amount:,.0f}" if term.exact_bytes.denominator == 1 else f"{amount:,.1f}"
+def _whole_bytes(terms: list[Term], total: int) -> Iterator[tuple[Term, int]]:
+    """Each term in whole bytes; the last one that is none makes up the sum: the rounding."""
+    numbers = [floor(term.exact_bytes + Fraction(1, 2)) for term in terms]
+    fractions = [at for at, term in enumerate(terms) if term.exact_bytes.denominator > 1]
+    if fractions:
+        numbers[fractions[-1]] += total - sum(numbers)
+    return zip(terms, numbers, strict=True)
 
 
 def _show_sources(terms: Iterable[Term], console: Console) -> None:

@@ -7,7 +7,7 @@ from rich.console import Console
 
 from tailroom.cli import phases, report
 from tailroom.cli.answer_box import print_answer
-from tailroom.cli.blocks import Column, print_block
+from tailroom.cli.blocks import Column, print_block, tables_needed
 from tailroom.cli.elsewhere import show_elsewhere
 from tailroom.cli.metric_cells import cells, heading, owner_of
 from tailroom.cli.model import show_failing
@@ -54,7 +54,7 @@ def show(
         console.print()
     _show_answer(answer, console, so_far=so_far, explain=explain)
     if answer.choices:
-        _show_choices(answer, console)
+        _show_choices(answer, console, every=explain)
     if not explain:
         phases.warn(answer.phases, "", console)
     for warning in answer.warnings:
@@ -122,12 +122,14 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool, explain: bool)
     else:
         colour = "green"
         lines = [f"[bold green]{escape(_headline(answer, so_far))}[/bold green]{_amounts(answer)}"]
-        lines += map(escape, _undecided(answer))
+        lines += map(escape, _undecided(answer, explain=explain))
         if answer.price:
             lines.append(f"[yellow]{escape(answer.price)}[/yellow]")
     for feasible in answer.feasible:
         is_bounded = isfinite(feasible.high) or not feasible.is_one_interval
-        if answer.answer is None or is_bounded or explain:
+        # The line with the price says that no value keeps to the added bound.
+        is_said = bool(answer.price) and feasible.target.is_default and isinf(feasible.low)
+        if explain or ((is_bounded or answer.answer is None) and not is_said):
             added = " (added; --most-loss)" if feasible.target.is_default else ""
             lines.append(f"{escape(str(feasible.target))}{added}: {where_met(feasible, answer)}")
         lines += _runs_alone(feasible.target, answer)
@@ -170,7 +172,7 @@ def _amounts(answer: Size) -> str:
     return "".join([f" = {same}" if same else "", f"; {about}" if about else ""])
 
 
-def _undecided(answer: Size) -> list[str]:
+def _undecided(answer: Size, *, explain: bool) -> list[str]:
     """What else meets the targets, and the range in which the smallest such value may lie."""
     text = answer.varied.text
     if answer.varied.is_alpha:
@@ -182,10 +184,10 @@ def _undecided(answer: Size) -> list[str]:
         ]
     rate = answer.largest_rate
     largest = [f"largest tested rate that meets every target: {text(rate)}"] if rate else []
-    return [*largest, *_interval(answer)]
+    return [*largest, *_interval(answer, explain=explain)]
 
 
-def _interval(answer: Size) -> list[str]:
+def _interval(answer: Size, *, explain: bool) -> list[str]:
     """The interval of the smallest value, or why there is none."""
     text = answer.varied.text
     if answer.everything:
@@ -195,14 +197,13 @@ def _interval(answer: Size) -> list[str]:
         return [f"95 % interval {answer.interval_text}, estimate {text(one.estimate)}; {runs}"]
     lines = []
     if answer.why_no_regression:
-        lines.append(
-            f"no interval: {answer.varied.noun}s were tested one by one, since "
-            f"{answer.why_no_regression}"
-        )
+        how = f": {answer.varied.noun}s were tested one by one" if explain else ""
+        lines.append(f"no interval{how}, since {answer.why_no_regression}")
     small, good = answer.too_small, answer.answer or 0
     if small and any(small < tried.limit < good for tried in answer.tried):
+        how = " (95 % confidence)" if explain else ""
         lines.append(
-            f"{answer.varied.too_small(small)} (95 % confidence); the runs do not decide on the "
+            f"{answer.varied.too_small(small)}{how}; the runs do not decide on the "
             f"{answer.varied.noun}s in between"
         )
     return lines
@@ -228,24 +229,37 @@ def _runs_alone(target: Target, answer: Size) -> list[str]:
     ]
 
 
-def _show_choices(answer: Size, console: Console) -> None:
-    """Prints a table with the metrics of the answer and of smaller and larger values."""
+def _show_choices(answer: Size, console: Console, *, every: bool) -> None:
+    """Prints a table with the metrics of the answer and of smaller and larger values.
+
+    The neighbours of the answer are left out, the smaller one first, where only a second table
+    would have room for them, unless `every` choice is asked for.
+    """
     name = "queue limit" if answer.varied.is_limit else answer.varied.key.rpartition(".")[2]
-    shown = [(answer, choice) for choice in answer.choices]
+    metrics = Column(name, [_short(metric, answer) for metric in answer.shown_metrics])
+    choices, spare = answer.choices, [] if every else answer.neighbours
+    columns = _columns(answer, choices)
+    while spare and tables_needed(console, [metrics], columns) > 1:
+        choices = [one for one in choices if one is not spare[0]]
+        columns, spare = _columns(answer, choices), spare[1:]
+    is_fitted = any(FITTED in cell for column in columns for cell in column.cells)
+    by_fit = f" ({FITTED} by a fit to all {_runs(answer):,} runs)" if is_fitted else ""
+    title = f"What each choice costs: mean and 95 % interval{by_fit}"
+    print_block(console, title, [metrics], columns)
+
+
+def _columns(answer: Size, choices: Sequence[Tried]) -> list[Column]:
+    """A column per value with its metrics."""
+    shown = [(answer, choice) for choice in choices]
     rows = [_cells(shown, metric) for metric in answer.shown_metrics]
-    columns = [
+    return [
         Column(
             answer.varied.text(choice.limit),
             [row[place] for row in rows],
             is_bold=choice.limit == answer.answer,
         )
-        for place, choice in enumerate(answer.choices)
+        for place, choice in enumerate(choices)
     ]
-    is_fitted = any(FITTED in cell for column in columns for cell in column.cells)
-    by_fit = f" ({FITTED} by a fit to all {_runs(answer):,} runs)" if is_fitted else ""
-    metrics = Column(name, [_short(metric, answer) for metric in answer.shown_metrics])
-    title = f"What each choice costs: mean and 95 % interval{by_fit}"
-    print_block(console, title, [metrics], columns)
 
 
 def _short(metric: str, answer: Size) -> str:

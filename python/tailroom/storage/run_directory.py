@@ -6,7 +6,9 @@ STORE/TABLE/DIGEST.parquet      a table of the same runs, such as `link_series`,
 STORE/index.arrow               copies of the rows (see `run_index`)
 """
 
+import errno
 import json
+import stat
 import threading
 from collections.abc import Collection, Iterable
 from contextlib import suppress
@@ -15,6 +17,7 @@ from pathlib import Path
 import pyarrow as pa
 
 from tailroom.errors import NotWrittenError, StoreError
+from tailroom.given_files import read_bytes
 from tailroom.storage import run_files
 from tailroom.storage.run import Row, Run
 from tailroom.storage.run_files import ENDING, KEY, Signature, TableCache, signature
@@ -33,6 +36,9 @@ SHARE_UNINDEXED = 0.25
 MOST_ADDED = 500
 """Number of files outside the index at which they are moved into it, because a table of one row
 takes about 100 kB of memory."""
+
+MOST_FILE_BYTES = 2_000_000_000
+"""Length of a file of runs, and of the index."""
 
 
 class RunDirectory:
@@ -192,7 +198,7 @@ class RunDirectory:
         """The index that this object has in memory; first read from the index file."""
         if self._index is None:
             try:
-                self._index = RunIndex.from_bytes((self.directory / INDEX_FILE).read_bytes())
+                self._index = RunIndex.from_bytes(_content(self.directory / INDEX_FILE))
             except OSError:
                 self._index = RunIndex()
         return self._index
@@ -353,7 +359,7 @@ class RunDirectory:
             if table is not None:
                 return table
         try:
-            content = path.read_bytes()
+            content = _content(path)
         except FileNotFoundError:
             return None
         except OSError:
@@ -381,3 +387,15 @@ class RunDirectory:
             self.damaged.append(path)
         if problem:
             self.problems[path] = problem
+
+
+def _content(path: Path) -> bytes:
+    """The content of a file of the store.
+
+    Raises:
+        OSError: The file cannot be read, is too large, or is no file: a device has no end.
+    """
+    found = path.stat()
+    if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_FILE_BYTES:
+        raise OSError(errno.EFBIG, "is no file, or is too large", str(path))
+    return read_bytes(path, MOST_FILE_BYTES)

@@ -117,7 +117,8 @@ class Store(RunDirectory):
         """Writes the record of a sweep; replaces an earlier record of the same sweep.
 
         If the earlier record has the same runs and more of them, because the sweep had more seeds,
-        the further runs stay in the record.
+        the further runs stay in the record. A record that says all this already is not written, so
+        that nothing is written into a complete store.
 
         Args:
             sweep: The points of the sweep, and the runs of each point.
@@ -128,6 +129,11 @@ class Store(RunDirectory):
         """
         _check_name(sweep.id)
         path = self.directory / "sweeps" / f"{sweep.id}.json"
+        with suppress(OSError, ValueError):
+            content = read_bytes(path, MOST_RECORD_BYTES)
+            earlier = SweepRecord.from_bytes(content, path.stem)
+            if sweep.extended_by(earlier).to_bytes() == content:
+                return
         try:
             with locked(self.directory / LOCK):
                 with suppress(OSError, ValueError):

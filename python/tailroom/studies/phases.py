@@ -28,7 +28,7 @@ from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.trust import allowing
 from tailroom.simulation.metric_intervals import metric_interval
-from tailroom.simulation.metrics import find_metric
+from tailroom.simulation.metrics import find_metric, full_names
 from tailroom.simulation.run_warnings import warn
 from tailroom.statistics.distributions import f_quantile, student_quantile
 from tailroom.statistics.intervals import CONFIDENCE, Interval
@@ -224,7 +224,7 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
     Raises:
         ArgumentError: An argument has the wrong type, or is out of range.
         ScenarioError: The scenario is wrong.
-        MetricError: There is no such metric.
+        MetricError: There is no such metric; no run is performed.
         ClusterError: The cluster or executor cannot perform the runs.
         StoreError: The directory is not a store, or another version of tailroom wrote one of its
             runs.
@@ -236,6 +236,7 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
     WORKERS.check("workers", workers)
     with allowing(code=allow_code, files=allow_files):
         source = Scenario.of(scenario, set, congestion)
+    full_names(source, metrics)
     point = Point.of(source, {} if seed is None else {"seed": seed})
     with Runner.open(
         store, in_processes=bool(point.controls), workers=workers, executor=executor

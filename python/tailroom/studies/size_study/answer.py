@@ -442,10 +442,7 @@ class Size(AnyResult):
                 f"{are} enough, and {percent(lost)} % of the packets are lost"
             )
         if without < answer and not self.everything:
-            return (
-                f"without {loss}, {value} {are} enough; "
-                f"{percent(lost)} % of the packets are then lost"
-            )
+            return f"without {loss}, {value} {are} enough, with a loss of {percent(lost)} %"
         return ""
 
     @property
@@ -548,9 +545,20 @@ class Size(AnyResult):
             ends = {end for one in self.feasible for end in (one.low, one.high)}
             wanted = {*ends, self.without_loss_target}
             return [one for one in self.tried if one.limit in wanted] or [*self.tried[:1]]
+        return around(self.tried, answer, self._own_choices, with_half=not self.everything)
+
+    @property
+    def neighbours(self) -> list[Tried]:
+        """The choices that only show how costs change around the answer; empty without one."""
+        needed = {self.answer, *self._own_choices}
+        shown = self.choices if self.answer is not None else []
+        return [one for one in shown if one.limit not in needed]
+
+    @property
+    def _own_choices(self) -> set[int | None]:
+        """The choices that an answer shows for what they are."""
         own = {self.without_loss_target, self.scenario_value}
-        own |= {self.everything.low} if self.everything else set()
-        return around(self.tried, answer, own, with_half=not self.everything)
+        return own | ({self.everything.low} if self.everything else set())
 
     @property
     def shown_metrics(self) -> list[str]:

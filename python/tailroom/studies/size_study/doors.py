@@ -13,15 +13,12 @@ from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import metric_names
+from tailroom.studies.size_study.causes import ACTS, acting, causes, refused_words
 from tailroom.studies.size_study.known import Tried
 from tailroom.studies.size_study.other_queues import OtherQueue, queue_place
 from tailroom.studies.size_study.targets import Target
 from tailroom.studies.size_study.varied_key import Varied
 
-_REACHED = ("drops_overflow_packets", "drops_pool_packets", "drops_threshold_packets")
-"""Drops at the limit of a link, or of the pool that it shares."""
-_ACTS = ("drops_early_packets", "drops_head_packets", "marks_packets")
-"""What a discipline does before its limit is reached."""
 _SCHEDULERS = ("dual_pi2", "fair", "fq_codel", "fq_pie")
 """Disciplines that also choose which packet leaves next."""
 
@@ -32,7 +29,8 @@ class Door:
     """What decides where the varied value does not, and how to go on."""
 
     kind: str
-    """`limit_not_reached`, `never_acts`, `other_queue`, `other_link` or `too_little_traffic`."""
+    """`limit_not_reached`, `acts_no_more` (of another key), `never_acts`, `shaper_binds`,
+    `other_queue`, `other_link` or `too_little_traffic`."""
     place: str
     """The keys of the scenario that it concerns."""
     text: str
@@ -74,48 +72,61 @@ def known_doors(
         answer: The answer, in steps; `None` if no tested value meets the targets.
     """
     place = queue_place(source, link.name)
-    if tried and place and varied.key == f"{place[0]}.limit":
-        is_met = answer is not None
-        yield from _limit_not_reached(source, link, varied, tried, is_met=is_met)
+    is_limit = place is not None and varied.key == f"{place[0]}.limit"
+    if tried and (is_limit or answer is None):
+        yield from _acts_no_more(source, link, varied, tried, is_met=answer is not None)
+    if place and is_limit:
         yield from _never_acts(place, link, varied, [one for one in tried if one.limit == answer])
     if answer is None:
         yield from _too_little_traffic(link, tried)
 
 
-def _limit_not_reached(
+def _acts_no_more(
     source: Scenario, link: Bottleneck, varied: Varied, tried: Sequence[Tried], *, is_met: bool
 ) -> Iterator[Door]:
-    """The limits from which on no packet finds the queue full, and what decides instead."""
-    queue = varied.key.removesuffix(".limit")
-    ports = [name for name in _links(tried[0]) if (queue_place(source, name) or ("",))[0] == queue]
-    free = [one for one in tried if not _reaches(one, ports)]
-    keys = binding_keys(source, link)
-    if not free or (is_met and not keys):
+    """The values from which on what they set acts on no packet, and what decides instead."""
+    found = causes(source, link)
+    own = next((one for one in found if varied.key in one.keys), None)
+    if own is None or varied.is_alpha:
         return
-    lengths = [
+    queue = (queue_place(source, link.name) or ("",))[0]
+    ports = [name for name in _links(tried[0]) if (queue_place(source, name) or ("",))[0] == queue]
+    free: list[Tried] = []
+    for one in reversed(tried):
+        if own.share([one], ports):
+            break
+        free.insert(0, one)
+    if not free:
+        return
+    others = acting([one for one in found if one is not own], free, ports)
+    sentences = [one for cause, share in others for one in cause.sentences(share)]
+    known = [words for words, key in sentences if not key]
+    known += filter(None, [refused_words(link, free)])
+    if is_met and len(known) == len(sentences):
+        return
+    is_limit = varied.key == f"{queue}.limit"
+    longest = max(
         row.get(f"links.{name}.queue_packets_max") or 0.0
         for name in ports
         for one in free
         for row in one.point.finished
-    ]
-    longest = max(lengths)
-    text = (
-        f"{queue}: with a limit of {varied.text(free[0].limit)} or more, no packet finds the queue "
-        f"full (the longest one had {longest:,.0f} packets), so that a larger one changes nothing"
     )
+    name = "a limit of" if is_limit else f"{varied.key.rpartition('.')[2]} ="
+    full = f"no packet finds the queue full (the longest one had {longest:,.0f} packets)"
+    place = varied.key.rpartition(".")[0]
+    text = (
+        f"{place}: with {name} {varied.text(free[0].limit)} or more, "
+        f"{full if is_limit else 'it drops and marks no packet'}, "
+        "so that a larger one changes nothing"
+    )
+    kind = "limit_not_reached" if is_limit else "acts_no_more"
     values = {"packets": longest}
-    if not keys:
-        yield Door("limit_not_reached", varied.key, text, values=values)
-    for key in keys:
-        name = key.rpartition(".")[2]
-        yield Door(
-            "limit_not_reached",
-            key,
-            f"{text}; {name} decides: {usage('vary', key)}",
-            "vary",
-            key,
-            values,
-        )
+    for words, key in sentences:
+        if key:
+            yield Door(kind, key, f"{text}; {words}: {usage('vary', key)}", "vary", key, values)
+    if not is_met and (known or not sentences):
+        known = known or ["nothing else at this link drops, marks or stops packets"]
+        yield Door(kind, varied.key, "; ".join([text, *known]), values=values)
 
 
 def _never_acts(
@@ -129,7 +140,7 @@ def _never_acts(
     if not link.binding or discipline in _SCHEDULERS:
         return
     for one in chosen:
-        names = [f"links.{link.name}.{name}" for name in _ACTS]
+        names = [f"links.{link.name}.{name}" for name in ACTS]
         if any(row.get(name) for row in one.point.finished for name in names):
             continue
         text = (
@@ -137,36 +148,6 @@ def _never_acts(
             "a packet before the queue is full: the same as drop_tail"
         )
         yield Door("never_acts", queue, text)
-
-
-def binding_keys(source: Scenario, link: Bottleneck) -> list[str]:
-    """Returns the keys that decide on the queue of a link before its limit is reached.
-
-    The engine names the parameters of its disciplines that do; in a pool, alpha comes first.
-
-    Args:
-        source: The scenario.
-        link: The link.
-    """
-    place = queue_place(source, link.name)
-    if place is None:
-        return []
-    resolved: Any = source.resolved
-    kind, name = place[0].split(".")[:2]
-    table = resolved[kind][name]
-    keys = []
-    if (pool := table.get("pool")) is not None:
-        # A switch has its pool in its own table.
-        own = (resolved["pools"][pool], f"pools.{pool}") if kind == "links" else None
-        shared, of_pool = own or (pool, f"{kind}.{name}.pool")
-        if kind == "links" and "alpha" in table:
-            keys.append(f"links.{name}.alpha")
-        elif isinstance(shared["policy"], Mapping) and "alpha" in shared["policy"]:
-            keys.append(f"{of_pool}.policy.alpha")
-    groups = resolved.get("flows", {}).values()
-    has_l4s = any(group.get("ecn") == "l4s" for group in groups)
-    binding = [one for one in link.binding if one in table.get("queue", {})]
-    return keys + [f"{place[0]}.{one}" for one in binding if has_l4s or one != "l4s_threshold"]
 
 
 def _links(one: Tried) -> list[str]:
@@ -178,12 +159,6 @@ def _links(one: Tried) -> list[str]:
         for name in known
         if name.startswith("links.") and name.endswith(ends)
     ]
-
-
-def _reaches(one: Tried, links: Sequence[str]) -> bool:
-    """Whether a packet of the runs found a queue full, or its share of a pool."""
-    names = [f"links.{link}.{name}" for link in links for name in _REACHED]
-    return any(row.get(name) for row in one.point.finished for name in names)
 
 
 def _too_little_traffic(link: Bottleneck, tried: Sequence[Tried]) -> Iterator[Door]:
@@ -229,16 +204,50 @@ def after_trial(
         )
         return Door(queue.kind, f"links.{queue.link}", text, "link", queue.link, values)
     row = after.point.finished[0] if after else before
-    better = [
-        f"{target.metric} {_shown(target, row)} instead of {_shown(target, before)}"
-        for target in missed
-        if helps(target, before, row)
-    ]
-    if not better:
-        return Door(queue.kind, queue.key, queue.words, values=values)
+    better = _better(missed, before, row)
     given = "=".join(queue.change)
+    if not better:
+        why = ""
+        if queue.is_fair:
+            why = (
+                f"; there is nothing to set: {queue.discipline} serves flows apart already, so "
+                f"that the packets of a flow wait for its own share of the rate of {queue.link}"
+            )
+        elif after:
+            why = f"; one run with {usage('set', given)} comes no nearer to the targets"
+        return Door(queue.kind, queue.key, queue.words + why, values=values)
     text = f"{queue.words}; one run with {usage('set', given)} has {' and '.join(better)}"
     return Door(queue.kind, queue.key, text, "set", given, values)
+
+
+def _better(
+    missed: Sequence[Target], before: Mapping[str, Any], after: Mapping[str, Any]
+) -> list[str]:
+    """The metrics of missed targets to which a run comes nearer than another one, in words."""
+    return [
+        f"{target.metric} {_shown(target, after)} instead of {_shown(target, before)}"
+        for target in missed
+        if helps(target, before, after)
+    ]
+
+
+def shaper_door(
+    key: str, text: str, missed: Sequence[Target], before: Mapping[str, Any], after: Tried | None
+) -> Iterator[Door]:
+    """Yields the door to the burst of a shaper, whose full bucket no count of a run shows.
+
+    Args:
+        key: The key of the burst.
+        text: The larger burst of the trial in words.
+        missed: The targets that are missed.
+        before: Metrics of the run without the change, with the same seed.
+        after: The run with the larger burst; `None` if it is refused.
+    """
+    # Nearer is not enough: the search for a burst would end as this one did.
+    better = _better(missed, before, after.point.finished[0]) if after else []
+    if better and after and all(after.margin(target) >= 0 for target in missed):
+        words = f"{key}: one run with a burst of {text} has {' and '.join(better)}"
+        yield Door("shaper_binds", key, f"{words}: {usage('vary', key)}", "vary", key)
 
 
 def nearest_miss(tried: Sequence[Tried]) -> Tried:

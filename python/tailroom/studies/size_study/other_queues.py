@@ -58,7 +58,12 @@ class OtherQueue:
     @property
     def change(self) -> tuple[str, str]:
         """A key and a value that may help; both empty if the queue is fair already."""
-        return ("", "") if self.discipline in _FAIR_ALREADY else (self.key, FAIR)
+        return ("", "") if self.is_fair else (self.key, FAIR)
+
+    @property
+    def is_fair(self) -> bool:
+        """Whether it serves flows apart already."""
+        return self.discipline in _FAIR_ALREADY
 
 
 def other_queues(

@@ -1,6 +1,7 @@
 """The search for the answer to a question of `size`, and its runs."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from math import inf, sqrt
 
 from tailroom import arguments
@@ -24,9 +25,10 @@ from tailroom.studies.size_study.doors import (
     known_doors,
     missed_targets,
     nearest_miss,
+    shaper_door,
 )
 from tailroom.studies.size_study.known import Evidence, Known, Tried
-from tailroom.studies.size_study.other_queues import OtherQueue, other_queues
+from tailroom.studies.size_study.other_queues import other_queues
 from tailroom.studies.size_study.question import Question
 from tailroom.studies.size_study.regression import Refused, Regression
 from tailroom.studies.size_study.search import GRID_POINTS, Search, Stage, feasible_limits
@@ -39,6 +41,7 @@ from tailroom.studies.size_study.stopping import (
     next_look,
 )
 from tailroom.studies.size_study.targets import Target
+from tailroom.studies.size_study.varied_key import Varied
 
 LARGEST_BDP = 16.0
 """Largest limit that is tested, in bandwidth-delay products."""
@@ -431,18 +434,24 @@ class QuestionSearch:
             return tuple(doors)
         one = nearest_miss(tried)
         missed = missed_targets(one)
+        before = one.point.finished[0]
+        burst = f"links.{question.link.name}.shaper.burst"
+        with suppress(ScenarioError):  # no shaper
+            shaper, value = Varied.of(question.source, burst)
+            if burst != question.varied.key:
+                self.begin("doors")
+                larger = AROUND * value
+                after = self._tried_with(one, burst, shaper.setting(larger))
+                doors += shaper_door(burst, shaper.text(larger), missed, before, after)
         for queue in other_queues(*asked[:3], one, missed):
             self.begin("doors")
-            doors.append(
-                after_trial(queue, missed, one.point.finished[0], self._tried_with(one, queue))
-            )
+            key, discipline = queue.change
+            after = self._tried_with(one, key, discipline) if key else None
+            doors.append(after_trial(queue, missed, before, after))
         return tuple(doors)
 
-    def _tried_with(self, one: Tried, queue: OtherQueue) -> Tried | None:
-        """One run of a tested value with a change at another queue, with the seed of the first."""
-        key, value = queue.change
-        if not key:
-            return None
+    def _tried_with(self, one: Tried, key: str, value: object) -> Tried | None:
+        """One run of a tested value with a change of another key, with the seed of the first."""
         varied = self.question.varied
         try:
             point = Point.of(

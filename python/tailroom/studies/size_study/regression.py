@@ -25,6 +25,9 @@ from tailroom.studies.size_study.search import Stage, evenly_spread, far_from
 from tailroom.studies.size_study.stopping import EARLY_CONFIDENCE, FIRST_RUNS, confirmed
 from tailroom.studies.size_study.targets import Target
 
+NO_CROSSING = "the answer is not within the tested values"
+"""What the rules say if the means of all values are on the same side of their bounds."""
+
 
 @with_field_docs
 @dataclass(frozen=True)
@@ -118,7 +121,7 @@ class Regression:
             self.stage, self.runs_left = step["stage"], step["runs_left"]
             self._add({int(limit): runs for limit, runs in step["wanted"].items()})
         if step["refused"]:
-            raise Refused(step["refused"])
+            raise Refused(self._in_words(step["refused"]))
         crossings = [found and Crossing(**found) for found in step["crossings"]]
         self._check_fits(crossings)
         self._judge(crossings, step["fitted"])
@@ -145,6 +148,18 @@ class Regression:
         }
         question = json.dumps({**self._question, **start, "runs": runs})
         return dict(json.loads(_engine.size_search_step(question)))
+
+    def _in_words(self, reason: str) -> str:
+        """The reason of a refusal; where no mean crosses its bound, on which side all of them are.
+
+        The other search may still find an answer, which needs more confidence than a mean has.
+        """
+        if reason != NO_CROSSING:
+            return reason
+        for target in self.targets:
+            if all(one.margin(target) < 0 for one in self.tried.values()):
+                return f"every value tested for it misses {target} in the mean"
+        return "every value tested for it meets all targets in the mean"
 
     def _add(self, totals: Mapping[int, int]) -> None:
         """Simulates buffers until each has a number of runs, and judges what is clear from them.
