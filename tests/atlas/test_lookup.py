@@ -171,6 +171,18 @@ def test_the_error_of_the_rule_is_that_of_kinds_left_out() -> None:
     assert fitted_rule(rows, 0.98, "cubic") is None
 
 
+def test_old_answers_are_told_by_their_engine_and_their_traffic() -> None:
+    """Short flows of the shipped engines began otherwise; an engine of today is never old."""
+    answers = data.atlas().answers.to_pylist()
+    short = next(row for row in answers if row["traffic"] == "long_and_short")
+    assert data.is_old(short)
+    assert "HyStart" in data.ages([short])[-1]
+    assert not data.is_old({**short, "engine": tr.build()})
+    assert not data.is_old(
+        {**short, "traffic": "long", "engine": "0.1.0+ad99f7f4c8a6621f8192b506b3a46b29"}
+    )
+
+
 # The page
 
 

@@ -142,11 +142,11 @@ def _head(atlas: data.Atlas, answers: Sequence[Row]) -> Iterator[str]:
 
 def _ages(answers: Sequence[Row]) -> Iterator[str]:
     for age in data.ages(answers):
-        yield from (f"{age} They have {OLD} in the last column.", "")
+        yield from (f"{age} Such rows have {OLD} in the last column.", "")
 
 
 def _how(row: Row) -> str:
-    return f"{row['how']} {OLD}" if row["engine"] in data.AGES else row["how"]
+    return f"{row['how']} {OLD}" if data.is_old(row) else row["how"]
 
 
 def _summary(answers: Sequence[Row]) -> Iterator[str]:
