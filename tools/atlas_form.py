@@ -10,7 +10,7 @@ from typing import Any
 import tomli_w
 
 from explorer_address import address
-from tailroom.buffer_atlas.data import AGES, UTILIZATIONS, atlas
+from tailroom.buffer_atlas.data import ages, UTILIZATIONS, atlas
 from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.buffer_atlas.terms import CONTROLS, QUEUES, rate_words
 from tailroom_atlas.plan import plan
@@ -51,7 +51,7 @@ def form_data() -> list[dict[str, Any]]:
             "choice": f"{QUEUES[first['queue']]}: {_traffic_words(first)}",
             "sought": _sought_words(first),
             "how": first["how"],
-            "age": AGES.get(first["engine"], ""),
+            "age": " ".join(ages([first])),
             "address": addresses.get(cell),
             "answers": [{name: row[name] for name in OF_A_TARGET} for row in answers],
         }
