@@ -10,7 +10,7 @@ from typing import Any
 import tomli_w
 
 from explorer_address import address
-from tailroom.buffer_atlas.data import ages, UTILIZATIONS, atlas
+from tailroom.buffer_atlas.data import UTILIZATIONS, ages, atlas
 from tailroom.buffer_atlas.kinds import KINDS
 from tailroom.buffer_atlas.terms import CONTROLS, QUEUES, rate_words
 from tailroom_atlas.plan import plan
