@@ -20,11 +20,14 @@ def vectors() -> Iterator[Vector]:
 
 
 def _late(begin_s: float, first: int) -> list[Write | AckArrival]:
-    """The first packet of a pair is late, is sent again, and arrives twice."""
+    """The first packet of a pair is late, is sent again, and arrives twice.
+
+    What arrives after 150 ms answers the late packet, and echoes its timestamp.
+    """
     return [
         write(begin_s, 2),
         ack(begin_s + RTT_S, first - 1, (first + 1, first + 1)),
-        ack(begin_s + 0.15, first + 1),
+        ack(begin_s + 0.15, first + 1, echo_after_s=begin_s),
         ack(begin_s + 0.23, first + 1, duplicate=first),
     ]
 
