@@ -64,7 +64,11 @@ fn a_scenario_is_refused_where_there_is_less_memory_than_it_allows() {
     let network = scenario.resolve_within(1_000_000_000).expect("there is room");
     assert_eq!(network.memory_limit_bytes, 1_000_000_000);
     let refusal = scenario.resolve_within(100_000_000).expect_err("there is none").to_string();
-    assert_refused(&refusal, "line 2, memory_limit", &["fewer flows", "where there is more memory"]);
+    assert_refused(
+        &refusal,
+        "line 2, memory_limit",
+        &["fewer flows", "where there is more memory"],
+    );
     assert!(!refusal.contains("raise"), "{refusal}");
 }
 
