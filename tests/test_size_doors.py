@@ -11,7 +11,7 @@ import tailroom as tr
 from tailroom import models
 from tailroom.models import Bottleneck
 from tailroom.scenario.scenario import Scenario
-from tailroom.studies.size_study.causes import binding_keys
+from tailroom.studies.size_study.causes import causes
 from tailroom.studies.size_study.varied_key import Varied
 from tests.conftest import Tailroom
 
@@ -294,10 +294,15 @@ def _link_behind(kind: str) -> tuple[Scenario, Bottleneck]:
     return scenario, models.read_bottleneck(scenario)
 
 
+def _keys_apart_from_limits(scenario: Scenario, link: Bottleneck) -> list[str]:
+    keys = [key for cause in causes(scenario, link) for key in cause.keys]
+    return [key for key in keys if not key.endswith(".limit")]
+
+
 @pytest.mark.parametrize("kind", BINDING)
 def test_what_binds_is_a_key_that_can_be_varied(kind: str) -> None:
     scenario, link = _link_behind(kind)
-    keys = binding_keys(scenario, link)
+    keys = _keys_apart_from_limits(scenario, link)
     assert keys == [f"links.{link.name}.queue.{name}" for name in BINDING[kind]]
     for key in keys:
         assert Varied.of(scenario, key)[1] >= 1
@@ -321,7 +326,7 @@ def test_in_a_pool_alpha_decides_first() -> None:
     rtt = "50 us"
     """
     scenario = Scenario.from_toml(text)
-    keys = binding_keys(scenario, models.read_bottleneck(scenario))
+    keys = _keys_apart_from_limits(scenario, models.read_bottleneck(scenario))
     assert keys == ["pools.asic.policy.alpha", "links.port.queue.threshold"]
 
 

@@ -39,13 +39,18 @@ class Age:
     """How old answers differ from what would be computed now."""
 
     engines: frozenset[str]
-    """Those that computed them."""
+    """Builds of the engine whose answers differ."""
     text: str
+    """What a reader is told about these answers."""
     traffic: str | None = None
-    """The traffic of the answers that it concerns; `None` for any."""
+    """Only answers with this traffic differ; `None` if all do."""
 
     def concerns(self, row: Mapping[str, Any]) -> bool:
-        """Whether it is said of an answer."""
+        """Whether the answer in this row differs.
+
+        Args:
+            row: An answer with its `engine` and `traffic`.
+        """
         return row["engine"] in self.engines and self.traffic in (None, row["traffic"])
 
 
@@ -70,6 +75,7 @@ AGES = (
         traffic="long_and_short",
     ),
 )
+"""What the pages, `atlas near` and the site say of old answers."""
 
 LOW_LOSS_COLUMNS: dict[str, tuple[str, str]] = {
     "low_loss_status": (

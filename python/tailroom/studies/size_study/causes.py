@@ -59,7 +59,7 @@ class Cause:
 
 
 def causes(source: Scenario, link: Bottleneck) -> list[Cause]:
-    """Returns what may act on the packets of a link.
+    """Returns what may act on the packets of a link; in a pool, alpha comes before the discipline.
 
     Args:
         source: The scenario.
@@ -77,12 +77,12 @@ def causes(source: Scenario, link: Bottleneck) -> list[Cause]:
             "the limit of the queue decides, at which {share} of the packets are dropped",
             (limit,),
         ),
-        Cause(ACTS, "{name} decides", tuple(_discipline_keys(source, link, queue))),
         Cause(
             ("drops_threshold_packets", "drops_pool_packets"),
             "{name} decides: the shared memory refuses {share} of the packets",
             memory,
         ),
+        Cause(ACTS, "{name} decides", tuple(_discipline_keys(source, link, queue))),
         Cause(
             ("random_losses_packets",),
             "the wire loses {share} of the packets at random, which no buffer changes",
@@ -139,23 +139,8 @@ def refused_words(link: Bottleneck, tried: Sequence[Tried]) -> str:
     return f"admission control refuses {shown} of the flows of {group} (min_fair_rate and others)"
 
 
-def binding_keys(source: Scenario, link: Bottleneck) -> list[str]:
-    """Returns the keys that decide on the queue of a link before its limit is reached.
-
-    The engine names the parameters of its disciplines that do; in a pool, alpha comes first.
-
-    Args:
-        source: The scenario.
-        link: The link.
-    """
-    place = queue_place(source, link.name)
-    if place is None:
-        return []
-    memory = [key for key in _memory_keys(source, place[0]) if key.endswith("alpha")]
-    return memory + _discipline_keys(source, link, place[0])
-
-
 def _discipline_keys(source: Scenario, link: Bottleneck, queue: str) -> list[str]:
+    """The parameters that decide before the limit is reached, as the engine names them."""
     resolved: Any = source.resolved
     groups = resolved.get("flows", {}).values()
     has_l4s = any(group.get("ecn") == "l4s" for group in groups)
