@@ -131,6 +131,7 @@ pub mod bottleneck;
 pub mod dynamic_flows;
 pub mod flow;
 pub mod network;
+pub mod switch;
 
 pub mod results;
 pub mod simulation;

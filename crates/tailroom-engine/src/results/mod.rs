@@ -12,7 +12,6 @@ mod flow;
 mod flow_data;
 mod group;
 mod link;
-mod lossless_drops;
 mod lossless_warnings;
 mod pause_memory;
 mod pause_warnings;
@@ -28,7 +27,6 @@ mod short_windows;
 pub mod tables;
 mod time_series;
 mod unfinished;
-mod waiting;
 mod warning;
 mod warnings;
 
@@ -42,7 +40,6 @@ use group::group_summary;
 pub use group::{CoflowSummary, GroupLinkSummary, GroupSummary, SizeClassSummary};
 pub use link::LinkSummary;
 use link::link_summary;
-pub use lossless_drops::LosslessDrops;
 use pool::pool_summary;
 pub use pool::{PoolLinkSummary, PoolSummary};
 #[cfg(all(feature = "results", feature = "scenario"))]
@@ -55,7 +52,6 @@ pub use tables::{
     FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog, PoolSeries, SackBlocks, Tables,
 };
 pub use time_series::TimeSeries;
-pub use waiting::WaitingInSwitch;
 pub use warning::{Warning, WarningKind};
 use warnings::warnings;
 

@@ -6,13 +6,14 @@
 //! outside keeps the ACKs of later steps until the caller has decided
 //! ([`stepped`](crate::tcp::sender)). A link that is acted on is served.
 
+use super::Simulation;
 use super::arrived_flows::{Arrived, ArrivedFlows, record};
 use super::error::RunError;
 use super::flow::Flow;
-use super::{Link, Simulation};
 use crate::congestion::ControlParameters;
 use crate::congestion::stepped::SteppedParams;
 use crate::flow::Endpoints;
+use crate::link::Link;
 use crate::link::probe::LinkCounts;
 use crate::network::Network;
 use crate::network::validate::link::check_rate;
@@ -266,7 +267,7 @@ impl Simulation {
             let flow = seen((step, flow.account.lost), before, span);
             Some((SeenArrived { group, ordinal, flow }, is_complete))
         });
-        let links = steps.links.iter_mut().zip(&mut self.links);
+        let links = steps.links.iter_mut().zip(&mut self.switch.links);
         let links = links.map(|(before, link)| {
             let now = link.look(end);
             let last = std::mem::replace(before, now);
@@ -337,7 +338,7 @@ impl Simulation {
 
     /// Whether [`act`](Self::act) can change a link; not if there is no such link.
     pub fn can_act_on(&self, link: usize) -> bool {
-        self.links.get(link).is_some_and(Link::can_be_acted_on)
+        self.switch.links.get(link).is_some_and(Link::can_be_acted_on)
     }
 
     /// Changes a link or a flow between two steps.
@@ -391,18 +392,13 @@ impl Simulation {
             let problem = "the scenario changes the rate of the link";
             return Err(refused(BadParameter::new("rate", problem, "remove its changes")));
         }
-        let before = self.links[link].rate(now);
-        self.links[link].set_rate(now, rate);
+        self.switch.set_rate(link, now, rate);
         for (number, flow) in self.flows.iter_mut().enumerate() {
             if let Endpoints::Tcp(connection) = &mut flow.endpoints
                 && self.dynamic.sends_at_rate_of(link, number as u32)
             {
                 connection.sender.set_line_rate(now, rate);
             }
-        }
-        self.admissions.set_rate(link, now, rate);
-        if let Some(pool) = self.pools.change_rate(link, now, [before, rate]) {
-            self.timers.set(self.links.len() + pool, now);
         }
         Ok(())
     }
@@ -412,7 +408,7 @@ impl Simulation {
         let Some(steps) = &mut self.steps else { return Ok(()) };
         let (info, config) = &mut steps.disciplines[link];
         queue.parameters().check(info).map_err(|bad| bad.below(&place))?;
-        if !self.links[link].retune(&queue, info) {
+        if !self.switch.links[link].retune(&queue, info) {
             let problem = format!("{} cannot become {}", config.name(), queue.name());
             let remedy = "act on the parameters of a built-in discipline, not on its kind";
             return Err(BadParameter::new(place, problem, remedy));
@@ -424,7 +420,8 @@ impl Simulation {
     /// The place of a link that can be acted on.
     fn acted_on(&self, link: usize) -> Result<String, BadParameter> {
         let Some(spec) = self.network.links.get(link) else {
-            let remedy = format!("write less than {}, the number of links", self.links.len());
+            let remedy =
+                format!("write less than {}, the number of links", self.switch.links.len());
             return Err(BadParameter::new("links", format!("there is no link {link}"), remedy));
         };
         let place = format!("links.{}", spec.name);
