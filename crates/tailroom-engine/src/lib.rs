@@ -70,8 +70,9 @@
 //!
 //! # Promises
 //!
-//! The same network and seed give the same bytes on every machine: time, rates and sizes are integers, and
-//! nothing here reads a clock, a file or the environment. A wrong network is an error, not a panic; what
+//! The same network and seed give the same bytes on every machine, with the same versions of the crates that
+//! draw random numbers (commit your `Cargo.lock`): time, rates and sizes are integers, and nothing here reads a
+//! clock, a file or the environment. A wrong network is an error, not a panic; what
 //! panics says so under "Panics". Specifications, parameters and results may gain fields in any version, and
 //! the enums of components kinds: they are `non_exhaustive`, with a constructor or `Default`; the parameters
 //! of a source that has a specification of its own come from a scenario. The events and answers of
