@@ -13,7 +13,7 @@ use crate::pool::FlowPackets;
 use crate::prefetch::prefetch;
 use crate::probe::flow::Checkpoints;
 use crate::switch::PacketFacts;
-use crate::switch::routes::{Door, Exit};
+use crate::switch::routes::{Door, Exit, Hop};
 use crate::tcp::endpoint_log::End;
 use crate::tcp::receiver::Receiver;
 use crate::units::Time;
@@ -55,7 +55,7 @@ impl PacketFacts for OfFlows<'_> {
 impl Simulation {
     /// A packet reaches a link. `None` if the packet waits to be served and nothing follows yet.
     #[inline]
-    pub(super) fn arrive(&mut self, mut packet: Transit, position: u8) -> Option<Decided> {
+    pub(super) fn arrive(&mut self, packet: Transit, position: u8) -> Option<Decided> {
         let hop = self.switch.routes.hop(packet.flow(), position);
         let link = hop.link as usize;
         if self.switch.links[link].served().is_none() {
@@ -70,6 +70,12 @@ impl Simulation {
                 self.announce(link, packet, position);
             }
         }
+        self.arrive_at(packet, hop)
+    }
+
+    /// A packet takes the general way into a link.
+    #[inline]
+    pub(super) fn arrive_at(&mut self, mut packet: Transit, hop: Hop) -> Option<Decided> {
         let Simulation { switch, flows, pending, dynamic, .. } = self;
         let outcome = switch.arrive(&mut packet, hop, &OfFlows { flows, pending, dynamic });
         self.note_dropped();
@@ -83,7 +89,7 @@ impl Simulation {
     }
 
     /// A link serves its next packet, or a pool drops one. `None` if no packet leaves.
-    #[inline]
+    #[inline(never)]
     pub(super) fn serve(&mut self) -> Option<Decided> {
         let served = self.switch.serve();
         self.note_dropped();
@@ -101,7 +107,7 @@ impl Simulation {
     }
 
     #[inline(never)]
-    fn lose_dropped(&mut self) {
+    pub(super) fn lose_dropped(&mut self) {
         let measure_from = self.link_checkpoints.checkpoints.measure_from;
         let Simulation { switch, flows, pending, dynamic, .. } = self;
         switch.drain_dropped(|packet| {

@@ -10,7 +10,7 @@ use super::pending::Pending;
 use crate::link::LinkOutcome;
 use crate::packet::transit::{Stage, Transit};
 use crate::prefetch::prefetch;
-use crate::switch::routes::{Door, Exit};
+use crate::switch::routes::{Door, Exit, Hop};
 use crate::units::Time;
 
 /// How many events ahead the beginning of a flow's place is prefetched, and how many ahead the rest of
@@ -96,25 +96,39 @@ impl Simulation {
             } else {
                 let Stage::Arrival(position) = event.stage() else { break };
                 let hop = self.switch.routes.hop(event.flow(), position);
-                let link = &self.switch.links[hop.link as usize];
+                let Simulation { switch, flows, pending, dynamic, .. } = self;
+                let link = &mut switch.links[hop.link as usize];
                 let is_late = IS_GENERAL && event.time() >= until;
                 let is_plain =
-                    if HAS_POOLS { hop.door > Door::FarEnd } else { hop.door == Door::Plain };
+                    if HAS_POOLS { hop.door >= Door::Plain } else { hop.door == Door::Plain };
                 if !is_plain || !link.is_open() || is_late {
+                    if IS_GENERAL && hop.door == Door::Counted && !is_late {
+                        taken += 1;
+                        pending.agenda.skip();
+                        let [time, size, place] = event.words();
+                        if !self.arrive_by_words(time, size, place, hop) {
+                            continue;
+                        }
+                        to_check = Some(event.flow());
+                    }
                     break;
                 }
                 taken += 1;
-                self.pending.agenda.skip();
+                pending.agenda.skip();
                 exit = hop.exit;
-                let Simulation { switch, flows, pending, dynamic, .. } = self;
-                let facts = OfFlows { flows, pending, dynamic };
-                outcome = switch.pass::<HAS_POOLS>(&mut event, hop, &facts);
+                outcome = if HAS_POOLS {
+                    switch.pass(&mut event, hop, &OfFlows { flows, pending, dynamic })
+                } else {
+                    link.pass(&mut event, hop.class)
+                };
                 if HAS_POOLS {
                     self.note_dropped();
                 }
                 self.prefetch_arriving::<IS_GENERAL>(hop.link as usize);
                 if IS_GENERAL && outcome == LinkOutcome::Held {
-                    self.switch.note_queue(hop.link as usize, event.time());
+                    if self.switch.note_queue(hop.link as usize, event.time()) {
+                        self.lose_dropped();
+                    }
                     continue;
                 }
                 if IS_GENERAL && hop.adds_wait {
@@ -149,6 +163,16 @@ impl Simulation {
         }
         self.events += taken;
         to_check
+    }
+
+    /// A packet takes memory of an ingress, or reaches a link that pauses; it mostly waits then. Its event comes
+    /// word by word. Returns whether the run may fail there.
+    #[inline(never)]
+    fn arrive_by_words(&mut self, time: u64, size: u64, place: u64, hop: Hop) -> bool {
+        let packet = Transit::from_words([time, size, place]);
+        let Some(decided) = self.arrive_at(packet, hop) else { return false };
+        self.follow(decided);
+        self.custom.flows || self.pending.agenda.is_overfull()
     }
 
     /// Carries out what follows from the outcome of a packet. Its event comes word by word, in

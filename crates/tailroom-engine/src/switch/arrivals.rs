@@ -109,17 +109,17 @@ impl Switch {
         outcome
     }
 
-    /// A packet reaches a link by one of the plain doors, the second of which only networks with pools have.
+    /// A packet reaches a link by one of the plain doors.
     #[expect(clippy::inline_always, reason = "one caller a packet: it stays in registers")]
     #[inline(always)]
-    pub(crate) fn pass<const HAS_POOLS: bool>(
+    pub(crate) fn pass(
         &mut self,
         packet: &mut Transit,
         hop: Hop,
         facts: &impl PacketFacts,
     ) -> LinkOutcome {
         let (link, now) = (hop.link as usize, packet.time());
-        if !HAS_POOLS || hop.door != Door::PlainWithPool {
+        if hop.door != Door::PlainWithPool {
             return self.links[link].pass(packet, hop.class);
         }
         let grant = match self.ask_pool(hop, packet.copied(), facts) {

@@ -30,7 +30,7 @@ use crate::units::{Rate, Time};
 use admission::FlowAdmissions;
 use blocked::Blocking;
 use lines::Lines;
-use routes::Routes;
+use routes::{Door, Routes};
 
 /// The links of a network, with the memory and the lines that they share.
 #[derive(Clone, Debug)]
@@ -83,11 +83,19 @@ impl Switch {
         let (shares_line, expels) =
             (network.links.iter().any(|link| link.line.is_some()), pools.expel_any());
         let is_watched = behind_ingresses.contains(&true);
+        let marks = |pool: usize| network.pools[pool].mark_above_bytes.is_some();
+        let specs = network.links.iter().zip(&links).zip(&behind_ingresses);
+        let doors = specs.map(|((spec, link), is_behind)| match spec.pool {
+            _ if !link.is_plain() || records_ends => Door::General,
+            _ if link.has_pause() || *is_behind => Door::Counted,
+            None => Door::Plain,
+            // A pool that marks costs those that do not nothing.
+            Some(member) if marks(member.pool) => Door::General,
+            Some(_) => Door::PlainWithPool,
+        });
+        let doors = doors.collect();
         Switch {
-            routes: Routes::new(network, |link| {
-                let is_behind = behind_ingresses[link];
-                links[link].is_plain() && !links[link].has_pause() && !is_behind && !records_ends
-            }),
+            routes: Routes::new(network, doors),
             timers: Tournament::new(links.len() + if expels { network.pools.len() } else { 0 }),
             lines: Lines::new(&network.links, facts),
             ingress_pools: IngressPools::new(

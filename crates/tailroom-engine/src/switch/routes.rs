@@ -31,6 +31,9 @@ pub(crate) enum Door {
     General,
     /// Not at all: the packet has left the link, which reorders, and arrives at its far end.
     FarEnd,
+    /// By [`Switch::arrive`](super::Switch::arrive), also in the loop over plain events: the packet takes memory of
+    /// an ingress, or its link pauses.
+    Counted,
     /// By [`Link::pass`](crate::link::Link::pass).
     Plain,
     /// By [`Link::pass`](crate::link::Link::pass), if its pool has room.
@@ -74,24 +77,16 @@ const MOST_HOPS: usize = 4;
 const MOST_HOPS_REORDERED: usize = MOST_HOPS + 1;
 
 impl Routes {
-    /// The routes of `network`, with its permanent flows. `is_plain` tells which links
-    /// [`Link::pass`](crate::link::Link::pass) can be asked about.
-    pub(crate) fn new(network: &Network, is_plain: impl Fn(usize) -> bool) -> Self {
-        let marks = |pool: usize| network.pools[pool].mark_above_bytes.is_some();
-        let doors = network.links.iter().enumerate().map(|(link, spec)| match spec.pool {
-            _ if !is_plain(link) => Door::General,
-            None => Door::Plain,
-            // A pool that marks costs those that do not nothing.
-            Some(member) if marks(member.pool) => Door::General,
-            Some(_) => Door::PlainWithPool,
-        });
+    /// The routes of `network`, with its permanent flows, and how each link takes packets under congestion
+    /// control.
+    pub(crate) fn new(network: &Network, doors: Vec<Door>) -> Self {
         let mut routes = Routes {
             hops: Vec::new(),
             starts: Vec::new(),
             of_flows: Vec::with_capacity(network.flows.len()),
             add_waits: network.groups.iter().any(|group| group.only_queue().is_none()),
             crossing: network.crossing(),
-            doors: doors.collect(),
+            doors,
             reorders: network.links.iter().map(|link| link.reorder.is_some()).collect(),
         };
         for (index, group) in network.groups.iter().enumerate() {
