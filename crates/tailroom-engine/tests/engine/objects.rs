@@ -213,3 +213,15 @@ fn objects_wait_while_the_window_is_full() {
     assert!(link.utilization > 0.9, "{}", link.utilization);
     assert_eq!(link.drops_packets, 0);
 }
+
+/// Linux acknowledges a segment with PSH at once when the application has read all that has arrived
+/// (`tcp_cleanup_rbuf`), so that no odd last packet waits for the timer of 40 ms.
+#[test]
+fn the_last_packet_of_an_object_is_acknowledged_at_once() {
+    let source = r#"size = "2880 B", arrivals = ["0 s", "1 s", "2 s"]"#;
+    let more = "delayed_ack = true\ninitial_window = 10\nheader_size = \"40 B\"";
+    let results = run(3, source, more);
+    assert_eq!(arrivals(&results).len(), 9);
+    let rtt_s = group(&results.summary, "users").rtt_s_mean.unwrap();
+    assert!((0.1..0.101).contains(&rtt_s), "{rtt_s}");
+}

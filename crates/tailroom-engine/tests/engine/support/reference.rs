@@ -501,6 +501,9 @@ impl<'a> Reference<'a> {
             Flow::Tcp(tcp) => {
                 tcp.stamp(&packet);
                 let discarded = tcp.receiver.discarded();
+                if let Some(end) = tcp.sender.end_of_object(tcp.receiver.next()) {
+                    tcp.receiver.expect_end(end);
+                }
                 let ack = tcp.receiver.on_packet(now, packet).map(StoredAck::from);
                 let is_discarded = tcp.receiver.discarded() > discarded;
                 self.note_in_vain(flow, &packet, departure, is_discarded);
