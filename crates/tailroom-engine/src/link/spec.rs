@@ -15,6 +15,8 @@ use crate::pool::PoolMember;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{BitRate, PositiveDuration};
 use crate::queue::QueueConfig;
+use crate::queue::drop_tail::DropTailParams;
+use crate::queue::fq_codel::FqCodelParams;
 use crate::units::{Rate, Time};
 
 /// A shared link: a queue, a rate, a propagation delay, random loss.
@@ -214,6 +216,16 @@ impl LinkSpec {
             bdp_bytes: 0.0,
             packet_bytes: 1_500.0,
         }
+    }
+
+    /// The same with a FIFO that has room for `limit`, not counting the packet in transmission.
+    pub fn drop_tail(rate: Rate, delay: Time, limit: QueueLimit) -> Self {
+        LinkSpec::new(rate, delay, QueueConfig::DropTail(DropTailParams::new(limit)))
+    }
+
+    /// The same with FQ-CoDel and the defaults of Linux.
+    pub fn fq_codel(rate: Rate, delay: Time) -> Self {
+        LinkSpec::new(rate, delay, QueueConfig::FqCodel(FqCodelParams::default()))
     }
 
     /// Whether the delay differs from packet to packet.

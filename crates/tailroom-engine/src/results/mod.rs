@@ -2,6 +2,26 @@
 //!
 //! A statistic is a field of [`LinkSummary`], [`FlowSummary`] or [`GroupSummary`], and its value in
 //! the collector in the same file. A table is a file of [`tables`] and a line in its registry.
+//!
+//! The summary by name, and the samples of a link:
+//!
+//! ```
+//! use tailroom_engine::congestion::CongestionConfig;
+//! use tailroom_engine::congestion::reno::RenoParams;
+//! use tailroom_engine::{LinkSpec, Network, Rate, Simulation, TcpSpec, Time};
+//!
+//! let link = LinkSpec::fq_codel(Rate::from_bits_per_second(20_000_000), Time::from_milliseconds(10));
+//! let reno = TcpSpec::new(CongestionConfig::Reno(RenoParams::default()));
+//! let (duration, rtt) = (Time::from_milliseconds(5_000), Time::from_milliseconds(40));
+//! let mut network = Network::dumbbell(duration, link, reno, 2, rtt);
+//! network.series_interval = Some(Time::from_milliseconds(100));
+//! let results = Simulation::new(&network)?.finish()?;
+//! let group = results.summary.groups.get("flows").expect("the name of the group");
+//! assert!(group.jain_index.is_some_and(|index| index > 0.9), "FQ-CoDel is fair");
+//! let samples = results.tables.link_series.expect("the network asks for them");
+//! assert_eq!(samples.time_s.len(), 50);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod arithmetic;
 mod completion_times;

@@ -62,8 +62,8 @@ impl Simulation {
             // The packet will reach the ends of its flow in this event.
             prefetch(&self.flows[packet.flow() as usize]);
         }
-        if self.needs_care {
-            if hop.door == Door::FarEnd {
+        if self.records_or_reorders {
+            if hop.door == Door::BehindLink {
                 return Some(self.reach_far_end(packet, hop));
             }
             if self.logs_packets {
@@ -235,7 +235,7 @@ impl Simulation {
     fn last_departure(&self, packet: Transit) -> Time {
         let Stage::Arrival(position) = packet.stage() else { return Time::NEVER };
         let hop = self.switch.routes.hop(packet.flow(), position);
-        if hop.door == Door::FarEnd {
+        if hop.door == Door::BehindLink {
             return self.departure_to_far_end();
         }
         self.switch.links[hop.link as usize].busy_until()

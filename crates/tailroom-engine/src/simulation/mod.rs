@@ -73,7 +73,7 @@ pub struct Simulation {
     /// the receiver's state tells the whole sequence number of a packet.
     logs_packets: bool,
     /// Whether it does, or a link reorders.
-    needs_care: bool,
+    records_or_reorders: bool,
     custom: CustomCode,
     /// Of a run in steps.
     steps: Option<Box<Steps>>,
@@ -121,7 +121,7 @@ impl Simulation {
             pause_at: 0,
             is_measuring: false,
             logs_packets,
-            needs_care: logs_packets || far_ends.is_some(),
+            records_or_reorders: logs_packets || far_ends.is_some(),
             custom: CustomCode {
                 flows: network.has_custom_controls() || network.has_custom_sources(),
                 disciplines: network.links.iter().any(|link| link.queue.custom().is_some()),
@@ -167,7 +167,7 @@ impl Simulation {
             pause_at: self.pause_at,
             is_measuring: self.is_measuring,
             logs_packets: self.logs_packets,
-            needs_care: self.needs_care,
+            records_or_reorders: self.records_or_reorders,
             custom: self.custom,
             steps: self.steps.clone(),
             fault: self.fault.clone(),

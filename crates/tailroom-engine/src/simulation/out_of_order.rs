@@ -52,7 +52,7 @@ impl Simulation {
     fn is_for_far_end(&self, packet: &Transit) -> bool {
         let Stage::Arrival(position) = packet.stage() else { return false };
         let is_data = position < self.flows[packet.flow() as usize].forward_hops;
-        is_data && self.switch.routes.hop(packet.flow(), position).door == Door::FarEnd
+        is_data && self.switch.routes.hop(packet.flow(), position).door == Door::BehindLink
     }
 
     /// The packets of data that are on the way at the end of the run arrive: what a link has sent in the

@@ -5,6 +5,37 @@
 //! ([`FlowProbe::take_step`](crate::probe::flow::FlowProbe::take_step)); a flow that may be set from
 //! outside keeps the ACKs of later steps until the caller has decided
 //! ([`stepped`](crate::tcp::sender)). A link that is acted on is served.
+//!
+//! A link loses half of its rate when its queue is long, and gets it back:
+//!
+//! ```
+//! use tailroom_engine::congestion::CongestionConfig;
+//! use tailroom_engine::congestion::reno::RenoParams;
+//! use tailroom_engine::simulation::stepping::Action;
+//! use tailroom_engine::{LinkSpec, Network, QueueLimit, Rate, Simulation, TcpSpec, Time};
+//!
+//! let [low, high] = [10_000_000, 20_000_000].map(Rate::from_bits_per_second);
+//! let mut link = LinkSpec::drop_tail(high, Time::from_milliseconds(10), QueueLimit::packets(100));
+//! link.is_acted_on = true;
+//! let reno = TcpSpec::new(CongestionConfig::Reno(RenoParams::default()));
+//! let (duration, rtt) = (Time::from_milliseconds(10_000), Time::from_milliseconds(40));
+//! let mut network = Network::dumbbell(duration, link, reno, 2, rtt);
+//! network.step_interval = Some(Time::from_milliseconds(100));
+//! let mut run = Simulation::new(&network)?;
+//! let mut slow_steps = 0;
+//! while run.step_time() < duration {
+//!     // A step may take several calls, so that a program can look for Ctrl-C in between.
+//!     let Some(seen) = run.step_some(10_000)? else { continue };
+//!     let is_long = seen.links[0].queue_packets > 50;
+//!     slow_steps += u32::from(is_long);
+//!     if seen.time < duration {
+//!         run.act(Action::Rate { link: 0, rate: if is_long { low } else { high } })?;
+//!     }
+//! }
+//! assert!(slow_steps > 0);
+//! assert!(run.finish()?.summary.links.get("link").expect("its name").utilization > 0.5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use super::Simulation;
 use super::arrived_flows::{Arrived, ArrivedFlows, record};

@@ -64,7 +64,7 @@ struct AnyLink {
     /// Its pool drops heads of queues in the background.
     expels: bool,
     /// What is due at it may be done at another link or at a pool: one of both.
-    gives_way: bool,
+    may_choose: bool,
     /// Its far end sends pause frames.
     pauses: bool,
     /// Its far end counts what arrived over it and waits there, as pauses need it.
@@ -109,7 +109,7 @@ impl Switch {
                 is_served: network.links.iter().any(LinkSpec::is_served),
                 shares_line,
                 expels,
-                gives_way: shares_line || expels,
+                may_choose: shares_line || expels,
                 pauses: links.iter().any(Link::has_pause),
                 counts_in_switch: links.iter().any(Link::counts_in_switch),
             },

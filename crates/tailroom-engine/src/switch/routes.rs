@@ -30,7 +30,7 @@ pub(crate) enum Door {
     #[default]
     General,
     /// Not at all: the packet has left the link, which reorders, and arrives at its far end.
-    FarEnd,
+    BehindLink,
     /// By [`Switch::arrive`](super::Switch::arrive), also in the loop over plain events: the packet takes memory of
     /// an ingress, or its link pauses.
     Counted,
@@ -172,7 +172,7 @@ impl Routes {
     /// The hop, and behind the last link of a path, if it reorders, the arrival at its far end.
     fn with_far_end(&self, hop: Hop) -> impl Iterator<Item = Hop> + use<> {
         let is_further = hop.exit != Exit::Link && self.reorders[hop.link as usize];
-        let far_end = Hop { door: Door::FarEnd, clocks_source: false, adds_wait: false, ..hop };
+        let far_end = Hop { door: Door::BehindLink, clocks_source: false, adds_wait: false, ..hop };
         let exit = if is_further { Exit::FarEnd } else { hop.exit };
         std::iter::once(Hop { exit, ..hop }).chain(is_further.then_some(far_end))
     }

@@ -25,7 +25,7 @@ impl Switch {
     #[inline(always)]
     pub(crate) fn serve(&mut self) -> Option<(Transit, LinkOutcome, Hop)> {
         let (now, link) = (self.timers.earliest(), self.timers.first());
-        let link = if self.any_link.gives_way { self.choose(link)? } else { link };
+        let link = if self.any_link.may_choose { self.choose(link)? } else { link };
         // A link that pauses may stop or resume instead. There is one call of `Link::serve`, for it to be
         // compiled into this function.
         let was_stopped = self.any_link.pauses && self.count_before_service(link, now);
