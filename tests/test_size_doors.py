@@ -195,6 +195,21 @@ def test_the_burst_of_a_policer_answers_what_the_limit_does_not() -> None:
     assert found.answer > 15_000
 
 
+POLICED = (
+    *("size", "--rate", "50Mbit/s", "--rtt", "40ms", "--flows", "3 cubic"),
+    *("--set", 'links.bottleneck.policer={ rate = "12 Mbit/s", burst = "20 kB" }'),
+    *("--vary", "policer.burst", "--target", "utilization >= 90%"),
+    *("--duration", "10s", "--max-seeds", "6", "--precision", "0.3"),
+)
+"""A policer at which no burst keeps to a loss of 1 %."""
+
+
+def test_the_rate_of_a_policed_link_is_that_of_its_line(tailroom: Tailroom) -> None:
+    """The policer's is named for what it is."""
+    head = "Link bottleneck: 50.00 Mbit/s behind a policer of 12.00 Mbit/s, bdp 4"
+    assert head in " ".join(tailroom(*POLICED).output.replace("│", "").split())
+
+
 @pytest.mark.parametrize(
     ("link", "flow", "words"),
     [
