@@ -1,5 +1,6 @@
 """Dead ends of `size` name what decides instead, and what was tried."""
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -193,6 +194,56 @@ def test_the_burst_of_a_policer_answers_what_the_limit_does_not() -> None:
     found = tr.size(scenario, **asked, vary=door.given)
     assert found.answer
     assert found.answer > 15_000
+
+
+POLICED = (
+    *("size", "--rate", "50Mbit/s", "--rtt", "40ms", "--flows", "3 cubic"),
+    *("--set", 'links.bottleneck.policer={ rate = "12 Mbit/s", burst = "20 kB" }'),
+    *("--vary", "policer.burst", "--target", "utilization >= 90%"),
+    *("--duration", "10s", "--max-seeds", "6", "--precision", "0.3"),
+)
+"""A policer at which no burst keeps to a loss of 1 %."""
+
+
+def test_a_loss_above_the_added_bound_leads_to_the_bound_that_is_kept(
+    tailroom: Tailroom, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["tailroom", *POLICED])
+    done = tailroom(*POLICED)
+    assert done.status == 4
+    assert "next: links.bottleneck.policer: a shaper in its place lets packets wait" in done.output
+    [line] = [shlex.split(line) for line in done.output.splitlines() if "tailroom size" in line]
+    assert line[1:-1] == [*POLICED, "--most-loss"]
+    accepted = tailroom(*line[1:])
+    assert accepted.status == 0
+    assert "Smallest links.bottleneck.policer.burst:" in accepted.output
+
+
+def test_without_an_answer_the_scenarios_own_value_has_its_costs(tailroom: Tailroom) -> None:
+    choices = json.loads(tailroom(*POLICED, "--json").output)["choices"]
+    assert len(choices) == 2
+    assert "20000 B" in choices
+
+
+def test_the_rate_of_a_policed_link_is_that_of_its_line(tailroom: Tailroom) -> None:
+    """The policer's is named for what it is."""
+    head = "Link bottleneck: 50.00 Mbit/s behind a policer of 12.00 Mbit/s, bdp 4"
+    assert head in " ".join(tailroom(*POLICED).output.replace("│", "").split())
+
+
+def test_a_shaper_in_place_of_the_policer_keeps_to_the_bound() -> None:
+    """As the door of the policer says."""
+    found = tr.size(
+        rate="50 Mbit/s",
+        rtt="40 ms",
+        flows="3 cubic",
+        set={"links.bottleneck.shaper": {"rate": "12 Mbit/s", "burst": "20 kB"}},
+        target="utilization >= 90%",
+        duration="10s",
+        max_seeds=6,
+        precision=0.3,
+    )
+    assert found.answer is not None
 
 
 @pytest.mark.parametrize(

@@ -124,7 +124,7 @@ def named(argument: str) -> str:
     return option(argument) if _in_command.is_set() else argument
 
 
-def usage(argument: str, value: str | bool = True) -> str:
+def usage(argument: str, value: str | float = True) -> str:
     """Returns how the user gives an argument: `--link core`, or in Python `link="core"`.
 
     Args:
@@ -132,7 +132,7 @@ def usage(argument: str, value: str | bool = True) -> str:
         value: The value to give; that of an option without a value is `True`.
     """
     if not _in_command.is_set():
-        return f"{argument}={value}" if value is True else f'{argument}="{value}"'
+        return f'{argument}="{value}"' if isinstance(value, str) else f"{argument}={value}"
     if value is True:
         return option(argument)
     return f'{option(argument)} "{value}"' if " " in str(value) else f"{option(argument)} {value}"

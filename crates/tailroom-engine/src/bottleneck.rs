@@ -33,7 +33,9 @@
 //! assert_eq!(on_the_way[99].0, Time::from_milliseconds(120));
 //! ```
 //!
-//! [`Bottleneck::new`] takes any link: another queue, a shaper, loss, a rate that varies.
+//! [`Bottleneck::new`] takes any link: another queue, a shaper, loss, a rate that varies. It carries the
+//! packets of the caller alone: simulated flows cannot share the link, and the caller's packets cannot
+//! enter a simulation.
 
 use std::collections::VecDeque;
 

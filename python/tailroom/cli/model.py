@@ -109,7 +109,7 @@ def show(predictions: Predictions, console: Console) -> None:
     link = predictions.link
     applying = [answer for answer in predictions.answers if answer.prediction]
     console.print(
-        f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, {link.discipline}, "
+        f"Link [bold]{escape(link.name)}[/bold]: {report.rate_of_link(link)}, {link.discipline}, "
         f"limit {written_numbers.packet_limit(link.limit_packets)}"
         + (
             f" = {written_numbers.exact_bdp(link.limit_packets / link.bdp_packets)}"

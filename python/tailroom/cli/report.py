@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
-from tailroom import written_numbers
+from tailroom import _engine, written_numbers
 from tailroom.cli.metric_cells import heading
 from tailroom.cli.options import UNITS_S
 from tailroom.cli.sentences import say
@@ -21,6 +21,7 @@ from tailroom.simulation.metric_catalogue import IS_LOWER_BOUND, metric_of
 from tailroom.simulation.result import Result
 
 if TYPE_CHECKING:
+    from tailroom.models import Bottleneck
     from tailroom.simulation.result_types import RunWarning, Timing
 
 VISIBLE_DUPLICATES = 1e-3
@@ -344,6 +345,19 @@ def packets(value: float | None) -> str:
 def rate(value_bps: float) -> str:
     """Writes a rate, in bit/s, with an SI prefix."""
     return written_numbers.rate(value_bps)
+
+
+def rate_of_link(link: "Bottleneck") -> str:
+    """Writes the rate of a link; of one that is policed or shaped, that of the line and of each."""
+    buckets = [
+        f"a {kind} of {rate(_engine.quantity('rate', link.port[f'{kind}.rate']))}"
+        for kind in ("policer", "shaper")
+        if f"{kind}.rate" in link.port
+    ]
+    if not buckets or "rate" not in link.port:
+        return rate(link.rate_bps)
+    line = rate(_engine.quantity("rate", link.port["rate"]))
+    return f"{line} behind {' and '.join(buckets)}"
 
 
 def loss_and_marks(link: Mapping[str, Any]) -> str:

@@ -152,13 +152,11 @@ def _link_lines(answer: Size) -> list[str]:
     """The link, and why it is this one, as markup."""
     link = answer.link
     if answer.pools:
-        slowest = (
-            f"its slowest link that carries flows is {link.name}, {report.rate(link.rate_bps)}"
-        )
+        slowest = f"its slowest link that carries flows is {link.name}, {report.rate_of_link(link)}"
         return [escape(answer.link_chosen or answer.pools.reason), escape(slowest)]
     bdp = f"bdp {report.packets(link.bdp_packets)}" if link.bdp_packets else "no bdp,"
     line = (
-        f"Link [bold]{escape(link.name)}[/bold]: {report.rate(link.rate_bps)}, {bdp} packets of "
+        f"Link [bold]{escape(link.name)}[/bold]: {report.rate_of_link(link)}, {bdp} packets of "
         f"{link.packet_bytes:g} B, {link.discipline}"
     )
     return [line, *map(escape, filter(None, [answer.link_chosen, *answer.assumed]))]

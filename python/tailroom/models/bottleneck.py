@@ -131,7 +131,8 @@ class Bottleneck(_ReadByRules):
     name: str
     """Name of the link."""
     rate_bps: float
-    """Rate of the link; the first one if it changes."""
+    """What the link carries in the long run: its rate, the first one if it changes, or that of its
+    shaper or policer."""
     discipline: str
     """Kind of the queue discipline."""
     parameters: Mapping[str, Any]

@@ -538,12 +538,13 @@ class Size(AnyResult):
 
         With them the smallest value for the caller's targets alone, the scenario's own value of
         another key, and the smallest tested value, if that is not known to be too small. Without an
-        answer, the values at the ends of what meets each target. In ascending order, each once.
+        answer, the values at the ends of what meets each target stand for the answer and its
+        neighbours. In ascending order, each once.
         """
         answer = self.answer
         if answer is None:
             ends = {end for one in self.feasible for end in (one.low, one.high)}
-            wanted = {*ends, self.without_loss_target}
+            wanted = {*ends, self.without_loss_target, self.scenario_value}
             return [one for one in self.tried if one.limit in wanted] or [*self.tried[:1]]
         return around(self.tried, answer, self._own_choices, with_half=not self.everything)
 

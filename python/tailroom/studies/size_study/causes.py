@@ -12,6 +12,8 @@ from tailroom.studies.size_study.other_queues import queue_place
 
 ACTS = ("drops_early_packets", "drops_head_packets", "marks_packets")
 """What a discipline does before its limit is reached."""
+POLICED = ("drops_policed_packets",)
+"""What a policer does."""
 NOTABLE = 0.01
 """Share of the time, or of the flows, from which a cause is named."""
 NOTABLE_PART = 0.1
@@ -97,7 +99,7 @@ def causes(source: Scenario, link: Bottleneck) -> list[Cause]:
     if _table(source, queue).get("policer"):
         burst = f"links.{link.name}.policer.burst"
         words = "the policer decides, which drops {share} of the packets"
-        found.insert(0, Cause(("drops_policed_packets",), words, (burst,)))
+        found.insert(0, Cause(POLICED, words, (burst,)))
     return found
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import ceil, isfinite
 from typing import Any
 
 from tailroom.arguments import usage
@@ -13,7 +14,7 @@ from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import metric_names
-from tailroom.studies.size_study.causes import ACTS, acting, causes, refused_words
+from tailroom.studies.size_study.causes import ACTS, POLICED, acting, causes, refused_words
 from tailroom.studies.size_study.known import Tried
 from tailroom.studies.size_study.other_queues import OtherQueue, queue_place
 from tailroom.studies.size_study.targets import Target
@@ -29,16 +30,17 @@ class Door:
     """What decides where the varied value does not, and how to go on."""
 
     kind: str
-    """`limit_not_reached`, `acts_no_more` (of another key), `never_acts`, `shaper_binds`,
-    `other_queue`, `other_link` or `too_little_traffic`."""
+    """`loss_bound`, `limit_not_reached`, `acts_no_more` (of another key), `never_acts`,
+    `shaper_binds`, `other_queue`, `other_link` or `too_little_traffic`."""
     place: str
     """The keys of the scenario that it concerns."""
     text: str
     """The finding in words, with the argument that leads on."""
     argument: str = ""
-    """Name of the argument that leads on: `vary`, `link` or `set`; empty if there is none."""
+    """Name of the argument that leads on: `vary`, `link`, `set` or `most_loss`; empty if there is
+    none."""
     given: str = ""
-    """Its value: a key, a link, or a key with a value."""
+    """Its value: a key, a link, a key with a value, or a fraction."""
     values: Mapping[str, float] = field(default_factory=dict)
     """The measurements, by name."""
 
@@ -79,6 +81,36 @@ def known_doors(
         yield from _never_acts(place, link, varied, [one for one in tried if one.limit == answer])
     if answer is None:
         yield from _too_little_traffic(link, tried)
+
+
+def loss_door(
+    source: Scenario, link: Bottleneck, varied: Varied, enough: Tried, loss: Target
+) -> Iterator[Door]:
+    """Yields the door to an answer that loses more than the bound that `size` adds.
+
+    Args:
+        source: The scenario.
+        link: The link whose buffer is sought.
+        varied: What was varied.
+        enough: The smallest value that meets the caller's targets.
+        loss: The bound on the loss, to which no tested value keeps.
+    """
+    lost = enough.interval(loss.metric)
+    accepted = ceil(100 * lost.high) / 100 if isfinite(lost.high) else 1.0
+    if not loss.bound < accepted < 1:
+        return
+    found = acting(causes(source, link), [enough], [link.name])
+    counted = [(share, cause.metrics) for cause, share in found if cause.counts_packets]
+    polices = max(counted, default=(0.0, ()))[1] == POLICED
+    place = f"links.{link.name}.policer" if polices else varied.key
+    # No setting takes a policer away, so that the shaper has no command.
+    instead = "a shaper in its place lets packets wait that it drops; " if polices else ""
+    text = (
+        f"{place}: {instead}where losses up to {accepted:.0%} are accepted, "
+        f"{varied.text(enough.limit)} will do: {usage('most_loss', accepted)}"
+    )
+    values = {"loss_fraction": lost.mean}
+    yield Door("loss_bound", place, text, "most_loss", str(accepted), values)
 
 
 def _acts_no_more(

@@ -23,6 +23,7 @@ from tailroom.studies.size_study.doors import (
     Door,
     after_trial,
     known_doors,
+    loss_door,
     missed_targets,
     nearest_miss,
     shaper_door,
@@ -427,11 +428,14 @@ class QuestionSearch:
     def find_doors(self) -> tuple[Door, ...]:
         """What decides where the varied value does not; another queue is tried in one run."""
         question, tried = self.question, self.tried
-        answer = self.decision.answer
+        decision, answer = self.decision, self.decision.answer
         asked = (question.source, question.link, question.varied, tried)
         doors = list(known_doors(*asked, answer=answer))
         if answer is not None or not tried:
             return tuple(doors)
+        enough = next((one for one in tried if one.limit == decision.without_loss_target), None)
+        if enough and question.loss:
+            doors += loss_door(*asked[:3], enough, question.loss)
         one = nearest_miss(tried)
         missed = missed_targets(one)
         before = one.point.finished[0]

@@ -118,7 +118,8 @@ def size(  # noqa: PLR0913 - keyword arguments
             then counts as missed.
         precision: Half-width of the answer's interval relative to the answer, from 0.0001 to 0.5;
             if buffers are tested one by one, three times the largest gap below the answer.
-        set: Replaces values of the scenario, as `tailroom.run` does.
+        set: Replaces values of the scenario, as `tailroom.run` does. Without a scenario, the
+            link is `links.bottleneck`.
         store: Directory of the store that keeps the runs; if left out, a temporary store.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             `executor` takes.
