@@ -29,7 +29,7 @@ use super::scenario_text::FILES;
 /// A scenario in the making.
 #[derive(Clone, Debug)]
 pub(crate) struct Case {
-    text: String,
+    pub(crate) text: String,
     overrides: Vec<(String, String)>,
     seed: u64,
 }
@@ -123,6 +123,13 @@ impl Case {
         items.into_iter().fold(self, add)
     }
 
+    /// With a part of the text replaced everywhere.
+    #[track_caller]
+    pub(crate) fn replaced(&self, from: &str, to: &str) -> Self {
+        assert!(self.text.contains(from), "no {from} in\n{}", self.text);
+        Case { text: self.text.replace(from, to), ..self.clone() }
+    }
+
     /// Overrides a key, as `--set` does.
     pub(crate) fn set(mut self, key: impl AsRef<str>, value: impl fmt::Display) -> Self {
         self.overrides.push((key.as_ref().to_owned(), value.to_string()));
@@ -201,6 +208,9 @@ impl Run {
             let next = key.parse().map_or_else(|_| at.get(key), |index: usize| at.get(index));
             at = next.unwrap_or_else(|| panic!("{place}: no {key} in {at}"));
         }
+        if let Some(is_so) = at.as_bool() {
+            return Some(f64::from(u8::from(is_so)));
+        }
         assert!(at.is_number() || at.is_null(), "{place} is no number: {at}");
         at.as_f64()
     }
@@ -215,8 +225,13 @@ impl Run {
         super::summaries::group(&self.results.summary, name)
     }
 
+    /// The only warning of this kind, if there is one.
+    #[track_caller]
     pub(crate) fn warning(&self, kind: WarningKind) -> Option<&Warning> {
-        self.summary.warnings.iter().find(|warning| warning.kind == kind)
+        let mut of_kind = self.summary.warnings.iter().filter(|warning| warning.kind == kind);
+        let first = of_kind.next();
+        assert_eq!(of_kind.next(), None, "two warnings of one kind");
+        first
     }
 }
 
@@ -293,6 +308,12 @@ impl From<f64> for Expected {
 impl From<i32> for Expected {
     fn from(value: i32) -> Self {
         f64::from(value).into()
+    }
+}
+
+impl From<bool> for Expected {
+    fn from(value: bool) -> Self {
+        i32::from(value).into()
     }
 }
 
