@@ -77,7 +77,8 @@ fn wrong_lines_are_refused_with_the_key_and_a_remedy() {
             &["0.001", "1000"],
         ),
         (
-            two("name = 'port'", "name = 'port'").replaced("links.b = { rate = '1 ", "links.b = { rate = '10 "),
+            two("name = 'port'", "name = 'port'")
+                .replaced("links.b = { rate = '1 ", "links.b = { rate = '10 "),
             "line 4, links.b.rate",
             &["lines of their own"],
         ),
