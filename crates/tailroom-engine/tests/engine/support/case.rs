@@ -123,6 +123,13 @@ impl Case {
         items.into_iter().fold(self, add)
     }
 
+    /// Without a table.
+    pub(crate) fn without(&self, name: &str) -> Self {
+        let begin = format!("{name} = ");
+        let lines = self.text.lines().filter(|line| !line.starts_with(&begin));
+        Case { text: lines.map(|line| format!("{line}\n")).collect(), ..self.clone() }
+    }
+
     /// With a part of the text replaced everywhere.
     #[track_caller]
     pub(crate) fn replaced(&self, from: &str, to: &str) -> Self {
