@@ -13,11 +13,10 @@ fn offered(queue: &str, load: f64, admission: &str) -> Case {
     let queue = format!("queue = {{ {queue}, limit = '400 packets' }}");
     let size = "{ kind = 'exponential', mean = '125 kB' }";
     let source = format!("kind = 'finite_flows', size = {size}, load = {load}");
-    case("520 s from 20 s").link("link", format!("20 Mbit/s, 0.5 ms, {queue}, {admission}")).flows(
-        "elastic",
-        "link",
-        format!("congestion = 'reno', source = {{ {source} }}"),
-    )
+    let keys = format!("congestion = 'reno', source = {{ {source} }}");
+    case("520 s from 20 s")
+        .link("link", format!("20 Mbit/s, 0.5 ms, {queue}, {admission}"))
+        .flows("elastic", "link", keys)
 }
 
 const FAIR: &str = "kind = 'fair'";

@@ -127,11 +127,10 @@ fn the_fates_in_the_log_add_up_to_the_counters_under_every_discipline() {
 fn more_arrivals_than_the_log_may_hold_end_the_run_with_an_error() {
     let run = |most: u32| {
         let log = format!("arrival_log = {{ from = '0 s', to = '10 s', most_packets = {most} }}");
-        let case = case("1 s").link("link", format!("8 Mbit/s, 1 ms, 2 packets, {log}")).stream(
-            "stream",
-            "link",
-            "cbr 800 kbit/s, 1000 B",
-        );
+        let keys = "cbr 800 kbit/s, 1000 B";
+        let case = case("1 s")
+            .link("link", format!("8 Mbit/s, 1 ms, 2 packets, {log}"))
+            .stream("stream", "link", keys);
         Simulation::new(&case.network()).expect("the network is valid").finish()
     };
     // A packet at 0, 10, ... 990 ms.

@@ -91,10 +91,8 @@ fn on_off_sources_have_the_index_that_follows_from_the_autocovariance_of_their_r
 
 #[test]
 fn dispersion_is_not_measured_without_the_key() {
-    let case = case("1 s").link("link", "1 Gbit/s, 1 ms, 10 packets").stream(
-        "arrivals",
-        "link",
-        "cbr 8 Mbit/s, 1500 B",
-    );
+    let keys = "cbr 8 Mbit/s, 1500 B";
+    let case =
+        case("1 s").link("link", "1 Gbit/s, 1 ms, 10 packets").stream("arrivals", "link", keys);
     assert_eq!(case.run().tables.arrival_dispersion, None);
 }

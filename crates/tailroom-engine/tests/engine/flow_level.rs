@@ -10,11 +10,10 @@ use crate::support::case::{Case, Run, below, case, check, near, within};
 fn elastic(load: f64) -> Case {
     let size = "{ kind = 'exponential', mean = '1.25 MB' }";
     let source = format!("kind = 'finite_flows', size = {size}, load = {load}");
-    case("2000 s from 100 s").link("link", "100 Mbit/s, 0.5 ms, fair 1000 packets").flows(
-        "elastic",
-        "link",
-        format!("congestion = 'reno', source = {{ {source} }}"),
-    )
+    let keys = format!("congestion = 'reno', source = {{ {source} }}");
+    case("2000 s from 100 s")
+        .link("link", "100 Mbit/s, 0.5 ms, fair 1000 packets")
+        .flows("elastic", "link", keys)
 }
 
 fn counts(run: &Run) -> &FlowCounts {

@@ -20,11 +20,10 @@ const SECOND: f64 = 1e12;
 /// Media flows of two packets per second on a link with ample capacity.
 fn streaming(source: &str, duration: &str) -> Case {
     let source = format!("kind = 'streaming', rate = '16 kbit/s', {source}");
-    case(&format!("{duration} from 100 s")).link("link", "10 Mbit/s, 1 ms, 100 packets").flows(
-        "media",
-        "link",
-        format!("packet_size = '1000 B', source = {{ {source} }}"),
-    )
+    let keys = format!("packet_size = '1000 B', source = {{ {source} }}");
+    case(&format!("{duration} from 100 s"))
+        .link("link", "10 Mbit/s, 1 ms, 100 packets")
+        .flows("media", "link", keys)
 }
 
 const EXPONENTIAL: &str = "duration = { kind = 'exponential', mean = '2 s' }";
@@ -199,11 +198,9 @@ fn web(arrivals: &[u64], pages: u32, embedded: u32, parallel: u32) -> WebSpec {
 /// The web sessions of a group that has 20 s for them.
 fn web_spec(source: &str) -> WebSpec {
     let source = format!("source = {{ kind = 'web', {source} }}");
-    let case = case("10 s").link("link", "100 Mbit/s, 10 ms, 100 packets").flows(
-        "web",
-        "link",
-        format!("congestion = 'reno', stop = '20 s', {source}"),
-    );
+    let keys = format!("congestion = 'reno', stop = '20 s', {source}");
+    let case =
+        case("10 s").link("link", "100 Mbit/s, 10 ms, 100 packets").flows("web", "link", keys);
     match case.network().groups[0].source.clone() {
         SourceSpec::Flows(FlowSourceSpec::Web(spec)) => spec,
         other => panic!("{other:?}"),

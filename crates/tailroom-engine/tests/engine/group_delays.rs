@@ -160,9 +160,10 @@ fn the_mean_delay_of_dynamic_flows_is_the_sum_of_the_means_of_both_links() {
 /// propagation.
 #[test]
 fn media_flows_have_one_way_delays_and_jitter() {
+    let calls = "source.arrivals = ['1 s', '8 s'], source.duration = '5 s'";
     case("20 s")
         .link("link", "8 Mbit/s, 1 ms, 100 packets")
-        .stream("calls", "link", "streaming 80 kbit/s, 1000 B, source.arrivals = ['1 s', '8 s'], source.duration = '5 s'")
+        .stream("calls", "link", format!("streaming 80 kbit/s, 1000 B, {calls}"))
         .run()
         .expect("groups.calls.one_way_delay_s_mean", mean(2e-3))
         .expect("groups.calls.one_way_delay_s_p99", p99(2e-3))

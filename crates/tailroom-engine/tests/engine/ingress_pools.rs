@@ -31,11 +31,8 @@ fn shared_memory(headroom: &str, opens_at: [Option<f64>; 4]) -> Case {
 fn pair(case: Case, prefix: &str, index: usize, first: &str, next: &str) -> Case {
     let [from, to] = ["in", "out"].map(|end| format!("{prefix}{end}{index}"));
     let stream = format!("{prefix}f{index}");
-    case.wire(&from, 10.0, first).wire(&to, 10.0, next).packets(
-        stream,
-        [from, to].join(" "),
-        ("cbr", 10.0),
-    )
+    let keys = ("cbr", 10.0);
+    case.wire(&from, 10.0, first).wire(&to, 10.0, next).packets(stream, [from, to].join(" "), keys)
 }
 
 /// What the ingress of a link has taken of the shared memory when nothing moves any more, in bytes.

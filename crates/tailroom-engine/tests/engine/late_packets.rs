@@ -55,11 +55,10 @@ fn one_in_ten(keys: &str) -> Case {
     let late = "reorder = { kind = 'bernoulli', probability = 0.1, extra_delay = '15 ms' }";
     let cubic = "congestion = { kind = 'cubic', variant = 'linux' }, rtt = '40 ms'";
     let host = "host = 'linux', send_burst = 2, sender_side = 1";
-    case("40 s from 8 s").link("link", format!("20 Mbit/s, 5 ms, 1 bdp, {late}")).flows(
-        "flow",
-        "link",
-        format!("{cubic}, {host}, {keys}"),
-    )
+    let keys = format!("{cubic}, {host}, {keys}");
+    case("40 s from 8 s")
+        .link("link", format!("20 Mbit/s, 5 ms, 1 bdp, {late}"))
+        .flows("flow", "link", keys)
 }
 
 /// Runs with these many seeds, and means of their flow.
@@ -98,11 +97,9 @@ fn without_timestamps_reordering_costs_nothing() {
 fn compressed_acks_do_not_look_like_reordering() {
     let ten = "count = 10, congestion = 'reno', rtt = { from = '90 ms', to = '108 ms' }";
     let host = "recovery = 'rack', prr = true, send_jitter = 'none', access_rate = '100 Gbit/s'";
-    let case = case("8 s from 0 s").link("link", "1 Gbit/s, 10 ms, 0.3 bdp").flows(
-        "flow",
-        "link",
-        format!("{ten}, {host}, sack_compression = false"),
-    );
+    let keys = format!("{ten}, {host}, sack_compression = false");
+    let case =
+        case("8 s from 0 s").link("link", "1 Gbit/s, 10 ms, 0.3 bdp").flows("flow", "link", keys);
     let single = case.run().get("links.link.utilization");
     let compressed = case.set("flows.flow.sack_compression", true).run();
     compressed.expect("links.link.utilization", near(single, 0.002));

@@ -5,11 +5,9 @@ use crate::support::refusals::assert_refused;
 
 /// A link of 1 Gbit/s on a line, and its packets of 1,000 B at a rate in Mbit/s.
 fn class(case: Case, name: &str, line: &str, kind: &str, megabits: f64) -> Case {
-    case.link(name, format!("1 Gbit/s, 1 us, 10000 packets, line = {{ {line} }}")).stream(
-        name,
-        name,
-        format!("{kind} {megabits} Mbit/s, 1000 B"),
-    )
+    let keys = format!("{kind} {megabits} Mbit/s, 1000 B");
+    case.link(name, format!("1 Gbit/s, 1 us, 10000 packets, line = {{ {line} }}"))
+        .stream(name, name, keys)
 }
 
 /// Mean waits of two classes with nonpreemptive priority (Cobham 1954; Kleinrock 1976, volume 2, section

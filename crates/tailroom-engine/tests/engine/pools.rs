@@ -204,11 +204,9 @@ fn filled_in_turn(holds: &[u64], cell: u64, case: Case) -> Run {
     let fill = |case: Case, (index, packets): (usize, &u64)| {
         let rate = (packets + 100) * cell * 8;
         let span = format!("start = '{index} s', stop = '{} s'", index + 1);
-        case.set(format!("links.l{index}.rate"), "1 bit/s").stream(
-            format!("f{index}"),
-            format!("l{index}"),
-            format!("cbr {rate} bit/s, {cell} B, {span}"),
-        )
+        let keys = format!("cbr {rate} bit/s, {cell} B, {span}");
+        let case = case.set(format!("links.l{index}.rate"), "1 bit/s");
+        case.stream(format!("f{index}"), format!("l{index}"), keys)
     };
     case.each(holds.iter().enumerate(), fill).run()
 }

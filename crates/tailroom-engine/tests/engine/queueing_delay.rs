@@ -50,11 +50,9 @@ fn assert_alike(case: &Case, links: &[&str]) {
 /// in 10 s have waited 2.5 s on average, and those that arrive will have waited 5 s.
 #[test]
 fn a_growing_queue_has_the_same_delay_behind_every_discipline() {
-    let case = case("10 s").link("link", "10 Mbit/s, 10 ms, 100000 packets").stream(
-        "flood",
-        "link",
-        "cbr 20 Mbit/s, 1500 B, source.phase = '0 s'",
-    );
+    let keys = "cbr 20 Mbit/s, 1500 B, source.phase = '0 s'";
+    let case =
+        case("10 s").link("link", "10 Mbit/s, 10 ms, 100000 packets").stream("flood", "link", keys);
     assert_alike(&case, &["link"]);
     case.run().expect("links.link.queue_delay_s_mean", near(2.5, 0.001));
 }

@@ -169,7 +169,7 @@ fn without_events(mut results: Results) -> String {
 #[test]
 fn a_shaper_at_the_rate_of_the_link_changes_no_result() {
     let shaper = |burst: u32| format!("{{ rate = '7.777777 Mbit/s', burst = '{burst} B' }}");
-    let shaped = |burst| mixed().set("links.link.shaper", shaper(burst)).network();
+    let with_burst = |burst| mixed().set("links.link.shaper", shaper(burst)).network();
     let under = |mut network: Network, queue: &QueueConfig| {
         network.links[0].queue = queue.clone();
         // A shaped link is served too; the series could tell.
@@ -179,7 +179,11 @@ fn a_shaper_at_the_rate_of_the_link_changes_no_result() {
     for queue in disciplines::valid("20 packets") {
         let plain = under(mixed().network(), &queue);
         for burst in [1_500, 30_000] {
-            assert!(plain == under(shaped(burst), &queue), "{}, burst of {burst} B", queue.name());
+            assert!(
+                plain == under(with_burst(burst), &queue),
+                "{}, burst of {burst} B",
+                queue.name()
+            );
         }
     }
 }

@@ -192,11 +192,10 @@ fn a_run_does_not_warn_about_bursts_with_fq_codel_pacing_many_flows_or_one_direc
 fn a_run_does_not_warn_about_bursts_of_short_flows_in_one_direction() {
     let source = "kind = 'finite_flows', size = { kind = 'pareto', shape = 1.3, mean = '50 kB' }, \
                   load = 0.5";
-    let case = case("60 s").link("down", "20 Mbit/s, 5 ms, queue = { kind = 'codel' }").flows(
-        "web",
-        "down",
-        format!("congestion = 'cubic', rtt = '30 ms', source = {{ {source} }}"),
-    );
+    let keys = format!("congestion = 'cubic', rtt = '30 ms', source = {{ {source} }}");
+    let case = case("60 s")
+        .link("down", "20 Mbit/s, 5 ms, queue = { kind = 'codel' }")
+        .flows("web", "down", keys);
     // Several targets.
     case.run().expect("links.down.queue_delay_s_p99", above(0.015));
     assert_eq!(warnings(&case, BURSTS), [""; 0]);

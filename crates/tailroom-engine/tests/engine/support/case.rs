@@ -21,7 +21,7 @@ use std::ops::{Bound, Deref, RangeBounds};
 use serde_json::Value;
 use tailroom_engine::network::Network;
 use tailroom_engine::results::{GroupSummary, LinkSummary, Results, Warning, WarningKind};
-use tailroom_engine::scenario::{self, Scenario, ScenarioError};
+use tailroom_engine::scenario::{self, FindCode, Scenario, ScenarioError};
 
 use super::scenario_run::{finish, plain_hosts};
 use super::scenario_text::FILES;
@@ -126,8 +126,8 @@ impl Case {
     /// Without a table.
     pub(crate) fn without(&self, name: &str) -> Self {
         let begin = format!("{name} = ");
-        let lines = self.text.lines().filter(|line| !line.starts_with(&begin));
-        Case { text: lines.map(|line| format!("{line}\n")).collect(), ..self.clone() }
+        let lines = self.text.split_inclusive('\n').filter(|line| !line.starts_with(&begin));
+        Case { text: lines.collect(), ..self.clone() }
     }
 
     /// With a part of the text replaced everywhere.
@@ -143,16 +143,22 @@ impl Case {
         self
     }
 
-    fn resolve(&self, overrides: &[(String, String)]) -> Result<Network, ScenarioError> {
+    fn parse(&self, overrides: &[(String, String)]) -> Result<Scenario, ScenarioError> {
         scenario::parse(&self.text, overrides, Some(self.seed), &FILES)
-            .and_then(|scenario: Scenario| scenario.resolve())
+    }
+
+    /// The network with controls, disciplines and sources of a caller.
+    pub(crate) fn with_code(&self, code: &dyn FindCode) -> Result<Network, ScenarioError> {
+        let overrides = [plain_hosts(&self.text), self.overrides.clone()].concat();
+        self.parse(&overrides)?.with_code(code)?.resolve()
     }
 
     /// The network, under [`plain_hosts`].
     #[track_caller]
     pub(crate) fn network(&self) -> Network {
         let overrides = [plain_hosts(&self.text), self.overrides.clone()].concat();
-        self.resolve(&overrides).unwrap_or_else(|error| panic!("{error}\n{}", self.text))
+        let resolved = self.parse(&overrides).and_then(|scenario| scenario.resolve());
+        resolved.unwrap_or_else(|error| panic!("{error}\n{}", self.text))
     }
 
     #[track_caller]
@@ -163,7 +169,8 @@ impl Case {
     /// The message with which the scenario is refused.
     #[track_caller]
     pub(crate) fn refusal(&self) -> String {
-        self.resolve(&self.overrides).expect_err("the scenario is wrong").to_string()
+        let resolved = self.parse(&self.overrides).and_then(|scenario| scenario.resolve());
+        resolved.expect_err("the scenario is wrong").to_string()
     }
 }
 
