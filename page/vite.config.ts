@@ -20,7 +20,13 @@ function fillServiceWorker(): Plugin {
       if (files.length === 0) return;
       const source = readFileSync(resolve(root, "public/service-worker.js"), "utf8");
       const version = createHash("sha256").update(files.join("\n")).digest("hex").slice(0, 12);
-      const list = JSON.stringify([...files, "viewer.js", "icon.svg", "opened.json"]);
+      const list = JSON.stringify([
+        ...files,
+        "viewer.js",
+        "from_disk.js",
+        "icon.svg",
+        "opened.json",
+      ]);
       const filled = source.replace("[/* files */]", list).replace("/* version */", version);
       writeFileSync(resolve(out, "service-worker.js"), filled);
     },

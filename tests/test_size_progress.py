@@ -1,14 +1,9 @@
 """What `size` says while it searches: bracket, best answer so far, and how much is left."""
 
 import io
-import re
 import shutil
 import threading
-import time
-from collections.abc import Callable
-from math import inf
 from pathlib import Path
-from typing import Any
 
 import pytest
 from rich.console import Console
@@ -155,20 +150,6 @@ def test_a_long_search_prints_each_better_answer_where_nobody_sees_a_bar(
         report(SizeProgress(done=11, total=50, low=low, high=high))
     lines = capfd.readouterr().err.splitlines()
     assert [one.partition(": ")[2] for one in lines] == ([line] if line else [])
-
-
-@pytest.mark.parametrize("bar", [progress.size_bar, progress.runs_bar])
-def test_a_log_has_the_number_of_runs_before_the_first_has_ended(
-    bar: Callable[[], Any], monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(progress, "SHOW_AFTER_S", 0.2)
-    with bar() as report:
-        if bar is progress.size_bar:
-            report(SizeProgress(done=0, total=50, low=0, high=inf))
-        else:
-            report(tr.RunProgress(done=0, total=50, found=0))
-        time.sleep(0.6)
-    assert re.match(r"after 0 s: 0 of (about )?50 runs have ended\n", capfd.readouterr().err)
 
 
 def test_each_stage_after_the_search_is_printed_once(

@@ -36,7 +36,7 @@ async function start(): Promise<void> {
   if (storyOf(hash)) tellStories(engine);
   else if (embedded) await embed(engine, embedded, scenario);
   else await explore(engine, scenario);
-  if (opened === null) keepForOffline();
+  if (opened === null || opened.copy) keepForOffline();
 }
 
 /** What an address shows; from one kind to another the page is loaded anew. */
@@ -102,7 +102,7 @@ function engineText(engine: Engine): string {
   return `Engine ${shortBuild(engine.build)} in this browser, ${runs} at a time`;
 }
 
-/** A service worker keeps the files. Not of `tailroom explore`: another program may use its port. */
+/** A service worker keeps the files. Not those that `tailroom explore` serves: another program may use its port. */
 function keepForOffline(): void {
   if (!("serviceWorker" in navigator) || import.meta.env.DEV) return;
   navigator.serviceWorker.register("service-worker.js").catch(() => {

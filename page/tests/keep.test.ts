@@ -5,6 +5,7 @@ import { decodeState, encodeState } from "../src/keep/address";
 import { commands, sizeOfLink } from "../src/keep/commands";
 import { csvText, flowSeriesCsv, tradeOffCsv } from "../src/keep/csv";
 import { documentText, jsonForScript } from "../src/keep/document";
+import { isOwnMachine } from "../src/keep/own_machine";
 import type { Picture } from "../src/pictures/picture";
 import { linearTicks, logTicks } from "../src/pictures/scales";
 import { wordLines } from "../src/pictures/source";
@@ -151,7 +152,23 @@ test("an exported document runs nothing but its own script", () => {
   expect(text.match(/<\/script/g)).toHaveLength(2);
   const json = /<script type="application\/json" id="pictures">(.*?)<\/script>/s.exec(text)?.[1];
   expect(JSON.parse(json ?? "")).toEqual([PICTURE]);
+  expect(text).toContain("Open in the page</a>");
+  expect(documentText({ ...page, address: "" }, "")).not.toContain("<a ");
   expect(jsonForScript("<!--<script>")).not.toContain("<");
+});
+
+test.each([
+  ["http://127.0.0.1:8217/#1.a", true],
+  ["http://127.3.2.1/", true],
+  ["http://localhost:8000/page/", true],
+  ["http://page.localhost/", true],
+  ["http://[::1]:8217/", true],
+  ["https://127.0.0.1.example.org/", false],
+  ["https://localhost.example.org/", false],
+  ["https://mylocalhost/", false],
+  ["http://192.168.1.127/", false],
+])("whether %s leads to the own machine: %s", (address, isOwn) => {
+  expect(isOwnMachine(address)).toBe(isOwn);
 });
 
 test("words below a picture stay within its width", () => {

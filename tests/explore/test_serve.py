@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from tailroom.errors import ExploreError, ScenarioError
+from tailroom.explore import page_files, serve
 from tailroom.explore import page_scenario as opening
-from tailroom.explore import serve
 from tailroom.explore.page_scenario import page_start
 from tests.conftest import SMALL, Tailroom
 
@@ -27,8 +27,8 @@ TRACED = SMALL.replace('rate = "10 Mbit/s"', 'trace = "link.trace"')
 TRACE = "1\n2\n3\n"
 COMMAND = """
 import pathlib, sys
-from tailroom.explore import serve
-serve.PAGE = pathlib.Path(sys.argv[1])
+from tailroom.explore import page_files
+page_files.PAGE = pathlib.Path(sys.argv[1])
 from tailroom.cli.main import app
 app(["explore", *sys.argv[2:], "--port", "0"])
 """
@@ -153,7 +153,11 @@ def test_every_answer_protects_the_page(server: Server) -> None:
 
 def test_ctrl_c_ends_it_at_once_and_clients_that_leave_are_no_errors(tmp_path: Path) -> None:
     with serving(tmp_path / "page") as running:
-        assert json.loads(running.ask("/opened.json")[1]) == {"workers": None, "scenario": None}
+        assert json.loads(running.ask("/opened.json")[1]) == {
+            "workers": None,
+            "copy": False,
+            "scenario": None,
+        }
         for _ in range(5):
             with closing(socket.create_connection(("127.0.0.1", running.port))) as leaving:
                 leaving.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, bytes([1, *[0] * 7]))
@@ -231,7 +235,7 @@ def test_controls_in_python_stay_with_the_command_line(
 
 def test_a_taken_port_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text("page", encoding="utf-8")
-    monkeypatch.setattr(serve, "PAGE", tmp_path)
+    monkeypatch.setattr(page_files, "PAGE", tmp_path)
     with closing(socket.create_server(("127.0.0.1", 0))) as taken:
         port = taken.getsockname()[1]
         with pytest.raises(ExploreError, match=f"port {port} of 127.0.0.1.*--port 0"):
@@ -241,7 +245,7 @@ def test_a_taken_port_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
 def test_an_installation_without_the_page_says_how_to_get_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, tailroom: Tailroom
 ) -> None:
-    monkeypatch.setattr(serve, "PAGE", tmp_path)
+    monkeypatch.setattr(page_files, "PAGE", tmp_path)
     answer = tailroom("explore")
     assert answer.status == 2
     assert "make page" in answer.errors

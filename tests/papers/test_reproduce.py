@@ -2,7 +2,10 @@
 
 import json
 import re
-from collections.abc import Sequence
+import shutil
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import cast
@@ -13,7 +16,9 @@ import pytest
 from matplotlib.figure import Figure
 
 from tailroom import OutputDirectoryError
+from tailroom.cli.progress import runs_bar
 from tailroom.errors import NotWrittenError
+from tailroom.execution.progress import RunProgress
 from tailroom.figure_titles import titles
 from tailroom.scenario.types import Scenario
 from tailroom.statistics.intervals import mean_interval
@@ -38,6 +43,7 @@ from tailroom_papers.framework import (
     paired_difference,
     paired_ratio,
 )
+from tailroom_papers.framework.plan import count_runs
 from tests.conftest import Tailroom
 
 LIMIT = "links.bottleneck.queue.limit"
@@ -121,10 +127,13 @@ def test_pictures_may_lack_their_titles(tmp_path: Path, *, wanted: bool) -> None
     assert ("How buffers fill" in svg) is wanted
 
 
-def test_a_check_draws_nothing_that_could_lack_a_title(tailroom: Tailroom, tmp_path: Path) -> None:
-    refused = tailroom("papers", "run", "barman-2004", "--check", tmp_path, "--no-title")
+@pytest.mark.parametrize("more", [[], ["--figure", "3"], ["--out", "new"]])
+def test_a_check_draws_nothing_that_could_lack_a_title(
+    tailroom: Tailroom, tmp_path: Path, more: list[str]
+) -> None:
+    refused = tailroom("papers", "run", "barman-2004", "--check", tmp_path, "--no-title", *more)
     assert refused.status == 2
-    assert "--no-title: --check draws no pictures" in refused.errors
+    assert "--no-title: --check draws pictures only with --figure and --out" in refused.errors
 
 
 def test_a_run_that_two_parts_need_is_done_once(done: framework.Reproduction) -> None:
@@ -341,6 +350,84 @@ def test_the_command_reproduces_and_goes_on(tailroom: Tailroom, tmp_path: Path) 
     assert "choose another output directory (--out)" in full.errors
 
 
+@pytest.mark.usefixtures("listed")
+def test_a_figure_is_drawn_from_the_data_next_to_a_report(
+    tailroom: Tailroom, tmp_path: Path, done: framework.Reproduction
+) -> None:
+    """Only the numbers of its runs are needed, which lie next to each report."""
+    report = tmp_path / "report"
+    shutil.copytree(
+        done.directory, report, ignore=shutil.ignore_patterns("store", "*.png", "*.svg")
+    )
+    check = ("papers", "run", "small-1999", "--check", report)
+    for part, claims in (("1", 1), ("again", 0)):
+        new = tmp_path / part
+        drawn = tailroom(*check, "--figure", part, "--out", new, "--no-title")
+        assert drawn.status == 0
+        assert f"{claims} claims judged from the data; 0 verdicts differ." in drawn.output
+        assert not list(report.glob("*.svg"))
+        files = {path.name for path in new.iterdir()}
+        assert files == {path.name for path in done.directory.glob(f"*{part}.[ps][nv]g")}
+    assert tailroom(*check, "--figure", "1").status == 0
+    before = (done.directory / "figure-1.svg").read_text(encoding="utf-8")
+    after = (tmp_path / "1" / "figure-1.svg").read_text(encoding="utf-8")
+    assert paths_of(after) == paths_of(before)
+
+
+def paths_of(svg: str) -> list[str]:
+    """The shapes of a picture, without the identifiers that differ from time to time."""
+    return re.findall(r' d="([^"]*)"', svg)
+
+
+@pytest.mark.usefixtures("listed")
+def test_a_figure_that_needs_more_than_the_data_is_refused(
+    tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def over_time(results: PartResults) -> Figure:
+        [run, *_] = results.study("buffers").points[0].runs
+        run.table("flow_series")
+        return draw(results)
+
+    part = replace(BUFFERS, draw=over_time)
+    paper = replace(PAPER, parts=(part,))
+    monkeypatch.setattr(f"{__name__}.PAPER", paper)
+    report = tmp_path / "report"
+    framework.reproduce(paper, report, form=Form.SMOKE)
+    check = ("papers", "run", "small-1999", "--check", report, "--figure", "1")
+    refused = tailroom(*check, "--out", tmp_path / "new")
+    assert refused.status == 2
+    assert "reproduce it: --figure 1 without --check" in refused.errors
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.usefixtures("listed")
+def test_an_interrupt_says_how_many_runs_are_kept(
+    tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    @contextmanager
+    def pressing() -> Iterator[Callable[[RunProgress], None]]:
+        with runs_bar() as told:
+
+            def report(state: RunProgress) -> None:
+                told(state)
+                if state.done == 2:
+                    raise KeyboardInterrupt
+
+            yield report
+
+    again = ("papers", "run", "small-1999", "--quick", "--out", tmp_path / "out")
+    with monkeypatch.context() as patched:
+        patched.setattr("tailroom_papers.command.runs_bar", pressing)
+        ended = tailroom(*again, "--workers", 1)
+    assert ended.status == 130
+    assert "interrupted: 2 of 6 runs are kept; to continue, give the same command" in ended.errors
+    assert tailroom(*again).status == 0
+
+
+def test_the_runs_of_a_part_are_counted_without_its_points() -> None:
+    assert count_runs(BUFFERS, Form.FULL) == 2 * 5
+
+
 def test_the_list_shows_studies_of_this_project_after_the_papers(tailroom: Tailroom) -> None:
     ended = tailroom("papers")
     assert ended.status == 0
@@ -359,5 +446,5 @@ def test_a_paper_is_shown_with_its_parts_and_claims(tailroom: Tailroom, command:
     assert "again" not in tailroom("papers").output
     ended = tailroom("papers", command, "small-1999")
     assert ended.status == 0
-    for text in ("small-1999", "again: The same runs", 'So "full" <b> (Sec. 1)'):
+    for text in ("small-1999", "again: The same runs (about 10 runs)", 'So "full" <b> (Sec. 1)'):
         assert text in ended.output

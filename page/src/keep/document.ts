@@ -23,6 +23,7 @@ export interface PageDocument {
   /** Null if the scenario names files. */
   hash: string | null;
   build: string;
+  /** Address of the page; empty where others cannot open it. */
   address: string;
 }
 
@@ -50,14 +51,17 @@ ${style}</style>
 <h1>${escapeXml(page.title)}</h1>
 ${page.parts.map(partText).join("\n")}
 <h2>Scenario</h2>
-<p>Hash ${escapeXml(hashText(page.hash))}; engine ${escapeXml(page.build)}.
-<a href="${escapeXml(page.address)}">Open in the page</a></p>
+<p>Hash ${escapeXml(hashText(page.hash))}; engine ${escapeXml(page.build)}.${linkText(page.address)}</p>
 <pre>${escapeXml(page.scenario)}</pre>
 <script type="application/json" id="pictures">${jsonForScript(pictures)}</script>
 <script>${script.replaceAll("</script", "<\\/script")}</script>
 </body>
 </html>
 `;
+}
+
+function linkText(address: string): string {
+  return address && `\n<a href="${escapeXml(address)}">Open in the page</a>`;
 }
 
 /** JSON that cannot end the script element that it stands in. */

@@ -14,6 +14,7 @@ import { commands } from "./commands";
 import { flowSeriesCsv, linkSeriesCsv, tradeOffCsv } from "./csv";
 import { documentText, type PageDocument } from "./document";
 import { pngFile, svgFile, textFile } from "./files";
+import { isOwnMachine } from "./own_machine";
 
 /** What the page shows now, for files. */
 export interface Snapshot {
@@ -33,6 +34,10 @@ const ELSEWHERE =
   "The command line alone has controls in Python, stores that keep runs, and runs of more than " +
   "4 GB. Files (traces, lists of flows) are read here too, if this command opens the scenario that names " +
   "them (pip install tailroom): ";
+
+const OWN_MACHINE =
+  "Others cannot open this address: it leads to this machine. Put a copy of the page on a web server, as " +
+  "tailroom explore --out writes it; what stands behind # stays the same.";
 
 type Offer = [label: string, save: (now: Snapshot) => Promise<void> | void];
 
@@ -56,7 +61,7 @@ const OFFERS: Offer[] = [
     "Series of the flows (CSV)",
     (now) => save(fileName(now, "flows.csv"), flowSeriesCsv(present(now.series)), "text/csv"),
   ],
-  ["All of this (one HTML file)", saveDocument],
+  ["These numbers and pictures (one HTML file, without the slider)", saveDocument],
 ];
 
 /** A name by which files of several scenarios and buffers are told apart. */
@@ -97,6 +102,7 @@ async function saveDocument(now: Snapshot): Promise<void> {
 export class KeepView {
   readonly #address = make("input", { type: "text", readonly: true, id: "address" });
   readonly #onPaper = make("p", { class: "on-paper code" });
+  readonly #ownMachine = make("p", { class: "quiet", hidden: true }, OWN_MACHINE);
   readonly #hash = make("span", { class: "hash" });
   readonly #pictures = make("select", { id: "picture-choice" });
   readonly #commands = make("div", {});
@@ -117,6 +123,7 @@ export class KeepView {
         "This address holds the scenario, the link and the targets",
       ),
       make("div", { class: "row" }, this.#address, copy),
+      this.#ownMachine,
       this.#onPaper,
       make(
         "p",
@@ -164,6 +171,7 @@ export class KeepView {
 
   showAddress(address: string): void {
     const isWhole = address.includes("#");
+    this.#ownMachine.hidden = !isWhole || !isOwnMachine(address);
     this.#address.value = isWhole
       ? address
       : "too long for an address; save the scenario as a file";

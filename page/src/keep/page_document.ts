@@ -10,6 +10,7 @@ import { LiveView } from "../see/live_view";
 import type { State } from "../state";
 import type { TradeOffView } from "../study/trade_off_view";
 import type { PageDocument } from "./document";
+import { isOwnMachine } from "./own_machine";
 
 export function documentOf(page: {
   reading: Reading;
@@ -48,6 +49,6 @@ export function documentOf(page: {
     scenario: state.text,
     hash: reading.hash,
     build,
-    address: window.location.href,
+    address: isOwnMachine(window.location.href) ? "" : window.location.href,
   };
 }

@@ -317,7 +317,9 @@ test("the points of a study are means over runs that the command line repeats", 
 /** The picture of the frontier in the page's document, as data. */
 async function frontier(): Promise<Picture | undefined> {
   const download = page.waitForEvent("download");
-  await page.getByRole("button", { name: "All of this (one HTML file)" }).click();
+  await page
+    .getByRole("button", { name: "These numbers and pictures (one HTML file, without the slider)" })
+    .click();
   const text = readFileSync(await (await download).path(), "utf8");
   const [, json = ""] =
     /<script type="application\/json" id="pictures">(.*?)<\/script>/s.exec(text) ?? [];

@@ -138,7 +138,9 @@ test("a saved page of a hostile address draws its pictures, and runs and loads n
   );
   await page.locator("#live > p.quiet").filter({ hasText: "simulated in" }).waitFor();
   const download = page.waitForEvent("download");
-  await page.getByRole("button", { name: "All of this (one HTML file)" }).click();
+  await page
+    .getByRole("button", { name: "These numbers and pictures (one HTML file, without the slider)" })
+    .click();
   const file = await (await download).path();
   renameSync(file, `${file}.html`);
 

@@ -9,7 +9,14 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { PRESETS } from "../../src/scenario/presets";
 import { duration, packets, percent } from "../../src/scenario/quantities";
 import { POOL, TWO_PORTS, TWO_RENO } from "./scenarios";
-import { commandLineSummary, serveExplore, serveStatic, type Served } from "./servers";
+import {
+  BUILT,
+  commandLineSummary,
+  serveExplore,
+  serveStatic,
+  writeCopy,
+  type Served,
+} from "./servers";
 
 const CHROMIUM = process.env["CHROMIUM"] ?? "/usr/bin/chromium";
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
@@ -876,7 +883,9 @@ test("the exported document draws its pictures from one file", async () => {
   await write(page, TWO_RENO);
   await expectSame(page, TWO_RENO);
   const download = page.waitForEvent("download");
-  await page.getByRole("button", { name: "All of this (one HTML file)" }).click();
+  await page
+    .getByRole("button", { name: "These numbers and pictures (one HTML file, without the slider)" })
+    .click();
   const file = await (await download).path();
   served.stop();
   const saved = await context.newPage();
@@ -885,6 +894,9 @@ test("the exported document draws its pictures from one file", async () => {
   await saved.setContent(readFileSync(file, "utf8"));
   await expect.poll(() => saved.locator("canvas").count()).toBeGreaterThanOrEqual(4);
   expect(await saved.locator("body").textContent()).toContain(await hash(page));
+  // Nobody else can open what this host serves.
+  expect(await saved.locator("a").count()).toBe(0);
+  expect(await page.locator("#share").textContent()).toContain("Others cannot open this address");
   expect(complaints).toEqual([]);
 });
 
@@ -924,6 +936,35 @@ test("`tailroom explore FILE` opens the page with FILE and the files that it nam
   } finally {
     served.stop();
   }
+});
+
+test("a copy opens with its scenario and files, embedded and without the network too", async () => {
+  const directory = mkdtempSync(join(tmpdir(), "copy-"));
+  const file = join(directory, "traced.toml");
+  const traced = TWO_RENO.replace('rate = "10 Mbit/s"', 'trace = "link.trace"');
+  writeFileSync(join(directory, "link.trace"), "1\n2\n4\n");
+  writeFileSync(file, traced);
+  const served = await serveStatic(writeCopy(file, join(directory, "page")));
+  const { utilization = Number.NaN } = commandLineSummary("", file).links["bottleneck"] ?? {};
+  const page = await visit(served.address);
+  expect(await page.locator("#text").inputValue()).toBe(traced);
+  expect(await page.locator("#preset-choice").inputValue()).toBe("file traced.toml");
+  expect(await number(page, "Utilization")).toBe(percent(utilization));
+  await page.evaluate(() => navigator.serviceWorker.ready.then(() => undefined));
+  await page.reload();
+  await ended(page);
+  served.stop();
+  await page.goto(`${served.address}#embed=slider,verdict,queue`);
+  await page.locator(".embedded figure:has(#picture-queue)").waitFor();
+  expect(await page.locator("#text").inputValue()).toBe(traced);
+  expect(complaints).toEqual([]);
+});
+
+test("a page that is opened as a file says that it needs a web server", async () => {
+  context = await browser.newContext();
+  const page = await context.newPage();
+  await page.goto(`file://${join(BUILT, "index.html")}`);
+  await page.getByText("This page needs a web server: python -m http.server").waitFor();
 });
 
 async function fill(field: ReturnType<Page["getByLabel"]>, text: string): Promise<void> {

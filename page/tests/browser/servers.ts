@@ -8,7 +8,7 @@ import { extname, join, normalize, resolve } from "node:path";
 import { createInterface } from "node:readline";
 
 const REPOSITORY = resolve(import.meta.dirname, "../../..");
-const BUILT = resolve(REPOSITORY, "python/tailroom/explore/page");
+export const BUILT = resolve(REPOSITORY, "python/tailroom/explore/page");
 const TAILROOM = resolve(REPOSITORY, ".venv/bin/tailroom");
 const PYTHON = resolve(REPOSITORY, ".venv/bin/python");
 const RUNS = `
@@ -44,13 +44,13 @@ export interface Served {
   stop: () => void;
 }
 
-/** Serves the built page as the simplest static host does: no headers, wasm without its type. */
-export async function serveStatic(): Promise<Served> {
+/** Serves the built page, or a copy, as the simplest static host does: no headers, wasm without its type. */
+export async function serveStatic(directory = BUILT): Promise<Served> {
   if (!existsSync(join(BUILT, "index.html"))) throw new Error("make page builds the page first");
   const server = createServer((request, response) => {
     const path = normalize(new URL(request.url ?? "/", "http://host").pathname);
-    const file = join(BUILT, path.endsWith("/") ? `${path}index.html` : path);
-    if (!file.startsWith(BUILT) || !existsSync(file) || !statSync(file).isFile()) {
+    const file = join(directory, path.endsWith("/") ? `${path}index.html` : path);
+    if (!file.startsWith(directory) || !existsSync(file) || !statSync(file).isFile()) {
       response.writeHead(404).end();
       return;
     }
@@ -78,6 +78,13 @@ export async function serveExplore(file: string): Promise<Served> {
     command.once("exit", () => failed(new Error("tailroom explore ended")));
   });
   return { address: line.split(" ")[0] ?? "", stop: () => command.kill("SIGINT") };
+}
+
+/** The directory that `tailroom explore FILE --out` writes. */
+export function writeCopy(file: string, directory: string): string {
+  const done = spawnSync(TAILROOM, ["explore", file, "--out", directory], { encoding: "utf8" });
+  if (done.status !== 0) throw new Error(done.stderr);
+  return directory;
 }
 
 export interface Summary {

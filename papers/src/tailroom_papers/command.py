@@ -1,7 +1,7 @@
 """`tailroom papers`: reproduce the figures, tables and claims of papers."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated
@@ -18,9 +18,11 @@ from tailroom.cli.options import ClusterAddress, NoTitle, Workers
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.sentences import say
 from tailroom.cli.terminal_text import escape
+from tailroom.execution.progress import RunProgress
 from tailroom.storage.output import output_directory
 from tailroom_papers import framework
-from tailroom_papers.framework.checked_report import write_report
+from tailroom_papers.framework.checked_report import draw_again, write_report
+from tailroom_papers.framework.plan import count_runs
 
 COLOURS = {
     "holds": "green",
@@ -98,7 +100,8 @@ def run_paper(  # noqa: PLR0913 - one argument an option
         list[str] | None,
         typer.Option(
             metavar="PART",
-            help="Reproduce only this figure, table or question. May be repeated.",
+            help="Reproduce only this figure, table or question; with --check, judge only its "
+            "claims. May be repeated.",
             autocompletion=part_names,
         ),
     ] = None,
@@ -114,7 +117,8 @@ def run_paper(  # noqa: PLR0913 - one argument an option
             metavar="DIR",
             help="Directory for runs, data, pictures and report (default: papers/NAME or "
             "papers/NAME-quick). An interrupted reproduction continues in its directory. With "
-            "--check: a new directory for the report of DIR (default: none).",
+            "--check: a new directory for the report of DIR, or with --figure for this figure, "
+            "drawn from the data (default: none).",
         ),
     ] = None,
     check: Annotated[
@@ -133,16 +137,16 @@ def run_paper(  # noqa: PLR0913 - one argument an option
     ] = False,
 ) -> None:
     """Reproduce a paper: data, pictures, and a report with a verdict on each claim."""
-    with failures.reported():
+    with failures.reported(_kept):
         paper = framework.load(name)
         parts = framework.parts_of(paper, figure or [])
         if check is not None:
-            if not figure_titles.are_wanted():
+            if not figure_titles.are_wanted() and not (figure and out):
                 raise failures.InputError(
-                    "--no-title: --check draws no pictures, and --out copies those of the report; "
-                    "leave one of them out"
+                    "--no-title: --check draws pictures only with --figure and --out; add them, or "
+                    "leave it out"
                 )
-            _check(paper, check, out)
+            _check(paper, check, [part.name for part in parts] if figure else None, out)
             return
         form = framework.Form.QUICK if quick else framework.Form.FULL
         place = out or Path("papers") / (f"{name}-quick" if quick else name)
@@ -163,17 +167,36 @@ def run_paper(  # noqa: PLR0913 - one argument an option
             print(f"The report is {place / 'report.html'}, also as report.md")
 
 
-def _check(paper: framework.Paper, directory: Path, out: Path | None) -> None:
+def _kept(last: RunProgress) -> str:
+    """Says how to continue an interrupted reproduction."""
+    return (
+        f"{last.done:,} of {last.total:,} runs are kept; to continue, give the same command again: "
+        f"{failures.this_command()}"
+    )
+
+
+def _check(
+    paper: framework.Paper, directory: Path, figures: Sequence[str] | None, out: Path | None
+) -> None:
     """Prints which verdicts of a report do not follow from the data next to it; writes the report.
+
+    Args:
+        paper: The paper.
+        directory: The directory of the report.
+        figures: Names of the only parts to judge and to draw; `None` for all, and for the report.
+        out: New directory for what is written.
 
     Raises:
         typer.Exit: A verdict differs; the exit status is 1.
     """
     with output_directory(out) if out else nullcontext() as new:
-        checked = framework.recheck(paper, directory)
-        if new:
+        checked = framework.recheck(paper, directory, figures)
+        if new and figures is None:
             new.write(lambda place: write_report(paper, directory, place), rescue=False)
             print(f"The report is {out}/report.html, also as report.md")
+        elif new:
+            new.write(lambda place: draw_again(checked.parts, place), rescue=False)
+            print(f"The pictures are in {out}, as PNG and SVG")
     for difference in checked.differences:
         print(f"{directory}: {difference}")
     claims = sum(len(part.judged) for part in checked.parts)
@@ -186,7 +209,9 @@ def _show_paper(paper: framework.Paper, console: Console) -> None:
     console.print(Text(paper.name, style="bold"))
     say(console, escape(f"  {paper.source} {paper.times}"), is_one_line=False)
     for part in paper.parts:
-        console.print(Text(f"  {part.name}: {part.title}"), soft_wrap=True)
+        runs = count_runs(part, framework.Form.FULL)
+        needs = f" (about {runs:,} runs)" if runs > 1 else ""
+        console.print(Text(f"  {part.name}: {part.title}{needs}"), soft_wrap=True)
         for claim in part.claims:
             console.print(Text(f"      {claim.text} ({claim.place})", style="dim"), soft_wrap=True)
 

@@ -1,4 +1,4 @@
-"""Progress of runs and sweeps that take over a second."""
+"""Progress of runs and sweeps that take over a second: a bar on a terminal, lines in a log."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from itertools import chain, count
 from math import isfinite
 from typing import TYPE_CHECKING
 
@@ -20,16 +21,19 @@ if TYPE_CHECKING:
     from tailroom.studies.size_study.size_progress import SizeProgress
 
 SHOW_AFTER_S = 1.0
+"""Seconds before the bar, or the first line of a log."""
 FIRST_ANSWER_AFTER_S = 10.0
-"""Seconds before intermediate answers are printed."""
+"""Seconds before intermediate answers are printed, and before the second line of a log."""
+LINE_EVERY_S = 60.0
+"""Seconds between the later lines of a log."""
 
 
 @contextmanager
-def progress_bar() -> Iterator[Callable[[tailroom.Progress], None] | None]:
-    """Yields the progress callback of `tailroom.run`, or `None` without a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
+def progress_bar() -> Iterator[Callable[[tailroom.Progress], None]]:
+    """Yields the progress callback of `tailroom.run`.
+
+    The bar appears on terminals only; a log has a line after 10 s, and then each minute.
+    """
     bar = Progress(
         TextColumn("simulating"),
         BarColumn(),
@@ -41,24 +45,26 @@ def progress_bar() -> Iterator[Callable[[tailroom.Progress], None] | None]:
         transient=True,
     )
     task = bar.add_task("run", total=1.0)
-    begun = time.monotonic()
 
     def report(state: tailroom.Progress) -> None:
-        if time.monotonic() - begun > SHOW_AFTER_S:
-            bar.start()
         bar.update(task, completed=state.done, total=state.total)
 
-    try:
+    def words(spent_s: float) -> str:
+        done, total = bar.tasks[0].completed, bar.tasks[0].total or 0.0
+        if spent_s < FIRST_ANSWER_AFTER_S:
+            return ""
+        return f"{done:.3g} of {total:.3g} s simulated{left_words(spent_s, done, total - done)}"
+
+    with shown(bar, words):
         yield report
-    finally:
-        bar.stop()
 
 
 @contextmanager
 def runs_bar() -> Iterator[Callable[[RunProgress], None]]:
     """Yields the progress callback of a study of many runs.
 
-    The bar appears on terminals only; a log has the number of runs after a second.
+    The bar appears on terminals only; a log has the number of runs after 1 s, after 10 s, and then
+    each minute.
     """
     bar = Progress(
         TextColumn("{task.completed:,} of {task.total:,} runs"),
@@ -68,42 +74,98 @@ def runs_bar() -> Iterator[Callable[[RunProgress], None]]:
         TextColumn("left"),
         console=Console(stderr=True),
         transient=True,
-        disable=not sys.stderr.isatty(),
     )
     task = bar.add_task("runs", total=0, rate="")
     begun = time.monotonic()
+    new = 0
+    """Number of runs that the store did not hold."""
 
     def report(state: RunProgress) -> None:
-        spent_s = time.monotonic() - begun
-        rate = f"{(state.done - state.found) / spent_s:.1f} per second"
+        nonlocal new
+        new = state.done - state.found
+        rate = f"{new / (time.monotonic() - begun):.1f} per second"
         bar.update(task, completed=state.done, total=max(1, state.total), rate=rate)
 
-    with _shown_soon(bar, ""):
+    def words(spent_s: float) -> str:
+        [known] = bar.tasks
+        left = ""
+        if spent_s >= LINE_EVERY_S:  # the first runs are often the shortest
+            left = left_words(spent_s, new, (known.total or 0) - known.completed)
+        return ended_words(bar, "") + left
+
+    with shown(bar, words):
         yield report
 
 
 @contextmanager
-def _shown_soon(bar: Progress, about: str) -> Iterator[None]:
-    """Shows a bar after a second, whether a run has ended or not; without a terminal, the plan."""
+def shown(bar: Progress, words: Callable[[float], str]) -> Iterator[None]:
+    """Shows a bar after a second, whether a run has ended or not; without a terminal, lines.
+
+    Args:
+        bar: The bar, which is not started.
+        words: Returns the line of a log after so many seconds; empty for none.
+    """
+    ended = threading.Event()
+    begun = time.monotonic()
 
     def show() -> None:
-        if sys.stderr.isatty():
-            bar.start()
-            return
-        [task] = bar.tasks
-        ended = f"{task.completed:,.0f} of {about}{task.total:,.0f} runs have ended"
-        words = ended if task.total else "no run has begun"
-        bar.console.print(f"after {max(SHOW_AFTER_S, 0):.0f} s: {words}", highlight=False)
+        for moment in _moments():
+            if ended.wait(begun + moment - time.monotonic()):
+                return
+            if sys.stderr.isatty():
+                bar.start()
+                return
+            if line := words(moment):
+                line = f"after {duration_words(moment)}: {line}"
+                bar.console.print(line, highlight=False, markup=False)
 
-    timer = threading.Timer(SHOW_AFTER_S, show)
-    timer.daemon = True
-    timer.start()
+    thread = threading.Thread(target=show, daemon=True)
+    thread.start()
     try:
         yield
     finally:
-        timer.cancel()
-        timer.join()
-        bar.stop()
+        ended.set()
+        thread.join()
+        if bar.live.is_started:  # otherwise it would end a line that it has not begun
+            bar.stop()
+
+
+def _moments() -> Iterator[float]:
+    """Times of the lines of a log in seconds: soon the first, each minute the later ones."""
+    yield SHOW_AFTER_S
+    later = chain([FIRST_ANSWER_AFTER_S], count(LINE_EVERY_S, LINE_EVERY_S))
+    yield from (moment for moment in later if moment > SHOW_AFTER_S)
+
+
+def ended_words(bar: Progress, about: str) -> str:
+    """Returns how many of a bar's runs have ended, in words.
+
+    Args:
+        bar: The bar, whose task counts runs.
+        about: What stands before the number of all runs.
+    """
+    [task] = bar.tasks
+    ended = f"{task.completed:,.0f} of {about}{task.total:,.0f} runs have ended"
+    return ended if task.total else "no run has begun"
+
+
+def left_words(spent_s: float, done: float, left: float) -> str:
+    """Returns how long the rest takes at the speed so far, as the end of a line.
+
+    Args:
+        spent_s: Time spent so far.
+        done: What has been done in this time; nothing is said if it is 0.
+        left: What is left, in the same unit.
+    """
+    return f", about {duration_words(spent_s * left / done)} left" if done > 0 and left > 0 else ""
+
+
+def duration_words(duration_s: float) -> str:
+    """Returns a rough duration in words: "60 s", "2 min", "2.5 h"."""
+    minutes = duration_s / 60
+    if duration_s < 100:
+        return f"{duration_s:.0f} s"
+    return f"{minutes:.0f} min" if minutes < 120 else f"{minutes / 60:.1f} h"
 
 
 class SearchProgress(Progress):
@@ -120,8 +182,9 @@ class SearchProgress(Progress):
 def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
     """Yields the progress callback of `tailroom.size`.
 
-    The bar appears on terminals only. After 10 s, what becomes known or seems so and each stage
-    after the search are printed on lines of their own, so that a log has them too.
+    The bar appears on terminals only; a log has the number of runs as with `runs_bar`. After 10 s,
+    what becomes known or seems so and each stage after the search are printed on lines of their
+    own, so that a log has them too.
     """
     console = Console(stderr=True)
     bar = SearchProgress(
@@ -131,7 +194,6 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
         TextColumn("left"),
         console=console,
         transient=True,
-        disable=not sys.stderr.isatty(),
     )
     task = bar.add_task("", total=0)
     begun = time.monotonic()
@@ -149,7 +211,7 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
         shown = stage or bracket
         bar.update(task, completed=state.done, total=state.total, description=shown)
 
-    with _shown_soon(bar, "about "):
+    with shown(bar, lambda _: ended_words(bar, "about ")):
         yield report
 
 

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from tailroom.errors import ExploreError, ScenarioError
@@ -53,20 +53,24 @@ def _refuse(what: str, name: str) -> None:
         )
 
 
-def page_start(file: str | None, workers: int | None) -> bytes:
+def page_start(file: str | None, workers: int | None, *, is_copy: bool = False) -> bytes:
     """Returns what the page asks for when it starts, as JSON.
 
     Args:
         file: As `tailroom run` takes it: a path, a shipped scenario's name, or `-`; `None` for a
             page that begins with its own first scenario.
         workers: Maximum number of runs at a time; as many as there are cores if `None`.
+        is_copy: Whether the page is written for other web servers, which others may read.
 
     Raises:
         ScenarioError: The scenario is wrong, or names a control in Python.
         ExploreError: Its files are too large for the page.
     """
     scenario = None if file is None else _scenario(Scenario.of(file))
-    return json.dumps({"workers": workers, "scenario": scenario}).encode()
+    if scenario and is_copy:
+        # The directories of this machine are nobody else's business.
+        scenario["name"] = PurePath(str(scenario["name"])).name
+    return json.dumps({"workers": workers, "copy": is_copy, "scenario": scenario}).encode()
 
 
 def _scenario(source: Scenario) -> dict[str, object]:

@@ -9,17 +9,14 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler
-from pathlib import Path
+from pathlib import PurePosixPath
 from typing import Any
 
 from tailroom.errors import ExploreError
+from tailroom.explore.page_files import page_files
 
-PAGE = Path(__file__).parent / "page"
-"""Where `make page` puts the built page."""
 ADDRESS = "127.0.0.1"
 HTTP_PORT = 80
-OPENED = "/opened.json"
-"""What the page asks for when it starts."""
 TYPES = {
     ".css": "text/css",
     ".html": "text/html; charset=utf-8",
@@ -63,9 +60,9 @@ def serve(opened: bytes, *, port: int, ready: Callable[[str], object]) -> None:
     Raises:
         ExploreError: The port is taken, or this installation has no page.
     """
-    files = {**_page_files(), OPENED: (TYPES[".json"], opened)}
+    files = page_files(opened)
     try:
-        server = _Server(port, files)
+        server = _Server(port, _with_types(files))
     except OSError as error:
         raise ExploreError(
             f"cannot listen on port {port} of {ADDRESS}: {error.strerror or error}; choose another "
@@ -76,27 +73,13 @@ def serve(opened: bytes, *, port: int, ready: Callable[[str], object]) -> None:
         server.serve_forever()
 
 
-def _page_files() -> dict[str, tuple[str, bytes]]:
-    """Returns type and content of the page's files, by their address.
-
-    Raises:
-        ExploreError: This installation has no page.
-    """
-    if not (PAGE / "index.html").is_file():
-        raise ExploreError(
-            "this installation was built without the page, which wheels contain; in the "
-            "repository, install node 20 or newer with npm, and Rust's target for the browser with "
-            "`rustup target add wasm32-unknown-unknown`, then run `make page`"
-        )
-    files = {
-        f"/{path.relative_to(PAGE).as_posix()}": (
-            TYPES.get(path.suffix, "application/octet-stream"),
-            path.read_bytes(),
-        )
-        for path in PAGE.rglob("*")
-        if path.is_file()
+def _with_types(files: dict[str, bytes]) -> dict[str, tuple[str, bytes]]:
+    """Returns type and content of the page's files, by their address."""
+    typed = {
+        f"/{path}": (TYPES.get(PurePosixPath(path).suffix, "application/octet-stream"), content)
+        for path, content in files.items()
     }
-    return {**files, "/": files["/index.html"]}
+    return {**typed, "/": typed["/index.html"]}
 
 
 class _Server(socketserver.ThreadingTCPServer):

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
@@ -42,6 +43,8 @@ class Bursts:
 
 def bursts_of(run: StoredRun, flow: str) -> Bursts:
     """Of a run that keeps its arrival log."""
+    if run.store is None:
+        return _of_log(run.table("arrival_log"), flow)
     return _in_store(run.store, run.key, flow)
 
 
@@ -51,6 +54,10 @@ def _in_store(store: Store, key: str, flow: str) -> Bursts:
     table = store.table(key, "arrival_log")
     if table is None:
         raise KeyError("arrival_log is not kept; add it to the study's `keep`")
+    return _of_log(table, flow)
+
+
+def _of_log(table: pa.Table, flow: str) -> Bursts:
     log = table.filter(pc.field("flow") == flow)
     lost = pc.not_equal(log["fate"].cast("string"), "accepted")
     return of_arrivals(log["time_s"].to_numpy(), lost.to_numpy(zero_copy_only=False))

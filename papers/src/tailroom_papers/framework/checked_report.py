@@ -6,16 +6,18 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from tailroom.arguments import named
 from tailroom.field_docs import with_field_docs
 from tailroom.given_files import read_bytes
 from tailroom.quoting import quoted
 from tailroom.reports.document import Drawn
 from tailroom.scenario.json_text import read_json
-from tailroom_papers.framework import data, report
+from tailroom_papers.framework import data, output, report
 from tailroom_papers.framework.catalogue import parts_of
 from tailroom_papers.framework.judging import judge
 from tailroom_papers.framework.paper import Paper, PaperError, ReproducedPart
 from tailroom_papers.framework.plan import plan_parts
+from tailroom_papers.framework.results import NotInDataError
 from tailroom_papers.framework.run import results_of_parts
 from tailroom_papers.framework.study import Form
 
@@ -40,15 +42,19 @@ class Recheck:
     ten-percent: holds in the report, does not hold by the data"."""
 
 
-def recheck(paper: Paper, directory: str | PathLike[str]) -> Recheck:
+def recheck(
+    paper: Paper, directory: str | PathLike[str], figures: Sequence[str] | None = None
+) -> Recheck:
     """Judges the claims of a paper from the data next to its report, and compares the verdicts.
 
     Args:
         paper: The paper.
         directory: Directory with `claims.json` and `data/`, as `reproduce` writes it.
+        figures: Names of the only parts that are returned and compared; all those of the report if
+            left out. A verdict depends on the tests of all.
 
     Raises:
-        PaperError: Files are missing or damaged, or of another paper.
+        PaperError: Files are missing or damaged, or of another paper, or the report lacks a part.
     """
     place = Path(directory)
     recorded = read_claims(paper, place)
@@ -58,7 +64,16 @@ def recheck(paper: Paper, directory: str | PathLike[str]) -> Recheck:
     tables = {part.name: data.read(place / "data" / f"{part.name}.parquet") for part in parts}
     studies = [data.study_results(tables[one.part.name], one) for one in planned]
     done = judge(results_of_parts(parts, form, planned, studies))
-    return Recheck(done, tuple(_differences(done, recorded)))
+    if figures is None:
+        return Recheck(done, tuple(_differences(done, recorded)))
+    if absent := [name for name in figures if name not in recorded["parts"]]:
+        raise PaperError(f"{directory}: its report has no figure {quoted(absent[0])}")
+    wanted = tuple(one for one in done if one.part.name in figures)
+    of_wanted = {
+        key: [entry for entry in recorded[key] if entry["part"] in figures]
+        for key in ("claims", "variations")
+    }
+    return Recheck(wanted, tuple(_differences(wanted, {**recorded, **of_wanted})))
 
 
 def write_report(paper: Paper, directory: str | PathLike[str], out: str | PathLike[str]) -> None:
@@ -81,6 +96,27 @@ def write_report(paper: Paper, directory: str | PathLike[str], out: str | PathLi
     text = report.document(paper, parts, recorded, pictures)
     (target / "report.md").write_text(text.markdown(), encoding="utf-8")
     (target / "report.html").write_text(text.html(), encoding="utf-8")
+
+
+def draw_again(parts: Sequence[ReproducedPart], out: str | PathLike[str]) -> None:
+    """Draws the pictures of parts from the data next to a report.
+
+    Args:
+        parts: Parts that `recheck` returned.
+        out: Existing directory for the pictures.
+
+    Raises:
+        PaperError: The picture of a part needs more than these data.
+    """
+    for part in parts:
+        try:
+            output.write_picture(part, Path(out))
+        except NotInDataError as error:
+            name = part.part.name
+            raise PaperError(
+                f"figure {name}: its picture needs more of the runs than the data next to a report "
+                f"have; reproduce it: {named('figure')} {name} without {named('check')}"
+            ) from error
 
 
 def _picture(path: Path) -> Drawn:

@@ -16,7 +16,7 @@ import json
 from math import isfinite
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -39,6 +39,9 @@ from tailroom_papers.framework.claim import Claim, Judgement
 from tailroom_papers.framework.data import numbers
 from tailroom_papers.framework.paper import Paper, ReproducedPart, Reproduction
 from tailroom_papers.framework.study import Form
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 MARKER = "tailroom-paper.json"
 
@@ -117,19 +120,30 @@ def write(done: Reproduction) -> None:
 def _write_part(part: ReproducedPart, directory: Path) -> Drawn:
     """Writes the data and the picture of a part, and returns the picture."""
     name = part.part.name
-    figure = part.part.draw(part.results)
-    if not figure_titles.are_wanted():
-        figure.suptitle("")
-    picture = render(figure, style.DOTS_PER_INCH)
+    figure, picture = write_picture(part, directory)
     # After the picture, because drawing reads metrics too.
     for stem, table in ((name, data.runs_of(part)), (f"{name}-figure", numbers(figure))):
         _write_table(directory / "data" / f"{stem}.parquet", table)
         _write_csv(directory / "data" / f"{stem}.csv", table)
-    file = directory / report.picture_file(name)
+    return picture
+
+
+def write_picture(part: ReproducedPart, directory: Path) -> tuple["Figure", Drawn]:
+    """Draws the picture of a part, and writes it.
+
+    Args:
+        part: The part with its results.
+        directory: Existing directory for the files.
+    """
+    figure = part.part.draw(part.results)
+    if not figure_titles.are_wanted():
+        figure.suptitle("")
+    picture = render(figure, style.DOTS_PER_INCH)
+    file = directory / report.picture_file(part.part.name)
     write_whole(file, picture.png)
     if picture.svg:
         write_whole(file.with_suffix(".svg"), picture.svg.encode())
-    return picture
+    return figure, picture
 
 
 def _write_table(path: Path, table: pa.Table) -> None:

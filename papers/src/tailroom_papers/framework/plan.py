@@ -80,16 +80,38 @@ def _studies(part: Part, form: Form) -> Iterator[tuple[Variation | None, Sequenc
 
 
 def _planned(paper: Paper, part: Part, variation: Variation | None, study: Study) -> Planned:
-    source = _source(study, paper.first_seed)
-    what = plan(source, grid=study.grid, together=study.together, seeds=study.seeds)
+    what = _plan(study, paper.first_seed)
     points = [Point.of(what.source, settings, keep=study.keep) for settings in what.points()]
     return Planned(part, variation, study, what, points)
+
+
+def _plan(study: Study, first_seed: int) -> Plan:
+    source = _source(study, first_seed)
+    return plan(source, grid=study.grid, together=study.together, seeds=study.seeds)
 
 
 def _source(study: Study, first_seed: int) -> Scenario:
     scenario = study.scenario
     given = SCENARIOS / scenario if isinstance(scenario, str) else scenario
     return Scenario.of(given, {"seed": first_seed, **study.set})
+
+
+def count_runs(part: Part, form: Form) -> int:
+    """Returns about how many runs a part and its variations need, without reading each point.
+
+    A run that several studies need counts for each; of a study that is repeated until an interval
+    is narrow, the first runs count.
+
+    Args:
+        part: The part.
+        form: How thoroughly.
+    """
+    studies = [study for _, of_variation in _studies(part, form) for study in of_variation]
+    return sum(
+        _plan(study, first_seed=1).points_count
+        * (study.until.at_least if study.until else study.seeds)
+        for study in studies
+    )
 
 
 def run_missing(

@@ -20,6 +20,10 @@ from tailroom_papers.framework.check import Check, above, below, between
 from tailroom_papers.framework.study import Form
 
 
+class NotInDataError(LookupError):
+    """The data next to a report, which are the values of metrics, lack what is asked for."""
+
+
 @with_field_docs
 @dataclass(frozen=True)
 class StoredRun:
@@ -40,11 +44,11 @@ class StoredRun:
         """The object that `tailroom run --json` prints.
 
         Raises:
-            LookupError: The run is of the data next to a report.
+            NotInDataError: The run is of the data next to a report.
             StoreError: Another version of tailroom wrote the summary.
         """
         if "summary" not in self.row.column_names:
-            raise LookupError(
+            raise NotInDataError(
                 "the data next to a report have no summary; read the number through "
                 "`run.value(FUNCTION)`, so that the data contain it"
             )
@@ -68,7 +72,7 @@ class StoredRun:
 
         Raises:
             MetricError: There is no such metric.
-            LookupError: The run is of the data next to a report, which lack the metric.
+            NotInDataError: The run is of the data next to a report, which lack the metric.
         """
         name = find_metric(metric, names_of(self.row)) if isinstance(metric, str) else ""
         name = name or metric_name(metric)
@@ -81,7 +85,7 @@ class StoredRun:
             value: float | None = self.row[name][0].as_py()
             return value
         if isinstance(metric, str):
-            raise LookupError(f"the data have no {name}; reproduce the paper anew to write them")
+            raise NotInDataError(f"the data have no {name}; reproduce the paper anew to write them")
         return metric(self)
 
     def table(self, name: str) -> pa.Table:
@@ -92,10 +96,12 @@ class StoredRun:
 
         Raises:
             KeyError: The study does not keep the table.
-            LookupError: The run is of the data next to a report.
+            NotInDataError: The run is of the data next to a report.
         """
         if self.store is None:
-            raise LookupError(f"the data next to a report have no {name}; read it through a metric")
+            raise NotInDataError(
+                f"the data next to a report have no {name}; read it through a metric"
+            )
         table = self.store.table(self.key, name)
         if table is None:
             raise KeyError(f"{name} is not kept; add it to the study's `keep`")

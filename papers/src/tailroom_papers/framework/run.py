@@ -5,6 +5,7 @@ from os import PathLike
 
 from tailroom import _engine
 from tailroom.arguments import WORKERS
+from tailroom.errors import Interrupted
 from tailroom.execution.executors import ExecutorLike, performer
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
@@ -49,7 +50,8 @@ def reproduce(  # noqa: PLR0913 - each is one option of a reproduction
         ClusterError: The cluster does not answer, or it or the executor cannot perform the runs.
         RunError: Runs failed; the others are kept.
         NotWrittenError: Store or report cannot be written, for example on a full disk.
-        KeyboardInterrupt: Ctrl-C; what is finished is kept.
+        Interrupted: Ctrl-C, a `KeyboardInterrupt` whose `known` is the `RunProgress`; the runs that
+            have ended are kept.
     """
     WORKERS.check("workers", workers)
     output.check_directory(out, paper, form)
@@ -59,13 +61,40 @@ def reproduce(  # noqa: PLR0913 - each is one option of a reproduction
     in_processes = any(point.controls for point in points)
     with performer(executor, workers=workers, in_processes=in_processes) as place:
         directory, store = output.open_directory(out, paper, form)
-        run_missing(planned, Runner(store, place), progress)
+        _run(planned, Runner(store, place), progress)
     runs = _read(store, {key for point in points for key in point.keys})
     studies = [StudyResults.of(planned_study.record, runs) for planned_study in planned]
     done = judge(results_of_parts(chosen, form, planned, studies))
     reproduction = Reproduction(paper, form, done, directory, len(runs), _engine.build())
     output.write(reproduction)
     return reproduction
+
+
+def _run(
+    planned: Sequence[Planned],
+    runner: Runner,
+    progress: Callable[[RunProgress], object] | None,
+) -> None:
+    """Performs the runs that the store lacks.
+
+    Raises:
+        Interrupted: Ctrl-C; its `known` says how many runs are kept.
+        KeyboardInterrupt: Ctrl-C before the store has been searched.
+    """
+    last: RunProgress | None = None
+
+    def told(state: RunProgress) -> None:
+        nonlocal last
+        last = state
+        if progress:
+            progress(state)
+
+    try:
+        run_missing(planned, runner, told)
+    except KeyboardInterrupt:
+        if last is None:
+            raise
+        raise Interrupted(last) from None
 
 
 def results_of_parts(
