@@ -197,6 +197,36 @@ def _largest(scenario: dict[str, Any]) -> int:
     return max((len(group["path"]) for group in scenario["flows"].values()), default=0)
 
 
+def refuse(connection: Connection) -> None:
+    """A process that refuses whatever it gets."""
+    connection.send(None)
+    while connection.recv():
+        connection.send(trial.Outcome("refused"))
+
+
+def test_a_process_that_begins_late_is_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trial, "START_S", 0)
+    late = Trials(refuse)
+    assert late.outcome({"title": "x"}).ending == "refused"
+    late.end()
+
+
+def test_a_sweep_of_own_code_is_tried(trials: Trials) -> None:
+    link = {
+        "rate": "10 Mbit/s",
+        "delay": "1 ms",
+        "queue": {"kind": "custom", "discipline": f"{OWN}:Rule", "limit": "20 packets"},
+    }
+    scenario = {
+        "duration": "20 ms",
+        "links": {"a": link},
+        "flows": {"f": {"path": ["a"], "rtt": "100 ms", "congestion": "reno"}},
+        "sweep": {"seeds": 2, "grid": {"links.a.rate": ["8 Mbit/s", "9 Mbit/s"]}},
+    }
+    ended = trials.outcome(scenario)
+    assert ended.ending == "ran", ended.detail
+
+
 @pytest.mark.slow
 def test_scenarios_shrink() -> None:
     """What is left of a scenario with a path of two links is hardly more than such a path."""

@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 
 import tailroom as tr
-from tests.ctrl_c import UNDER_WAY, interrupt, wait_until
+from tailroom.traffic_import.capture import import_capture
+from tests.ctrl_c import START_S, UNDER_WAY, interrupt, wait_until
+from tests.test_given_files import DIRECTORIES, READING
 
 
 def test_interrupt_stops_at_once(small: Path, tmp_path: Path) -> None:
@@ -29,6 +31,81 @@ def test_interrupt_stops_at_once(small: Path, tmp_path: Path) -> None:
     assert errors == "interrupted\n"
     assert output == ""
     assert list(tmp_path.iterdir()) == [small]
+
+
+def _writes(pipe: Path, writers: list[int]) -> bool:
+    """Opens a pipe to write, once somebody has opened it to read."""
+    with suppress(OSError):
+        writers.append(os.open(pipe, os.O_WRONLY | os.O_NONBLOCK))
+    return bool(writers)
+
+
+def _commands_of_files() -> list[tuple[str, str]]:
+    names = [(command, name) for command, files in READING.items() for name in files]
+    return [(command, name) for command, name in names if (command, name) not in NOT_OPENED]
+
+
+NOT_OPENED = {
+    *((command, "given") for command in DIRECTORIES),
+    ("atlas run --keep", "lookup.csv"),
+    ("plot place", "flow_series.parquet"),
+}
+"""Arguments that are refused before the file is read."""
+NAMED_IN_SCENARIO = ("flows.csv", "flows.parquet", "sizes.csv", "up.trace")
+QUICK = ("run scenarios", "import path")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        pytest.param(*one, marks=() if one[0] in QUICK else pytest.mark.slow)
+        for one in _commands_of_files()
+    ],
+)
+def test_a_pipe_into_which_nobody_writes_is_refused_or_left_at_once(
+    tmp_path: Path, command: str, name: str
+) -> None:
+    pipe = tmp_path / "place" / name
+    pipe.parent.mkdir(parents=True)
+    os.mkfifo(pipe)
+    words = [sys.executable, "-m", "tailroom", *map(str, READING[command][name](pipe))]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        if name in NAMED_IN_SCENARIO:
+            _, errors = process.communicate(timeout=START_S)
+            assert process.returncode == 2
+            assert f'"{name}": it is a pipe or a device' in errors
+            return
+        writers: list[int] = []
+        wait_until(lambda: _writes(pipe, writers), process)
+        _, errors = interrupt(process)
+        os.close(writers[0])
+    assert process.returncode == 130
+    assert errors.endswith("interrupted\n")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_capture_may_come_through_a_slow_pipe(tmp_path: Path) -> None:
+    """As of `<(zcat capture.pcap.gz)`."""
+    content = (Path(__file__).parent / "captures" / "web.pcap").read_bytes()
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+
+    def write() -> None:
+        with pipe.open("wb", buffering=0) as file:
+            for start in range(0, len(content), len(content) // 3):
+                file.write(content[start : start + len(content) // 3])
+                time.sleep(0.1)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    through_pipe = import_capture(pipe)
+    writer.join()
+    assert through_pipe.flows.equals(
+        import_capture(Path(__file__).parent / "captures" / "web.pcap").flows
+    )
 
 
 LATE = """

@@ -51,6 +51,18 @@ def test_another_control_is_noticed() -> None:
     assert any("MISSES" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("setting", "word"),
+    [("quick_acks=1460", "meets"), ("slow_start=standard", "MISSES")],
+)
+def test_where_slow_start_ends_is_compared(setting: str, word: str) -> None:
+    """The recorded receiver acknowledges each packet at first."""
+    lines: list[str] = []
+    kernel.main(["--only", "slow-acks-cubic-250", "--set", f"defaults.{setting}"], lines.append)
+    [line] = [line for line in lines if " end of slow start (packets) " in line and "|" not in line]
+    assert line.endswith(word)
+
+
 def test_a_directory_of_new_recordings_is_compared(tmp_path: Path) -> None:
     name = "alone-cubic-50-mbit-100-packets"
     recorded = kernel.RECORDED / f"{name}.json.xz"

@@ -1,7 +1,10 @@
 """Long series and many groups: work grows with their number, and nothing is read twice."""
 
 import json
+import sys
 import tomllib
+from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,10 +12,12 @@ import numpy as np
 import pytest
 
 import tailroom as tr
+from tailroom.pfc_headroom.tables import read_table
 from tailroom.scenario.json_text import json_text
 from tailroom.scenario.scenario import own_controls, replace_files
 from tailroom.studies.sweep_study.plan import _check_distinct
 from tailroom.studies.warm_up_time import BATCH, truncation
+from tailroom.vectors.reading import read_results, read_vectors
 
 
 def by_definition(values: np.ndarray) -> int | None:
@@ -127,3 +132,68 @@ def test_own_controls_are_seen() -> None:
     flow = '[flows.a.congestion]\nkind = "custom"\ncontrol = "m:C"\n'
     assert own_controls(flow) == ["m:C"]
     assert own_controls(flow.replace("custom", "reno")) == []
+
+
+def _vectors(count: int) -> str:
+    expect = [{"value": [1, 2], "why": "x", "quantity": f"q{place}"} for place in range(count)]
+    return json.dumps({"format": 1, "id": "x", "expect": expect})
+
+
+def _results(**results: object) -> str:
+    return json.dumps({"implementation": "mine", "results": {"x": results}})
+
+
+def _profiles(count: int) -> str:
+    row = {"size": "19456", "xon": "19456", "xoff": "49152"}
+    names = (f"pg_lossless_100000_{place + 1}m_profile" for place in range(count))
+    return json.dumps({"BUFFER_PROFILE": dict.fromkeys(names, row)}, indent=1)
+
+
+FILES_OF_STRANGERS: dict[str, tuple[Callable[[Path], object], Callable[[int], str]]] = {
+    "vectors": (read_vectors, _vectors),
+    "samples": (read_results, lambda count: _results(samples={"q": [[0, 1]] * count})),
+    "series": (
+        read_results,
+        lambda count: _results(values=dict.fromkeys(map(str, range(count)), 1)),
+    ),
+    "unknown keys": (
+        read_results,
+        lambda count: _results(**{f"sample{n}": 1 for n in range(count)}),
+    ),
+    "profiles": (read_table, _profiles),
+    "other profiles": (read_table, lambda count: _profiles(count).replace("pg_", "p")),
+    "rows": (read_table, lambda count: "100000 300m 19456 19456 49152 0\n" * count),
+    "a long row": (read_table, lambda count: "1 " * count),
+    "a long comment": (read_table, lambda count: "#" + "# " * count + "\n1"),
+    "backslashes": (read_table, lambda count: json.dumps({"BUFFER_PROFILE": {"\\" * count: 1}})),
+}
+"""Readers in Python, and texts of a length."""
+MOST_GROWTH = 2.2
+"""Of the number of calls when a text is twice as long."""
+
+
+def _calls(read: Callable[[Path], object], path: Path) -> int:
+    calls = 0
+
+    def count(_frame: object, event: str, _argument: object) -> None:
+        nonlocal calls
+        calls += event in ("call", "c_call")
+
+    sys.setprofile(count)
+    try:
+        with suppress(tr.TailroomError):
+            read(path)
+    finally:
+        sys.setprofile(None)
+    return calls
+
+
+@pytest.mark.parametrize("name", FILES_OF_STRANGERS)
+def test_the_work_of_a_stranger_file_grows_with_its_length(tmp_path: Path, name: str) -> None:
+    read, text_of = FILES_OF_STRANGERS[name]
+    path = tmp_path / "file.json"
+    calls = []
+    for count in (900, 1_800):
+        path.write_text(text_of(count), encoding="utf-8")
+        calls.append(_calls(read, path))
+    assert calls[1] < MOST_GROWTH * calls[0], calls

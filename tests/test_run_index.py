@@ -1,11 +1,18 @@
 """The index of a store: it answers what the files of the runs answer, whatever happens to it."""
 
+import json
 import os
+import tracemalloc
+from collections.abc import Callable
 from hashlib import sha256
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import tailroom as tr
 from tailroom.execution import batch
@@ -13,7 +20,7 @@ from tailroom.execution.point import Point
 from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.scenario.scenario import Scenario
-from tailroom.storage import run_directory, run_index
+from tailroom.storage import plain_tables, run_directory, run_index
 from tailroom.storage.run import Run
 from tailroom.storage.run_index import RunIndex, StoredRow, without_texts
 from tailroom.studies.sweep_study.query import query
@@ -135,24 +142,148 @@ def test_a_damaged_index_is_written_anew(place: Path) -> None:
         }
 
 
-@pytest.mark.parametrize("kind", ["zstd", "dictionary"])
-def test_an_index_that_is_larger_once_it_is_read_counts_as_damaged(kind: str) -> None:
-    """A file of a few kilobytes could decode to a terabyte."""
-    names = ("key", run_index.NAME, run_index.SIZE, run_index.CHANGED, run_index.TABLES)
-    column = pa.array(["x"] * 100_000)
-    table = pa.table(dict.fromkeys(names, column))
-    if kind == "dictionary":
-        table = table.append_column("text", column.dictionary_encode())
-    options = pa.ipc.IpcWriteOptions(compression="zstd" if kind == "zstd" else None)
-    sink = pa.BufferOutputStream()
-    with pa.ipc.new_stream(sink, table.schema, options=options) as stream:
-        stream.write_table(table)
-    content = sink.getvalue().to_pybytes()
-    assert not RunIndex.from_bytes(_signed(content)).tables
+def signed(content: bytes) -> bytes:
+    """An index file, as somebody else may make one."""
+    return content + run_index.MAGIC + sha256(content).hexdigest().encode() + b"\n"
 
 
-def _signed(content: bytes) -> bytes:
-    return run_index.MAGIC + sha256(content).hexdigest().encode() + b"\n" + content
+def parts_of(file: Path) -> tuple[list[Any], bytes]:
+    """The head and the body of an index file."""
+    head, _, rest = file.read_bytes().partition(b"\n")
+    return json.loads(head), rest[: -run_index.LAST_LINE_BYTES]
+
+
+Head = list[Any]
+ROWS_OF_BOMB = 40_000
+NAMES_OF_BOMB = [f"links.x{place}" for place in range(3_200)]
+BYTES_OF_BOMB = bytes(8 * ROWS_OF_BOMB)
+"""The numbers of a column: 320 kB. All columns have a gigabyte."""
+NONE = [False] * len(NAMES_OF_BOMB)
+BOMBS: dict[str, Head] = {
+    "many columns": [[ROWS_OF_BOMB, NAMES_OF_BOMB, NONE]],
+    "many tables": [[ROWS_OF_BOMB, [name], [False]] for name in NAMES_OF_BOMB],
+    "many rows": [[10**9, ["links.x"], [False]]],
+    "more rows than a number has": [[10**30, ["links.x"], [True]]],
+    "fewer rows than none": [[-1, ["links.x"], [False]]],
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_an_index_that_declares_more_than_it_has_is_made_anew(place: Path, name: str) -> None:
+    """Columns of Arrow's own format may share bytes: a file of 300 kB had a table of 1 GB."""
+    right = means(place)
+    head, body = parts_of(place / run_index.FILE)
+    line = json.dumps(BOMBS[name] + head).encode() + b"\n"
+    (place / run_index.FILE).write_bytes(signed(line + BYTES_OF_BOMB + body))
+    before = pa.total_allocated_bytes()
+    tracemalloc.start()
+    assert means(place) == right
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most + pa.total_allocated_bytes() - before < 32_000_000
+    assert parts_of(place / run_index.FILE)[0] == head
+
+
+def test_texts_that_share_bytes_count_as_damaged() -> None:
+    """The text of every other row would be all bytes of the column."""
+    length = 80_000
+    ends = np.array([0, length] * 500, np.int32).tobytes()
+    head = json.dumps([[999, ["title"], [False]]]).encode() + b"\n"
+    with pytest.raises(ValueError, match=r"[Oo]ffset"):
+        plain_tables.from_bytes(head + ends + b"x" * length, run_index._type_of)
+
+
+def _changed(part: int, change: Callable[[Any], object]) -> Callable[[Head], object]:
+    """A head whose first table has a changed part."""
+    return lambda head: [[*head[0][:part], change(head[0][part]), *head[0][part + 1 :]], *head[1:]]
+
+
+WRONG: dict[str, Callable[[Head], object]] = {
+    "no table": lambda _: [[]],
+    "no list": lambda _: {"rows": 1},
+    "a text": lambda _: "rows",
+    "a number": lambda _: 1,
+    "half a row": _changed(0, lambda rows: rows + 0.5),
+    "a row too many": _changed(0, lambda rows: rows + 1),
+    "no key": _changed(1, lambda names: ["title", *names[1:]]),
+    "a number as a name": _changed(1, lambda names: [*names[:-1], 1]),
+    "a name too few": _changed(1, lambda names: names[1:]),
+    "keys that are missing": _changed(2, lambda has: [True, *has[1:]]),
+    "no word of the bitmaps": _changed(2, lambda _: None),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_an_index_with_another_head_counts_as_damaged(place: Path, name: str) -> None:
+    head, body = parts_of(place / run_index.FILE)
+    for wrong, count in ((head, len(head)), (WRONG[name](head), 0)):
+        line = json.dumps(wrong).encode()
+        assert len(RunIndex.from_bytes(signed(line + b"\n" + body)).tables) == count
+
+
+@settings(max_examples=1_000, deadline=None)
+@given(st.data())
+def test_whatever_an_index_says_no_more_is_read_than_it_has(data: st.DataObject) -> None:
+    names = st.sampled_from(["key", "seed", *run_index.OF_FILES, "links.a", "links.b"])
+    columns = data.draw(st.lists(st.lists(names, max_size=5), max_size=3))
+    head = [
+        [data.draw(st.integers(-1, 9)), own, data.draw(st.lists(st.booleans(), max_size=5))]
+        for own in columns
+    ]
+    small = st.sampled_from([0, 0, 0, 1, 2, 8, 255])
+    content = json.dumps(head).encode() + b"\n" + bytes(data.draw(st.lists(small, max_size=300)))
+    try:
+        tables = plain_tables.from_bytes(content, run_index._type_of)
+    except (KeyError, TypeError, ValueError):
+        return
+    assert sum(table.nbytes for table in tables) <= len(content)
+    assert all(len(table.to_pylist()) == table.num_rows for table in tables)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_tables_are_read_as_they_were_written(data: st.DataObject) -> None:
+    rows = data.draw(st.integers(1, 20))
+
+    def column(values: st.SearchStrategy[Any], kind: pa.DataType) -> pa.Array:
+        return pa.array(data.draw(st.lists(values, min_size=rows, max_size=rows)), kind)
+
+    texts, numbers = st.text(max_size=3), st.floats(allow_nan=False)
+    whole = pa.table(
+        {
+            "key": column(texts, pa.string()),
+            "title": column(st.none() | texts, pa.string()),
+            "seed": column(st.none() | st.integers(-(2**63), 2**63 - 1), pa.int64()),
+            "links.a": column(st.none() | numbers, pa.float64()),
+            "links.b": column(numbers, pa.float64()),
+        }
+    )
+    start = data.draw(st.integers(0, rows - 1))
+    part = whole.slice(start, data.draw(st.integers(1, rows)))
+    together = pa.concat_tables([part, whole])
+    for tables in ([part], [whole, part], [together]):
+        content = plain_tables.to_bytes(tables)
+        read = plain_tables.from_bytes(content, run_index._type_of)
+        assert all(one.equals(other) for one, other in zip(read, tables, strict=True))
+
+
+def test_an_index_names_no_file_outside_the_store(place: Path, tmp_path: Path) -> None:
+    """A file that is not the one of its name counts as damaged, and such files are removed."""
+    outside = tmp_path / f"{'x' * 58}.parquet"
+    outside.write_bytes(b"mine")
+    key = next(iter(tr.Store(place).columns().keys))
+    name = file_of(place, key).stem
+    other = f"../../{outside.stem}"
+    file = place / run_index.FILE
+    content = file.read_bytes()[: -run_index.LAST_LINE_BYTES]
+    assert len(other) == len(name)
+    assert name.encode() in content
+    file.write_bytes(signed(content.replace(name.encode(), other.encode())))
+    opened = tr.Store(place)
+    found = opened.read(key)
+    opened.remove_damaged()
+    assert outside.read_bytes() == b"mine"
+    assert found is not None
 
 
 def test_a_run_that_is_damaged_later_is_named_and_left_out(place: Path, tailroom: Tailroom) -> None:

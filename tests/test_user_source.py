@@ -319,7 +319,7 @@ RAISED = {
     "RaisesAtStart": ("packets", "making the source", "nothing"),
     "RaisesFlow": ("flows", "next_flow", "no flow"),
     "RaisesAtEnd": ("flows", "on_completion", "no end"),
-    "BadFlow": ("flows", "next_flow", "bytes is 0; give at least 1"),
+    "BadFlow": ("flows", "next_flow", "bytes is out of range; give 1 to 2^64 - 1"),
 }
 """Classes whose code raises: the kind, the place and the reason."""
 

@@ -6,10 +6,14 @@ import gzip
 import json
 import zlib
 from collections.abc import Callable
+from concurrent.futures import Future
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, BinaryIO
+from threading import Thread
+from typing import Any, BinaryIO, TypeVar
+
+Answer = TypeVar("Answer")
 
 MOST_VALUES = 2_000_000
 """Values in a file of JSON; a value of one digit takes 100 bytes once it is read."""
@@ -38,6 +42,29 @@ def read_bytes(path: str | PathLike[str], most_bytes: int, *, may_be_packed: boo
             if len(content) > most_bytes:
                 raise OSError(errno.EFBIG, f"has more than {most_bytes // 10**6} MB", str(path))
     return bytes(content)
+
+
+def answer_of(path: str | PathLike[str], read: Callable[[], Answer]) -> Answer:
+    """Returns what the engine reads from a file; Ctrl-C ends the wait for a pipe or a terminal.
+
+    The engine hears no signal while it waits for bytes, so a thread waits for those of others.
+
+    Args:
+        path: The file.
+        read: Reads it.
+    """
+    if Path(path).is_file():
+        return read()
+    answer = Future[Answer]()
+
+    def give() -> None:
+        try:
+            answer.set_result(read())
+        except BaseException as error:
+            answer.set_exception(error)
+
+    Thread(target=give, daemon=True).start()
+    return answer.result()
 
 
 @dataclass(frozen=True)

@@ -64,6 +64,8 @@ def check_size(file: pq.ParquetFile, size_bytes: int, texts: Sequence[str] | Non
     decoded = max(pages, metadata.num_rows * metadata.num_columns * WIDTH_BYTES)
     _refuse_above(most_bytes, decoded)
     # A text that is written once may stand in each row. None is longer than its pages.
+    if decoded + metadata.num_rows * pages <= most_bytes:
+        return
     rows = max(1, min(ROWS_AT_ONCE, PART_BYTES // max(pages, 1)))
     for batch in file.iter_batches(rows, columns=list(texts), use_threads=False) if texts else ():
         decoded += batch.nbytes

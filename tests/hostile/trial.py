@@ -14,6 +14,7 @@ import tempfile
 import traceback
 import warnings
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -22,7 +23,7 @@ from typing import Any, Literal, NamedTuple
 import tomli_w
 
 import tailroom as tr
-from tests.hostile.scenarios import FILES
+from tests.hostile.scenarios import FILES, OWN
 
 Ending = Literal["refused", "ran", "failed", "interrupted", "wrong", "aborted", "hung"]
 GOOD: tuple[Ending, ...] = ("refused", "ran", "failed", "interrupted")
@@ -139,8 +140,17 @@ def _run_in_steps(scenario: Any) -> tr.Result:
 
 
 def _swept(scenario: Any, store: str) -> tr.SweepResult:
-    with _limited_time():
-        return tr.sweep(scenario, store=store, set=SETTINGS, workers=1, max_runs=MOST_RUNS)
+    with ThreadPoolExecutor(1) as threads, _limited_time():
+        # The process of a trial starts no others, and own code would want one.
+        executor = threads if _has_own_code(scenario) else None
+        return tr.sweep(
+            scenario, store=store, set=SETTINGS, workers=1, max_runs=MOST_RUNS, executor=executor
+        )
+
+
+def _has_own_code(scenario: Any) -> bool:
+    text = scenario.read_text("utf-8") if isinstance(scenario, Path) else str(scenario)
+    return OWN in text
 
 
 @contextmanager
@@ -245,8 +255,9 @@ class Trials:
             connection.send(scenario)
             for _ in range(self._waits):
                 if connection.poll(WAIT_S):
-                    ended: Outcome = connection.recv()
-                    return ended
+                    ended: Outcome | None = connection.recv()
+                    if ended is not None:  # else the process has begun late
+                        return ended
         except (EOFError, ConnectionError):
             return Outcome("aborted", f"the process ended with status {self.end()}")
         self.end()

@@ -10,9 +10,9 @@ the same scenarios with `host = "linux"`, and each statistic is compared with th
 Goals: utilization within 1 point (2 where packets are late, policed, or their ACKs slow); the time
 between losses of a flow alone, and its trough and peak window, within 5 %; the share of the first
 group within a tenth of the smaller of this share and the rest; Jain's index within 0.1; the mean
-queueing delay within a tenth or 1 ms; and those of loss recovery, which
-tests/validation/kernel_recovery.py has. docs/validation/kernel.csv has every statistic, and
-kernel.md says why some miss their goal.
+queueing delay within a tenth or 1 ms; and those of loss recovery and of slow start, which
+tests/validation/kernel_recovery.py and kernel_slow_start.py have. docs/validation/kernel.csv has
+every statistic, and kernel.md says why some miss their goal.
 """
 
 import csv
@@ -30,6 +30,7 @@ from tests.validation import frame
 from tests.validation.frame import ROOT, Claim, Item, Table, Validation
 from tests.validation.kernel_comparison import Comparison
 from tests.validation.kernel_recovery import completion_times, is_requests, recoveries
+from tests.validation.kernel_slow_start import ends_of_slow_start
 from validation.kernel import matrix
 from validation.kernel.summary import summarize
 
@@ -59,6 +60,7 @@ COLUMNS = (
     "undone reductions",
     "discarded as old",
     "ACK size (B)",
+    "end of slow start (packets)",
     *(f"p{percent} of completion (ms)" for percent in (50, 90, 95, 98)),
 )
 """Beginnings of the names of statistics, in the order of the table in docs/validation."""
@@ -162,6 +164,7 @@ def compare(recorded: dict[str, Any], settings: dict[str, str]) -> Iterator[Comp
     simulated = [cast("dict[str, Any]", result.summary) for result in results]
     yield from recoveries(runs, simulated)
     yield from completion_times(recorded, runs, results)
+    yield from ends_of_slow_start(runs, results)
     if all(map(is_requests, runs[0]["flows"])):
         return  # the link is idle for most of the time
     links = [next(iter(summary["links"].values())) for summary in simulated]

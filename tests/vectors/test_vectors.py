@@ -8,6 +8,7 @@ import pytest
 
 from tailroom.errors import VectorFileError
 from tailroom.pfc_headroom import terms
+from tailroom.scenario.scenario import Scenario
 from tailroom.vectors.judge import misses
 from tailroom.vectors.runs import results_of
 from tailroom.vectors.scripts import AckScript, HeadroomScript
@@ -88,7 +89,23 @@ OF_LINUX: tuple[tuple[str, str, dict[str, Any]], ...] = (
     ("linux.repeated-timeouts", "handshake_rtt_s", {"": 0.11}),
     ("linux.pacing-slow-start", "is_paced", {"": False}),
     ("linux.pacing-avoidance", "is_paced", {"": False}),
+    ("linux.pacing-pairs", "is_paced", {"": False}),
+    ("linux.pacing-aggregates", "handshake_rtt_s", {"": 0.004}),
+    ("linux.pacing-largest-aggregate", "packet_bytes", {"": 8_000}),
+    ("linux.pacing-half-a-window", "is_paced", {"": False}),
+    ("linux.deferral", "is_paced", {"": True}),
 )
+OTHER_BURSTS = (
+    ("linux.pacing-pairs", 1),
+    ("linux.pacing-aggregates", 2),
+    ("linux.pacing-aggregates", 8),
+    ("linux.pacing-largest-aggregate", 9),
+    ("linux.pacing-half-a-window", 9),
+    ("linux.deferral", 1),
+    ("linux.deferral", 3),
+    ("linux.deferral-ack-not-due", 4),
+)
+"""Vectors, and bursts in the place of Linux's rule that they catch."""
 
 
 def mutations() -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -160,6 +177,21 @@ def test_a_vector_catches_a_wrong_number(name: str, key: str, wrong: dict[str, A
         # Most are slower than the last, which is that of undoing.
         chosen = vectors[::-1]
     assert any(_misses(mutated(vector, key, wrong)) for vector in chosen)
+
+
+@pytest.mark.parametrize(("name", "packets"), OTHER_BURSTS)
+def test_a_vector_catches_bursts_of_another_size(
+    name: str, packets: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A burst of a given size also waits for its packets however late the next ACK is."""
+    of_linux = Scenario.of
+
+    def with_bursts(described: Any) -> Scenario:
+        described["flows"]["flow"]["send_burst"] = packets
+        return of_linux(described)
+
+    monkeypatch.setattr(Scenario, "of", with_bursts)
+    assert _misses(VECTORS[name])
 
 
 def test_a_headroom_catches_a_wrong_term(monkeypatch: pytest.MonkeyPatch) -> None:

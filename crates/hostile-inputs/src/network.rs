@@ -126,7 +126,7 @@ fn edit_link(link: &mut LinkSpec, field: usize, value: u64) {
             link.reorder = value.is_multiple_of(3).then_some(reorder);
         }
         10 => link.loss = LossSpec::Bernoulli { probability: f64::from_bits(value) },
-        11 => link.arrival_dispersion = Some(time),
+        11 => link.arrival_dispersion = Some(PositiveDuration::new(time.picoseconds())),
         12 => {
             if let Some(admission) = &mut link.admission {
                 admission.interval = PositiveDuration::new(value);

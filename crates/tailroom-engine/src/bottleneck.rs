@@ -48,10 +48,8 @@ use crate::packet::{Ecn, MAX_PACKET_BYTES, Packet};
 use crate::parameters::BadParameter;
 use crate::probe::window::Window;
 use crate::quantity::limit::QueueLimit;
+use crate::queue::LinkInfo;
 use crate::queue::buffer::DropReason;
-use crate::queue::drop_tail::DropTailParams;
-use crate::queue::fq_codel::FqCodelParams;
-use crate::queue::{LinkInfo, QueueConfig};
 use crate::units::{Rate, Time};
 
 /// What became of a packet.
@@ -121,8 +119,7 @@ impl<T> Bottleneck<T> {
     /// # Errors
     /// `rate` or `delay` is out of range.
     pub fn fq_codel(rate: Rate, delay: Time) -> Result<Self, BadParameter> {
-        let queue = QueueConfig::FqCodel(FqCodelParams::default());
-        Bottleneck::new(&LinkSpec::new(rate, delay, queue), 1)
+        Bottleneck::new(&LinkSpec::fq_codel(rate, delay), 1)
     }
 
     /// A link of this rate and one-way delay behind a FIFO with room for `limit`, not counting the packet
@@ -131,8 +128,7 @@ impl<T> Bottleneck<T> {
     /// # Errors
     /// `rate`, `delay` or `limit` is out of range.
     pub fn drop_tail(rate: Rate, delay: Time, limit: QueueLimit) -> Result<Self, BadParameter> {
-        let queue = QueueConfig::DropTail(DropTailParams::new(limit));
-        Bottleneck::new(&LinkSpec::new(rate, delay, queue), 1)
+        Bottleneck::new(&LinkSpec::drop_tail(rate, delay, limit), 1)
     }
 
     /// The link that `spec` describes, empty, at time 0. Its random draws depend on `seed`.

@@ -6,22 +6,13 @@
 //! ```
 //! use tailroom_engine::congestion::CongestionConfig;
 //! use tailroom_engine::congestion::cubic::CubicParams;
-//! use tailroom_engine::link::LinkSpec;
-//! use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
-//! use tailroom_engine::quantity::limit::QueueLimit;
-//! use tailroom_engine::queue::QueueConfig;
-//! use tailroom_engine::queue::drop_tail::DropTailParams;
-//! use tailroom_engine::simulation::Simulation;
-//! use tailroom_engine::tcp::TcpSpec;
-//! use tailroom_engine::units::{Rate, Time};
+//! use tailroom_engine::{LinkSpec, Network, QueueLimit, Rate, Simulation, TcpSpec, Time};
 //!
-//! let queue = QueueConfig::DropTail(DropTailParams::new(QueueLimit::packets(50)));
 //! let rate = Rate::from_bits_per_second(20_000_000);
-//! let link = LinkSpec::new(rate, Time::from_milliseconds(10), queue);
-//! let tcp = TcpSpec::new(CongestionConfig::Cubic(CubicParams::default()));
-//! let group = GroupSpec::bulk("bulk", vec![0], tcp);
-//! let flows = vec![FlowSpec::new(0, Time::from_milliseconds(40)); 4];
-//! let mut network = Network::new(Time::from_milliseconds(10_000), vec![link], vec![group], flows);
+//! let link = LinkSpec::drop_tail(rate, Time::from_milliseconds(10), QueueLimit::packets(50));
+//! let cubic = TcpSpec::new(CongestionConfig::Cubic(CubicParams::default()));
+//! let (duration, rtt) = (Time::from_milliseconds(10_000), Time::from_milliseconds(40));
+//! let mut network = Network::dumbbell(duration, link, cubic, 4, rtt);
 //! network.measure_from = Time::from_milliseconds(4_000);
 //!
 //! let summary = Simulation::new(&network)?.finish()?.summary;
@@ -33,11 +24,12 @@
 //!
 //! # Ways in
 //!
-//! * A program builds a [`network::Network`]; [`network::Network::validate`] says what is wrong with it.
+//! * A program builds a [`Network`]; [`Network::validate`] says what is wrong with it.
 //!   The example `dumbbell` sets more of its fields.
 //! * `scenario` (with the feature of this name) reads a scenario from TOML, checks it, and resolves it to
 //!   a network. The errors name line, key and remedy.
-//! * [`simulation::Simulation`] runs a network, at once or in slices, and returns [`results::Results`].
+//! * [`Simulation`] runs a network, at once, in slices, or in [steps](simulation::stepping) between which the
+//!   caller acts, and returns [`results::Results`].
 //! * [`congestion::custom`] takes congestion controls from outside, and [`queue::custom`] queue
 //!   disciplines.
 //! * [`Bottleneck`] is a link for the packets of others: the tests of a QUIC or TCP stack get
@@ -70,8 +62,9 @@
 //!
 //! # Promises
 //!
-//! The same network and seed give the same bytes on every machine: time, rates and sizes are integers, and
-//! nothing here reads a clock, a file or the environment. A wrong network is an error, not a panic; what
+//! The same network and seed give the same bytes on every machine, with the same versions of the crates that
+//! draw random numbers (commit your `Cargo.lock`): time, rates and sizes are integers, and nothing here reads a
+//! clock, a file or the environment. A wrong network is an error, not a panic; what
 //! panics says so under "Panics". Specifications, parameters and results may gain fields in any version, and
 //! the enums of components kinds: they are `non_exhaustive`, with a constructor or `Default`; the parameters
 //! of a source that has a specification of its own come from a scenario. The events and answers of
@@ -131,6 +124,7 @@ pub mod bottleneck;
 pub mod dynamic_flows;
 pub mod flow;
 pub mod network;
+pub mod switch;
 
 pub mod results;
 pub mod simulation;
@@ -140,11 +134,14 @@ pub mod port_keys;
 #[cfg(feature = "scenario")]
 pub mod scenario;
 
-// What a test of a transport names.
+// What a first program names, and a test of a transport.
 pub use bottleneck::{Bottleneck, Fate, Outcome};
 pub use link::LinkSpec;
+pub use network::Network;
 pub use packet::Ecn;
 pub use quantity::limit::QueueLimit;
+pub use simulation::Simulation;
+pub use tcp::TcpSpec;
 pub use units::{Rate, Time};
 
 #[cfg(doctest)]

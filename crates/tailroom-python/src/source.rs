@@ -2,7 +2,7 @@
 
 use std::sync::{Mutex, PoisonError};
 
-use pyo3::exceptions::PyValueError;
+use pyo3::exceptions::{PyOverflowError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBool;
 use tailroom_engine::random::{Stream, uniform};
@@ -92,19 +92,18 @@ impl PyFlowRequest {
     #[pyo3(signature = (start_s, bytes, rtt_s=None, access_rate_bps=None))]
     fn new(
         start_s: f64,
-        bytes: u64,
+        bytes: &Bound<'_, PyAny>,
         rtt_s: Option<f64>,
-        access_rate_bps: Option<u64>,
+        access_rate_bps: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
+        let bytes = whole_number("bytes", bytes)?;
+        let rate = access_rate_bps.map(|rate| whole_number("access_rate_bps", &rate));
+        let access_rate_bps = rate.transpose()?;
         let is_time = |value: f64| (0.0..=LONGEST_S).contains(&value);
         let wrong = if !is_time(start_s) {
             Some(format!("start_s is {start_s}; give a number from 0 to {LONGEST_S}"))
-        } else if bytes == 0 {
-            Some("bytes is 0; give at least 1".to_owned())
         } else if !rtt_s.is_none_or(is_time) {
             Some(format!("rtt_s is out of range; give a number from 0 to {LONGEST_S}"))
-        } else if access_rate_bps == Some(0) {
-            Some("access_rate_bps is 0; give at least 1".to_owned())
         } else {
             None
         };
@@ -116,6 +115,17 @@ impl PyFlowRequest {
 
     fn __repr__(&self) -> String {
         format!("FlowRequest(start_s={}, bytes={})", self.start_s, self.bytes)
+    }
+}
+
+/// A whole number of at least 1.
+fn whole_number(name: &str, value: &Bound<'_, PyAny>) -> PyResult<u64> {
+    let out_of_range =
+        || PyValueError::new_err(format!("{name} is out of range; give 1 to 2^64 - 1"));
+    match value.extract::<u64>() {
+        Ok(0) => Err(out_of_range()),
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Err(out_of_range()),
+        number => number,
     }
 }
 

@@ -86,7 +86,7 @@ impl Run {
     pub(crate) fn watching(question: &Question<'_>, link: &str) -> Result<Self, Failure> {
         let mut network = question.network()?;
         for spec in &mut network.links {
-            spec.packet_log = if spec.name == link { usize::MAX } else { 0 };
+            spec.packet_log = if spec.name == link { u64::MAX } else { 0 };
         }
         Ok(Run::new_of(network)?)
     }

@@ -467,21 +467,6 @@ class GilbertElliottLoss(TypedDict):
 Loss: TypeAlias = NoneLoss | BernoulliLoss | PeriodicLoss | GilbertElliottLoss
 """Random loss on the wire."""
 
-RateOrZero: TypeAlias = str | float
-"""Rate with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or Mbps, or mbit as in tc."""
-
-
-class Change(TypedDict):
-    """A change of a link during the run."""
-
-    at: Duration
-    """Time of the change, since the start of the run."""
-    rate: NotRequired[RateOrZero]
-    """New rate; "0 bit/s" stops the link."""
-    delay: NotRequired[Duration]
-    """New one-way propagation delay."""
-
-
 Cells: TypeAlias = Literal["atm", "ptm"]
 """Cells of a link layer."""
 
@@ -576,6 +561,70 @@ class Pause(TypedDict):
     """Time from the arrival of a pause frame until the sender begins no further packet, with
     the delays of the interfaces and of what the switch was sending. Default: the longest
     response that IEEE 802.3 allows at the speed of the link."""
+
+
+class BernoulliReorder(TypedDict):
+    """Each packet is held back with the same probability, independently of the others."""
+
+    kind: Literal["bernoulli"]
+    probability: float
+    """Probability that a packet is held back."""
+    extra_delay: PositiveDuration
+    """How much later than without `reorder` the packet arrives."""
+
+
+class PeriodicReorder(TypedDict):
+    """Every n-th packet is held back."""
+
+    kind: Literal["periodic"]
+    every: int
+    """n: the number of packets from one that is held back to the next."""
+    extra_delay: PositiveDuration
+    """How much later than without `reorder` the packet arrives."""
+
+
+Reorder: TypeAlias = BernoulliReorder | PeriodicReorder
+"""Packets that a link holds back."""
+
+ArrivalLog = TypedDict(
+    "ArrivalLog", {"from": Duration, "to": Duration, "most_packets": NotRequired[int]}
+)
+"""The arrivals at a link that are recorded."""
+
+
+class Admission(TypedDict):
+    """Admission control of new flows.
+
+    As in Benameur, Ben Fredj, Oueslati, Roberts (2002) and Kortebi, Oueslati, Roberts (2004): a
+    flow that arrives while the link's fair rate is below a threshold, or its priority load
+    above another threshold, is counted and does not begin. Permanent flows and unresponsive
+    flows always begin.
+    """
+
+    min_fair_rate: NotRequired[Rate]
+    """Refuse new flows while a flow that always has packets waiting would get less than this
+    rate."""
+    max_priority_load: NotRequired[float]
+    """Refuse new flows while the packets with priority, those of flows that do not wait, take
+    more than this share of the link."""
+    interval: NotRequired[PositiveDuration]
+    """Interval over which the fair rate and the priority load are measured; at least 1 ms. A
+    decision uses the intervals that have ended. Default: '100 ms'."""
+
+
+RateOrZero: TypeAlias = str | float
+"""Rate with its unit: bit/s, kbit/s, Mbit/s, Gbit/s, Tbit/s, or Mbps, or mbit as in tc."""
+
+
+class Change(TypedDict):
+    """A change of a link during the run."""
+
+    at: Duration
+    """Time of the change, since the start of the run."""
+    rate: NotRequired[RateOrZero]
+    """New rate; "0 bit/s" stops the link."""
+    delay: NotRequired[Duration]
+    """New one-way propagation delay."""
 
 
 class Ingress(TypedDict):
@@ -796,55 +845,6 @@ class Jitter(TypedDict):
     10 us."""
 
 
-class BernoulliReorder(TypedDict):
-    """Each packet is held back with the same probability, independently of the others."""
-
-    kind: Literal["bernoulli"]
-    probability: float
-    """Probability that a packet is held back."""
-    extra_delay: PositiveDuration
-    """How much later than without `reorder` the packet arrives."""
-
-
-class PeriodicReorder(TypedDict):
-    """Every n-th packet is held back."""
-
-    kind: Literal["periodic"]
-    every: int
-    """n: the number of packets from one that is held back to the next."""
-    extra_delay: PositiveDuration
-    """How much later than without `reorder` the packet arrives."""
-
-
-Reorder: TypeAlias = BernoulliReorder | PeriodicReorder
-"""Packets that a link holds back."""
-
-ArrivalLog = TypedDict(
-    "ArrivalLog", {"from": Duration, "to": Duration, "most_packets": NotRequired[int]}
-)
-"""The arrivals at a link that are recorded."""
-
-
-class Admission(TypedDict):
-    """Admission control of new flows.
-
-    As in Benameur, Ben Fredj, Oueslati, Roberts (2002) and Kortebi, Oueslati, Roberts (2004): a
-    flow that arrives while the link's fair rate is below a threshold, or its priority load
-    above another threshold, is counted and does not begin. Permanent flows and unresponsive
-    flows always begin.
-    """
-
-    min_fair_rate: NotRequired[Rate]
-    """Refuse new flows while a flow that always has packets waiting would get less than this
-    rate."""
-    max_priority_load: NotRequired[float]
-    """Refuse new flows while the packets with priority, those of flows that do not wait, take
-    more than this share of the link."""
-    interval: NotRequired[PositiveDuration]
-    """Interval over which the fair rate and the priority load are measured; at least 1 ms. A
-    decision uses the intervals that have ended. Default: '100 ms'."""
-
-
 class Link(TypedDict):
     """A shared link: a queue, a rate, a propagation delay, and faults on the way."""
 
@@ -852,6 +852,32 @@ class Link(TypedDict):
     """Rate at which the link sends. Left out if `trace` gives the rate."""
     delay: Duration
     """One-way propagation delay."""
+    pool: NotRequired[str]
+    """Name of the memory of `[pools]` that the link shares with others; without it, the memory
+    is the link's own, as large as the limit of its queue."""
+    reserved: NotRequired[Size]
+    """Memory of the pool that no other link may use; it is counted in whole cells, rounded
+    up."""
+    alpha: NotRequired[float]
+    """Alpha of this link in its pool, instead of that of the policy."""
+    port: NotRequired[str]
+    """Name of the port to which the queue of this link belongs, for a policy to which ports
+    matter: links with the same name are queues of one port. Default: the line of the link, or a
+    port of its own."""
+    priority: NotRequired[int]
+    """Priority of this link's queue, for a policy that counts the congested queues of each.
+    Default: 0."""
+    pause_frames_over: NotRequired[str]
+    """Name of the link in the other direction, over which these pause frames travel: each waits
+    for the packet that it is sending, or that another link of its line is. Default: they wait
+    for none, and `response_time` counts what delays them."""
+    trace: NotRequired[str]
+    """File of delivery opportunities in the format of Mahimahi: one timestamp in milliseconds
+    per line, in order, each an opportunity for 1500 bytes; the file repeats after its last
+    timestamp. tailroom reads the file as a fluid: in each millisecond the rate of the link is
+    the sum of its opportunities, so that packets of any size share the rate and an empty queue
+    loses no opportunity. The path is relative to the scenario file. `rate` is then left out,
+    and bdp and limits in milliseconds use the mean rate of the trace."""
     queue: (
         Queue
         | Literal[
@@ -871,27 +897,9 @@ class Link(TypedDict):
     )
     """Queue discipline, and the limit of its buffer. A link with a pool may leave the limit
     out: the pool is the limit then."""
-    pool: NotRequired[str]
-    """Name of the memory of `[pools]` that the link shares with others; without it, the memory
-    is the link's own, as large as the limit of its queue."""
-    reserved: NotRequired[Size]
-    """Memory of the pool that no other link may use; it is counted in whole cells, rounded
-    up."""
-    alpha: NotRequired[float]
-    """Alpha of this link in its pool, instead of that of the policy."""
-    port: NotRequired[str]
-    """Name of the port to which the queue of this link belongs, for a policy to which ports
-    matter: links with the same name are queues of one port. Default: the line of the link, or a
-    port of its own."""
-    priority: NotRequired[int]
-    """Priority of this link's queue, for a policy that counts the congested queues of each.
-    Default: 0."""
     loss: NotRequired[Loss | Literal["none"]]
     """Random loss on the wire, after the packet has used the link. Default: {'kind':
     'none'}."""
-    changes: NotRequired[list[Change]]
-    """Changes of rate or delay during the run, in order of time. Packets never overtake one
-    another, even if the delay decreases; for that, there is `reorder`."""
     shaper: NotRequired[Shaper]
     """Shaper: a token bucket for which packets wait in the queue. Off unless given."""
     policer: NotRequired[Policer]
@@ -903,29 +911,9 @@ class Link(TypedDict):
     pause: NotRequired[Pause]
     """Pause frames from the switch at the far end, which make the link lossless: the switch
     counts what arrived over the link and waits for the next links. Off unless given."""
-    pause_frames_over: NotRequired[str]
-    """Name of the link in the other direction, over which these pause frames travel: each waits
-    for the packet that it is sending, or that another link of its line is. Default: they wait
-    for none, and `response_time` counts what delays them."""
-    ingress: NotRequired[Ingress]
-    """Memory at the far end that the link shares with others: what waits there may take alpha
-    times the memory that is free beyond `xoff`, so that the threshold moves. Without `pause`,
-    packets above the threshold are dropped. Off unless given."""
-    rate_variation: NotRequired[RateVariation]
-    """Let the rate vary at random. Off unless given."""
-    jitter: NotRequired[Jitter]
-    """Jitter: a further delay that varies at random, in which packets stay in order. Off unless
-    given."""
     reorder: NotRequired[Reorder]
     """Reordering: hold some packets back after their transmission, so that those behind
     overtake them. Off unless given."""
-    trace: NotRequired[str]
-    """File of delivery opportunities in the format of Mahimahi: one timestamp in milliseconds
-    per line, in order, each an opportunity for 1500 bytes; the file repeats after its last
-    timestamp. tailroom reads the file as a fluid: in each millisecond the rate of the link is
-    the sum of its opportunities, so that packets of any size share the rate and an empty queue
-    loses no opportunity. The path is relative to the scenario file. `rate` is then left out,
-    and bdp and limits in milliseconds use the mean rate of the trace."""
     packet_log: NotRequired[int]
     """Number of arrivals, departures, drops and marks at this link that the packet log keeps,
     from the start of the run, such as 10000; 0 keeps none. Default: 0."""
@@ -938,6 +926,18 @@ class Link(TypedDict):
     admission: NotRequired[Admission]
     """Admission control: while the link is congested, it refuses new flows of the groups whose
     flows arrive and depart. Off unless given."""
+    changes: NotRequired[list[Change]]
+    """Changes of rate or delay during the run, in order of time. Packets never overtake one
+    another, even if the delay decreases; for that, there is `reorder`."""
+    ingress: NotRequired[Ingress]
+    """Memory at the far end that the link shares with others: what waits there may take alpha
+    times the memory that is free beyond `xoff`, so that the threshold moves. Without `pause`,
+    packets above the threshold are dropped. Off unless given."""
+    rate_variation: NotRequired[RateVariation]
+    """Let the rate vary at random. Off unless given."""
+    jitter: NotRequired[Jitter]
+    """Jitter: a further delay that varies at random, in which packets stay in order. Off unless
+    given."""
 
 
 class CompleteSharingPolicy(TypedDict):

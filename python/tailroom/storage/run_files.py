@@ -8,7 +8,6 @@ write equal content write equal files.
 import hashlib
 import json
 import os
-import re
 from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from contextlib import suppress
@@ -23,14 +22,13 @@ import pyarrow.parquet as pq
 
 from tailroom.parquet_files import check_size
 from tailroom.scenario.json_text import read_json
+from tailroom.storage.row_columns import OF_TEXT, TYPES, type_of
 from tailroom.storage.run import Row, Run
-from tailroom.storage.run_index import StoredRow
+from tailroom.storage.run_index import NAME_OF_FILE, StoredRow
 from tailroom.storage.sweep_record import KEY_OF_RUN
 from tailroom.storage.whole_file import write_whole
 
 ENDING = ".parquet"
-NAME = re.compile(r"[0-9a-f]{64}")
-"""Form of a file's name without its ending."""
 KEY = "key"
 """Column with the key of a row's run."""
 TABLES = b"tailroom_tables"
@@ -41,37 +39,28 @@ Signature = tuple[int, int]
 CACHE_BYTES = 1 << 26
 """Room for the tables that were read last."""
 
-_TEXTS = ("key", "scenario_hash", "engine_build", "title", "scenario", "summary")
-"""Columns of a row with texts."""
-_TYPES = dict.fromkeys(_TEXTS, pa.string()) | {"seed": pa.int64()}
-"""Types of the columns of a row that are not metrics."""
-
 
 def table_of(rows: Sequence[Row]) -> pa.Table:
     """Returns the rows of runs, which have the same columns, as an Arrow table."""
     first = rows[0]
     if len(rows) == 1 and isinstance(first, StoredRow):
         return first.table
-    return pa.table({name: pa.array([row[name] for row in rows], _type_of(name)) for name in first})
+    return pa.table({name: pa.array([row[name] for row in rows], type_of(name)) for name in first})
 
 
 def _is_of_rows(schema: pa.Schema) -> bool:
     """Whether the columns are those of the rows that `as_run` makes."""
     names = schema.names
     return (
-        set(names) >= _TYPES.keys()
+        set(names) >= TYPES.keys()
         and len(names) == len(set(names))
-        and all(one.type == _type_of(one.name) for one in schema)
+        and all(one.type == type_of(one.name) for one in schema)
     )
 
 
 def _are_keys(keys: list[str | None]) -> bool:
     """Whether these are keys of runs, each of another one."""
     return len({*keys}) == len(keys) > 0 and all(key and KEY_OF_RUN.fullmatch(key) for key in keys)
-
-
-def _type_of(name: str) -> pa.DataType:
-    return _TYPES.get(name, pa.float64())
 
 
 def alike(runs: Sequence[Run]) -> list[list[Run]]:
@@ -160,8 +149,8 @@ def rows_in(content: bytes, name: str, *, without_metrics: bool = False) -> pa.T
     with _read_errors():
         file = _opened(content, name)
         if file is not None and _is_of_rows(file.schema_arrow):
-            check_size(file, len(content), _TEXTS)
-            rows = file.read(list(_TYPES) if without_metrics else None, use_threads=False)
+            check_size(file, len(content), OF_TEXT)
+            rows = file.read(list(TYPES) if without_metrics else None, use_threads=False)
             return rows if _are_keys(rows[KEY].to_pylist()) else None
     return None
 
@@ -212,7 +201,7 @@ def further_tables(text: str) -> Mapping[str, str]:
         {
             table: name
             for table, name in names.items()
-            if isinstance(name, str) and NAME.fullmatch(name)
+            if isinstance(name, str) and NAME_OF_FILE.fullmatch(name)
         }
     )
 
@@ -233,7 +222,7 @@ def listed(directory: Path) -> dict[str, Signature]:
         return {}
     for entry in entries:
         name = entry.name.removesuffix(ENDING)
-        if name != entry.name and NAME.fullmatch(name):
+        if name != entry.name and NAME_OF_FILE.fullmatch(name):
             found = signature(entry.path)
             if found:  # else another process has removed it, or it is a link that leads nowhere
                 files[name] = found

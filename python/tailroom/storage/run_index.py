@@ -1,18 +1,19 @@
 """The columns of a store's runs, without reading the files of the runs.
 
     STORE/index.arrow       the row of every run, without the scenario and the summary
+                            (see `plain_tables`)
 
 The index is a copy; the files of the runs decide. The entries of a file are used only while the
 file is there and has the size that it had when it was read; its content cannot change, since its
 name is the digest of its content. An index that is old or was written by another process therefore
-costs time, but gives no wrong value. The first line of the index is a digest of the rest.
+costs time, but gives no wrong value. The last line of the index has a digest of what precedes it.
 
 A run may be in several files: two processes have performed it at the same time, or it was repeated
 to keep a table. The file that was written last decides.
 """
 
 import hashlib
-import struct
+import re
 from collections.abc import Collection, Iterable, Iterator, KeysView, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -23,12 +24,18 @@ import pyarrow as pa
 from tailroom.simulation.lower_bounds import columns_of, values_of
 from tailroom.simulation.metric_catalogue import IS_LOWER_BOUND
 from tailroom.simulation.metrics import names_of
+from tailroom.storage import plain_tables, row_columns
 from tailroom.storage.run import TEXTS
 
 FILE = "index.arrow"
-MAGIC = b"tailroom-index-2 "
+MAGIC = b"\ntailroom-index-3 "
+LAST_LINE_BYTES = len(MAGIC) + 65
+NAME_OF_FILE = re.compile(r"[0-9a-f]{64}")
+"""Form of the name of a run's file without its ending."""
 NAME, SIZE, CHANGED, TABLES = (f"index.{name}" for name in ("file", "size", "changed_ns", "tables"))
 """Columns of the index: name of the run's file, and the fields of its `RunFile`."""
+OF_FILES = {NAME: pa.string(), SIZE: pa.int64(), CHANGED: pa.int64(), TABLES: pa.string()}
+"""Types of these columns."""
 
 
 @dataclass(frozen=True)
@@ -220,32 +227,34 @@ class RunIndex:
 
     def to_bytes(self) -> bytes:
         """The content of the index file."""
-        sink = pa.BufferOutputStream()
-        for table in self.tables:
-            with pa.ipc.new_stream(sink, table.schema) as stream:
-                stream.write_table(table)
-        content: bytes = sink.getvalue().to_pybytes()
-        return MAGIC + _digest(content) + b"\n" + content
+        content = plain_tables.to_bytes(self.tables)
+        return content + _last_line(content)
 
     @classmethod
     def from_bytes(cls, content: bytes) -> "RunIndex":
         """Reads the content of an index file; returns an empty index if it cannot be read."""
-        head, newline, rest = content.partition(b"\n")
-        if not newline or head != MAGIC + _digest(rest):
+        rest = memoryview(content)[:-LAST_LINE_BYTES]
+        if content[-LAST_LINE_BYTES:] != _last_line(rest):
             return cls()
-        reader = pa.BufferReader(rest)
-        tables = []
         try:
-            if not _is_as_written(rest):
-                return cls()
-            while reader.tell() < reader.size():
-                with pa.ipc.open_stream(reader) as stream:
-                    tables.append(stream.read_all())
-        except (pa.ArrowException, EOFError, struct.error):  # another version wrote it
+            index = cls(tuple(plain_tables.from_bytes(content, _type_of)))
+            return index if index._is_sound() else cls()
+        except (KeyError, TypeError, ValueError):  # another program wrote it
             return cls()
-        expected = {"key", NAME, SIZE, CHANGED, TABLES}
-        are_known = all(expected <= set(table.column_names) for table in tables)
-        return cls(tuple(table for table in tables if table.num_rows)) if are_known else cls()
+
+    def _is_sound(self) -> bool:
+        """Whether each row has a key and a file, whose name is not a path.
+
+        Raises:
+            KeyError: A table lacks a column.
+        """
+        needed = ("key", *OF_FILES)
+        lacks = any(table[name].null_count for table in self.tables for name in needed)
+        return not lacks and all(map(NAME_OF_FILE.fullmatch, self.files))
+
+
+def _type_of(name: str) -> pa.DataType:
+    return OF_FILES.get(name) or row_columns.type_of(name)
 
 
 def _of_files(table: pa.Table, names: Collection[str]) -> pa.Table:
@@ -258,37 +267,5 @@ def without_texts(table: pa.Table) -> pa.Table:
     return table.drop_columns([name for name in TEXTS if name in table.column_names])
 
 
-def _digest(content: bytes) -> bytes:
-    return hashlib.sha256(content).hexdigest().encode()
-
-
-def _is_as_written(streams: bytes) -> bool:
-    """Whether these streams of Arrow have nothing that is larger once it is read.
-
-    `RecordBatch.compression` of Arrow's `Message.fbs` says that a part would be decompressed,
-    whatever its size; tailroom writes no such part, and no dictionary.
-
-    Raises:
-        ArrowException, EOFError, struct.error: These are no streams of Arrow.
-    """
-    reader = pa.BufferReader(streams)
-    while reader.tell() < reader.size():
-        for message in pa.ipc.MessageReader.open_stream(reader):
-            if message.type == "schema":
-                continue
-            metadata = message.metadata.to_pybytes()
-            (root,) = struct.unpack_from("<I", metadata)
-            header = _field(metadata, root, 2)
-            (offset,) = struct.unpack_from("<I", metadata, header)
-            if message.type != "record batch" or _field(metadata, header + offset, 3):
-                return False
-    return True
-
-
-def _field(buffer: bytes, table: int, number: int) -> int:
-    """The place of a field of a table of FlatBuffers; 0 if the table lacks the field."""
-    fields = table - struct.unpack_from("<i", buffer, table)[0]
-    place = 4 + 2 * number
-    (size,) = struct.unpack_from("<H", buffer, fields)
-    (offset,) = struct.unpack_from("<H", buffer, fields + place) if place < size else (0,)
-    return table + offset if offset else 0
+def _last_line(content: bytes | memoryview) -> bytes:
+    return MAGIC + hashlib.sha256(content).hexdigest().encode() + b"\n"

@@ -13,6 +13,7 @@ from tailroom import _engine
 from tailroom.arguments import Limits
 from tailroom.errors import CaptureError
 from tailroom.field_docs import with_field_docs
+from tailroom.given_files import answer_of
 from tailroom.traffic_import.capture_directions import (
     MOST_NAMED,
     Directions,
@@ -103,7 +104,7 @@ def import_capture(
     receiving, sending = parse_prefixes(to, "to"), parse_prefixes(from_, "from_")
     WINDOW.check("window_s", window_s)
     try:
-        answer = _engine.import_capture(path, round(1e9 * window_s))
+        answer = answer_of(path, lambda: _engine.import_capture(path, round(1e9 * window_s)))
     except CaptureError as error:
         raise CaptureError(f"{fspath(path)}: {error}") from None
     columns = answer["columns"]

@@ -5,7 +5,6 @@
 //! all packets of the flow are accounted for, so that memory is proportional to the flows in
 //! progress.
 
-pub mod admission;
 pub mod bottlenecked;
 mod waits;
 

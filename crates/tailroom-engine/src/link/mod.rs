@@ -15,7 +15,6 @@ pub mod ingress;
 pub mod ingress_pool;
 pub mod jitter;
 pub mod line;
-pub mod lines;
 mod lossy_ingress;
 pub mod pause;
 pub mod policer;
@@ -361,6 +360,28 @@ impl Link {
         let (free_at, resumes_at) = transmitter.next_start();
         queue.set_next_start(free_at, resumes_at);
         Some((packet, propagate(transmitter, probe, now)))
+    }
+
+    /// When the link would send its next packet if no other link of its line did.
+    pub(crate) fn next_packet(&self) -> Time {
+        self.served().map_or(Time::NEVER, ServedQueue::next_service)
+    }
+
+    /// Another link of the line sends until `free_at`.
+    pub fn wait_for_line(&mut self, free_at: Time) {
+        self.line_free_at = free_at;
+        if !self.is_stopped() {
+            self.resume(Time::ZERO);
+        }
+    }
+
+    /// Lets the next transmission begin at `now` or as soon as the line is free.
+    fn resume(&mut self, now: Time) {
+        let least = now.max(self.line_free_at);
+        let (free_at, resumes_at) = self.transmitter.next_start();
+        if let LinkQueue::Served(queue) = &mut self.queue {
+            queue.set_next_start(free_at.max(least), resumes_at.max(least));
+        }
     }
 
     /// Whether a packet waits that [`Link::push_out`] can drop.

@@ -220,7 +220,7 @@ impl LinkProbe {
     /// A probe of a link that `classes` classes of traffic cross, with the records that `spec` asks
     /// for. Waits are counted if they end in `window`.
     pub fn new(classes: usize, spec: &LinkSpec, window: Window) -> Self {
-        let log_limit = spec.packet_log;
+        let log_limit = spec.packet_log as usize;
         LinkProbe {
             now: Counters::default(),
             before: Counters::default(),
@@ -248,7 +248,9 @@ impl LinkProbe {
             samples: Vec::new(),
             log: Vec::new(),
             log_limit,
-            dispersion: spec.arrival_dispersion.map(|base| Box::new(IndexOfDispersion::new(base))),
+            dispersion: spec
+                .arrival_dispersion
+                .map(|base| Box::new(IndexOfDispersion::new(base.time()))),
             arrivals: spec.arrival_log.map(|span| Box::new(Arrivals::new(span))),
             watches_packets: log_limit > 0
                 || spec.arrival_dispersion.is_some()

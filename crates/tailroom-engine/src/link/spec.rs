@@ -15,65 +15,123 @@ use crate::pool::PoolMember;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{BitRate, PositiveDuration};
 use crate::queue::QueueConfig;
+use crate::queue::drop_tail::DropTailParams;
+use crate::queue::fq_codel::FqCodelParams;
 use crate::units::{Rate, Time};
 
 /// A shared link: a queue, a rate, a propagation delay, random loss.
-#[derive(Clone, Debug)]
+///
+/// The fields that a scenario names as they are here are its keys, and their doc comments the user's
+/// documentation; the others follow from it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[non_exhaustive]
 pub struct LinkSpec {
     /// Key in the scenario's `[links]` table.
+    #[serde(skip)]
     pub name: String,
     /// Rate until the first change.
+    #[serde(skip, default = "no_rate")]
     pub rate: Rate,
     /// One-way propagation delay until the first change.
+    #[serde(skip)]
     pub delay: Time,
-    /// The queue discipline that guards the buffer.
+    /// Queue discipline, and the limit of its buffer. A link with a pool may leave the limit out: the
+    /// pool is the limit then.
+    #[cfg_attr(feature = "scenario", serde(deserialize_with = "crate::kind_or_name::read"))]
+    #[schemars(
+        schema_with = "crate::kind_or_name::schema_with_code::<QueueConfig>",
+        example = serde_json::json!({ "kind": "drop_tail", "limit": "100 packets" })
+    )]
     pub queue: QueueConfig,
-    /// Random loss on the wire, after serialization.
+    /// Random loss on the wire, after the packet has used the link.
+    #[cfg_attr(
+        feature = "scenario",
+        serde(default, deserialize_with = "crate::kind_or_name::read")
+    )]
+    #[schemars(schema_with = "crate::kind_or_name::schema::<LossSpec>")]
     pub loss: LossSpec,
     /// Changes of rate, sorted by time.
+    #[serde(skip)]
     pub rate_changes: Vec<RateChange>,
     /// The period with which the rate changes repeat, if they do.
+    #[serde(skip)]
     pub rate_period: Option<Time>,
     /// Changes of delay, sorted by time. Packets stay in order.
+    #[serde(skip)]
     pub delay_changes: Vec<DelayChange>,
     /// A further delay that varies at random, if there is one. Packets stay in order.
+    #[serde(skip)]
     pub jitter: Option<JitterSpec>,
-    /// Packets that the link holds back, so that those behind overtake them, if it does.
-    pub reorder: Option<ReorderSpec>,
-    /// A token bucket for which packets wait before their transmission, if there is one.
+    /// Shaper: a token bucket for which packets wait in the queue. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "rate": "50 Mbit/s", "burst": "32 kB" }))]
     pub shaper: Option<ShaperSpec>,
-    /// A token bucket that drops packets before the queue, if there is one.
+    /// Policer: a token bucket that drops arriving packets before the queue. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "rate": "50 Mbit/s", "burst": "250 kB" }))]
     pub policer: Option<PolicerSpec>,
-    /// The place on a line that the link shares with others, if it does.
+    /// The line that the link shares with others, each of which is then the queue of a traffic class: one
+    /// of them sends at a time, and each may be paused alone. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "name": "up", "priority": 3 }))]
     pub line: Option<LineSpec>,
-    /// Pause frames from the far end of the link, if it sends any.
+    /// Pause frames from the switch at the far end, which make the link lossless: the switch counts
+    /// what arrived over the link and waits for the next links. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "xoff": "60 kB", "xon": "50 kB", "headroom": "30 kB" }))]
     pub pause: Option<PauseSpec>,
     /// Index of the link in the other direction, over which these frames travel: each waits for the packet
     /// that it is sending, or that another link of its line is. Without it they wait for none.
+    #[serde(skip)]
     pub pause_frames_over: Option<usize>,
     /// The memory that the ingress of the link shares with those of others, if it does.
+    #[serde(skip)]
     pub ingress: Option<IngressMember>,
     /// The memory that the link shares with others, if it does.
+    #[serde(skip)]
     pub pool: Option<PoolMember>,
-    /// The most entries that the packet log of this link may hold; 0 switches the log off.
-    pub packet_log: usize,
-    /// Shortest time scale of the index of dispersion of arrivals, if it is measured.
-    pub arrival_dispersion: Option<Time>,
-    /// The arrivals that are recorded one by one, if any.
+    /// Reordering: hold some packets back after their transmission, so that those behind overtake
+    /// them. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "kind": "periodic", "every": 100, "extra_delay": "5 ms" }))]
+    pub reorder: Option<ReorderSpec>,
+    /// Number of arrivals, departures, drops and marks at this link that the packet log keeps, from
+    /// the start of the run, such as 10000; 0 keeps none.
+    #[serde(default)]
+    #[schemars(range(max = 1_000_000_000))]
+    pub packet_log: u64,
+    /// Measure the burstiness of arrivals: the index of dispersion of the number of packets that
+    /// arrive in intervals of this length, of twice this length, and so on. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = "10 us")]
+    pub arrival_dispersion: Option<PositiveDuration>,
+    /// Record each packet that arrives in a span of time: its flow and size, the length of the
+    /// queue at its arrival, and whether it is accepted, marked or dropped. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(example = serde_json::json!({ "from": "60 s", "to": "62 s" }))]
     pub arrival_log: Option<ArrivalLogSpec>,
-    /// Admission control of new flows, if the link has one.
+    /// Admission control: while the link is congested, it refuses new flows of the groups whose
+    /// flows arrive and depart. Off unless given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub admission: Option<FlowAdmissionSpec>,
     /// Whether something other than the discipline acts on packets that wait, so that no departure can
     /// be known before it happens. The results of a link on which nothing acts do not depend on it.
+    #[serde(skip)]
     pub is_acted_on: bool,
     /// Bandwidth-delay product in bytes: the [carried rate](LinkSpec::carried_rate) times the
     /// mean propagation RTT of the long flows that cross the link, else of the other flows under
     /// congestion control; 0 without any.
+    #[serde(skip)]
     pub bdp_bytes: f64,
     /// Size of the packets in which a buffer in bytes is counted: the mean of the long flows, else
     /// of the other data, else of the ACKs.
+    #[serde(skip)]
     pub packet_bytes: f64,
+}
+
+#[cfg(feature = "scenario")]
+fn no_rate() -> Rate {
+    Rate::from_bits_per_second(0)
 }
 
 /// The rate of a policer, if it is below the sustained rate and every other one of the link.
@@ -158,6 +216,16 @@ impl LinkSpec {
             bdp_bytes: 0.0,
             packet_bytes: 1_500.0,
         }
+    }
+
+    /// The same with a FIFO that has room for `limit`, not counting the packet in transmission.
+    pub fn drop_tail(rate: Rate, delay: Time, limit: QueueLimit) -> Self {
+        LinkSpec::new(rate, delay, QueueConfig::DropTail(DropTailParams::new(limit)))
+    }
+
+    /// The same with FQ-CoDel and the defaults of Linux.
+    pub fn fq_codel(rate: Rate, delay: Time) -> Self {
+        LinkSpec::new(rate, delay, QueueConfig::FqCodel(FqCodelParams::default()))
     }
 
     /// Whether the delay differs from packet to packet.

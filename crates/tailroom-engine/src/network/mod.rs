@@ -204,6 +204,12 @@ impl Network {
         }
     }
 
+    /// Flows with data without end and this RTT that share one link: a group named `flows` at a link named `link`.
+    pub fn dumbbell(duration: Time, link: LinkSpec, tcp: TcpSpec, flows: usize, rtt: Time) -> Self {
+        let group = GroupSpec::bulk("flows", vec![0], tcp);
+        Network::new(duration, vec![link], vec![group], vec![FlowSpec::new(0, rtt); flows])
+    }
+
     /// The memory that links share, empty.
     pub fn empty_pools(&self) -> Pools {
         let members: Vec<_> = self.links.iter().map(|link| link.pool).collect();

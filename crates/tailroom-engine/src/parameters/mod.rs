@@ -41,6 +41,8 @@ impl BadParameter {
     }
 }
 
+impl std::error::Error for BadParameter {}
+
 impl Display for BadParameter {
     /// Writes the key, the problem and the remedy.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {

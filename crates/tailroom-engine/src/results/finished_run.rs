@@ -3,8 +3,6 @@
 use std::collections::HashMap;
 
 use super::flow_data::FlowData;
-use super::lossless_drops::LosslessDrops;
-use super::waiting::WaitingInSwitch;
 use crate::dynamic_flows::bottlenecked::BottleneckedFlows;
 use crate::dynamic_flows::{FlowGenerator, FlowGenerators};
 use crate::link::Link;
@@ -12,6 +10,7 @@ use crate::link::arrivals::SackBlock;
 use crate::network::{GroupSpec, Network};
 use crate::pool::Pools;
 use crate::probe::group::GroupProbe;
+use crate::switch::{LosslessDrops, WaitingInSwitch};
 use crate::tcp::endpoint_log::{EndpointLog, Passage};
 use crate::units::Time;
 

@@ -1,7 +1,6 @@
 //! Warnings about packets that were dropped in spite of pause frames, by the cause.
 
 use super::finished_run::FinishedRun;
-use super::lossless_drops::REASONS;
 use super::warning::{Warning, WarningKind, list};
 use crate::queue::buffer::DropReason;
 
@@ -56,10 +55,10 @@ pub(super) fn lossless_drops(run: &FinishedRun<'_>) -> Vec<Warning> {
 
 impl Cause {
     fn warning(&self, run: &FinishedRun<'_>) -> Option<Warning> {
-        let packets = |drops: &[u64; REASONS]| {
+        let packets = |drops: &[u64; DropReason::COUNT]| {
             self.reasons.iter().map(|reason| drops[*reason as usize]).sum::<u64>()
         };
-        let all = run.lossless_drops.0.iter().map(packets).zip(&run.network.links);
+        let all = run.lossless_drops.by_link().iter().map(packets).zip(&run.network.links);
         let dropping: Vec<_> = all.filter(|(packets, _)| *packets > 0).collect();
         let (most, worst) = dropping.iter().max_by_key(|(packets, _)| *packets)?;
         let total: u64 = dropping.iter().map(|(packets, _)| packets).sum();

@@ -2,6 +2,26 @@
 //!
 //! A statistic is a field of [`LinkSummary`], [`FlowSummary`] or [`GroupSummary`], and its value in
 //! the collector in the same file. A table is a file of [`tables`] and a line in its registry.
+//!
+//! The summary by name, and the samples of a link:
+//!
+//! ```
+//! use tailroom_engine::congestion::CongestionConfig;
+//! use tailroom_engine::congestion::reno::RenoParams;
+//! use tailroom_engine::{LinkSpec, Network, Rate, Simulation, TcpSpec, Time};
+//!
+//! let link = LinkSpec::fq_codel(Rate::from_bits_per_second(20_000_000), Time::from_milliseconds(10));
+//! let reno = TcpSpec::new(CongestionConfig::Reno(RenoParams::default()));
+//! let (duration, rtt) = (Time::from_milliseconds(5_000), Time::from_milliseconds(40));
+//! let mut network = Network::dumbbell(duration, link, reno, 2, rtt);
+//! network.series_interval = Some(Time::from_milliseconds(100));
+//! let results = Simulation::new(&network)?.finish()?;
+//! let group = results.summary.groups.get("flows").expect("the name of the group");
+//! assert!(group.jain_index.is_some_and(|index| index > 0.9), "FQ-CoDel is fair");
+//! let samples = results.tables.link_series.expect("the network asks for them");
+//! assert_eq!(samples.time_s.len(), 50);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod arithmetic;
 mod completion_times;
@@ -12,7 +32,6 @@ mod flow;
 mod flow_data;
 mod group;
 mod link;
-mod lossless_drops;
 mod lossless_warnings;
 mod pause_memory;
 mod pause_warnings;
@@ -28,7 +47,6 @@ mod short_windows;
 pub mod tables;
 mod time_series;
 mod unfinished;
-mod waiting;
 mod warning;
 mod warnings;
 
@@ -42,7 +60,6 @@ use group::group_summary;
 pub use group::{CoflowSummary, GroupLinkSummary, GroupSummary, SizeClassSummary};
 pub use link::LinkSummary;
 use link::link_summary;
-pub use lossless_drops::LosslessDrops;
 use pool::pool_summary;
 pub use pool::{PoolLinkSummary, PoolSummary};
 #[cfg(all(feature = "results", feature = "scenario"))]
@@ -55,7 +72,6 @@ pub use tables::{
     FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog, PoolSeries, SackBlocks, Tables,
 };
 pub use time_series::TimeSeries;
-pub use waiting::WaitingInSwitch;
 pub use warning::{Warning, WarningKind};
 use warnings::warnings;
 

@@ -25,6 +25,7 @@ impl TimeSeries {
         })
     }
 
+    #[cfg(feature = "results")]
     pub(super) fn into_tables(self) -> Tables {
         Tables {
             link_series: Some(self.links),

@@ -14,6 +14,32 @@
 //!
 //! A new congestion control, queue discipline, packet source or flow source needs nothing here:
 //! schema, check and list follow the registries.
+//!
+//! ```
+//! use tailroom_engine::Simulation;
+//! use tailroom_engine::scenario::{NoFiles, parse};
+//!
+//! let text = r#"
+//!     duration = "5 s"
+//!     [links.access]
+//!     rate = "20 Mbit/s"
+//!     delay = "10 ms"
+//!     queue = { kind = "drop_tail", limit = "50 packets" }
+//!     [flows.downloads]
+//!     count = 2
+//!     path = ["access"]
+//!     congestion = "cubic"
+//!     rtt = "40 ms"
+//! "#;
+//! let set = [("links.access.queue.limit".to_owned(), "\"20 packets\"".to_owned())];
+//! let network = parse(text, &set, Some(7), &NoFiles)?.resolve()?;
+//! let summary = Simulation::new(&network)?.finish()?.summary;
+//! assert_eq!(summary.links.get("access").expect("its name").limit_packets, 20.0);
+//!
+//! let error = parse(&text.replace("delay", "dealy"), &[], None, &NoFiles).expect_err("a misprint");
+//! assert!(error.to_string().contains("did you mean"), "{error}");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod code;
 mod format;

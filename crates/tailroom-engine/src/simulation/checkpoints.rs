@@ -40,29 +40,26 @@ impl Simulation {
             if left == 0 {
                 return false;
             }
-            left = left.saturating_sub(self.links.len());
+            left = left.saturating_sub(self.switch.links.len());
             count_step();
             let checkpoint = self.link_checkpoints.next;
             let is_edge = !self.is_measuring && checkpoint >= checkpoints.measure_from;
             if is_edge || checkpoint >= self.dynamic.next_checkpoint() {
-                self.dynamic.pass(checkpoint, &mut self.links);
+                self.dynamic.pass(checkpoint, &mut self.switch.links);
             }
             if checkpoint == self.link_checkpoints.next_sample {
-                self.links.iter_mut().for_each(|link| link.sample(checkpoint));
-                self.pools.sample(checkpoint);
+                self.switch.sample(checkpoint);
                 self.link_checkpoints.next_sample =
                     checkpoint.saturating_add(checkpoints.series_interval);
             }
             if is_edge {
-                self.links.iter_mut().for_each(|link| link.begin_measuring(checkpoint));
-                self.pools.begin_measuring(checkpoint);
-                self.begin_measuring_blocked(checkpoint);
+                self.switch.begin_measuring(checkpoint);
                 self.dynamic.begin_measuring();
                 self.is_measuring = true;
             }
             let edge = if self.is_measuring { Time::NEVER } else { checkpoints.measure_from };
             let other = self.link_checkpoints.next_sample.min(edge);
-            self.dynamic.pass_silence(now.min(other), &mut self.links);
+            self.dynamic.pass_silence(now.min(other), &mut self.switch.links);
             self.link_checkpoints.next = other.min(self.dynamic.next_checkpoint());
         }
         true

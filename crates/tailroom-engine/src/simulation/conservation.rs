@@ -2,11 +2,12 @@
 
 use super::Simulation;
 use super::error::RunError;
+use super::pending::Pending;
 use crate::flow::Endpoints;
 use crate::link::Link;
 use crate::link::served::ServedQueue;
-use crate::packet::transit::{Stage, Transit};
-use crate::units::Time;
+use crate::packet::transit::Stage;
+use crate::switch::balances::balance;
 
 impl Simulation {
     /// Sent = received + lost + on the way, for each flow and for the ACKs; received = new +
@@ -15,14 +16,15 @@ impl Simulation {
     pub(super) fn check_conservation(&mut self) -> Result<(), RunError> {
         let mut on_the_way = vec![0_u64; self.flows.len()];
         let (mut acks_on_the_way, mut kept_packets) = (0, 0);
-        for event in self.pending.agenda.events().chain(self.links.iter().flat_map(Link::held)) {
+        let held = self.switch.links.iter().flat_map(Link::held);
+        for event in self.pending.agenda.events().chain(held) {
             let Stage::Arrival(hop) = event.stage() else { continue };
             if self.has_reached_far_end(&event) {
                 continue;
             }
             if hop < self.flows[event.flow() as usize].forward_hops {
                 on_the_way[event.flow() as usize] += 1;
-                kept_packets += usize::from(event.is_kept());
+                kept_packets += u64::from(event.is_kept());
             } else {
                 acks_on_the_way += 1;
             }
@@ -33,66 +35,23 @@ impl Simulation {
                 Endpoints::Unresponsive(source) => source.sent.counters.sent,
             };
             let found = flow.account.received + flow.account.lost + on_the_way[index];
-            if sent != found {
-                let place = format!("flow {}", self.name_of(index));
-                return Err(RunError::Conservation { place, expected: sent, found });
-            }
+            balance(|| format!("flow {}", self.name_of(index)), sent, found)?;
             let Endpoints::Tcp(connection) = &flow.endpoints else { continue };
             let (expected, found) = (flow.account.received, connection.receiver.arrived());
-            if expected != found {
-                let place = format!("the receiver of flow {}", self.name_of(index));
-                return Err(RunError::Conservation { place, expected, found });
-            }
+            balance(|| format!("the receiver of flow {}", self.name_of(index)), expected, found)?;
         }
-        if self.pending.kept_packets.held() != kept_packets {
-            let (expected, found) = (self.pending.kept_packets.held() as u64, kept_packets as u64);
-            return Err(RunError::Conservation { place: "kept packets".into(), expected, found });
-        }
-        if self.pending.acks.held() != acks_on_the_way {
-            let (expected, found) = (self.pending.acks.held() as u64, acks_on_the_way as u64);
-            return Err(RunError::Conservation { place: "the ACK paths".into(), expected, found });
-        }
+        let Pending { kept_packets: kept, acks, .. } = &self.pending;
+        balance(|| "kept packets".into(), kept.held() as u64, kept_packets)?;
+        balance(|| "the ACK paths".into(), acks.held() as u64, acks_on_the_way)?;
         self.check_balances()?;
-        let held = |link: usize| self.links[link].held().map(Transit::bytes).collect();
-        if let Some((pool, expected, found)) = self.pools.unbalanced(held) {
-            let place = format!("pool {}", self.network.pools[pool].name);
-            return Err(RunError::Conservation { place, expected, found });
-        }
-        let window = self.network.duration.since(self.network.measure_from).picoseconds();
-        for (link, spec) in self.links.iter().zip(&self.network.links) {
-            let (arrivals, drops, accepted) = link.probe.account();
-            let place = format!("link {}", spec.name);
-            let held = link.held().count() as u64;
-            if arrivals != drops + accepted + held {
-                let found = drops + accepted + held;
-                return Err(RunError::Conservation { place, expected: arrivals, found });
-            }
-            let found = link.probe.queue_lengths.over_time().total() as u64;
-            if found != window {
-                return Err(RunError::Conservation { place, expected: window, found });
-            }
-        }
+        self.switch.check_accounts(&self.network)?;
         Ok(())
     }
 
-    /// Checks what links share: the memory of pools and ingresses and the time of lines; and that no discipline
-    /// has left packets behind.
+    /// Checks what links share, and that no discipline has left packets behind.
     pub(super) fn check_balances(&self) -> Result<(), RunError> {
-        if let Some((pool, expected, found)) = self.pools.miscounted() {
-            let place = format!("pool {}", self.network.pools[pool].name);
-            return Err(RunError::Conservation { place, expected, found });
-        }
-        let occupied = |link: usize| self.links[link].occupied_in_switch();
-        if let Some((pool, expected, found)) = self.ingress_pools.unbalanced(occupied) {
-            let place = format!("ingress pool {pool}");
-            return Err(RunError::Conservation { place, expected, found });
-        }
-        if let Some((link, [expected, found])) = self.lines.unbalanced(&self.links) {
-            let place = format!("the line of link {}", self.network.links[link].name);
-            let [expected, found] = [expected, found].map(Time::picoseconds);
-            return Err(RunError::Conservation { place, expected, found });
-        }
-        for (link, spec) in self.links.iter().zip(&self.network.links) {
+        self.switch.check_shares(&self.network)?;
+        for (link, spec) in self.switch.links.iter().zip(&self.network.links) {
             if let Some(at) = link.served().and_then(ServedQueue::stalled_at) {
                 let link = spec.name.clone();
                 return Err(RunError::Stall { link, discipline: spec.queue.name().to_owned(), at });
@@ -118,7 +77,7 @@ mod tests {
     use crate::queue::QueueConfig;
     use crate::queue::drop_tail::DropTailParams;
     use crate::traffic::cbr::CbrParams;
-    use crate::units::Rate;
+    use crate::units::{Rate, Time};
 
     /// A stream over a link to a switch, whose memory it takes there.
     fn through_a_switch() -> Network {
@@ -155,7 +114,7 @@ mod tests {
     fn a_run_whose_ingresses_do_not_balance_ends_before_its_end() {
         let more = Occupied { shared: 7, ..Occupied::default() };
         let found = noticed(&through_a_switch(), |run| {
-            run.ingress_pools.replace(0, Occupied::default(), more);
+            run.switch.miscount_ingress(0, more);
         });
         assert_eq!(found, ("ingress pool 0".to_owned(), 7));
     }
@@ -166,7 +125,7 @@ mod tests {
         let policy = PolicyConfig::CompleteSharing(CompleteSharingParams::default());
         network.pools = vec![PoolSpec::new(100_000, policy)];
         network.links.iter_mut().for_each(|link| link.pool = Some(PoolMember::new(0)));
-        let found = noticed(&network, |run| run.pools.miscount(0, 7));
+        let found = noticed(&network, |run| run.switch.miscount(0, 7));
         assert_eq!(found, ("pool pool".to_owned(), 7));
     }
 
@@ -178,8 +137,8 @@ mod tests {
         network.ingress_pools.clear();
         network.links.iter_mut().for_each(|link| link.line = Some(LineSpec::new("port")));
         let found = noticed(&network, |run| {
-            let free_at = run.links[0].sends_until() + Time::from_picoseconds(7);
-            run.links[1].wait_for_line(free_at);
+            let free_at = run.switch.links[0].sends_until() + Time::from_picoseconds(7);
+            run.switch.links[1].wait_for_line(free_at);
         });
         assert_eq!(found, ("the line of link second".to_owned(), 7));
     }

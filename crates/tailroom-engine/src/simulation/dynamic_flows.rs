@@ -356,19 +356,9 @@ impl Simulation {
     /// Begins or refuses the flow that arrives next.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
-        let Simulation {
-            network,
-            dynamic,
-            flows,
-            routes,
-            pending,
-            admissions,
-            fast_paths,
-            links,
-            ..
-        } = self;
+        let Simulation { network, dynamic, flows, switch, pending, fast_paths, .. } = self;
         let time = dynamic.next_arrival();
-        let refuses = |path: &[usize]| admissions.refuse_flow(path, time);
+        let (links, refuses) = switch.links_and_admission(time);
         let Some(admitted) = dynamic.generators.admit(network, links, refuses) else {
             // The flow is refused, or the source has planned others.
             let is_overfull = dynamic.memory_bytes() > network.memory_limit_bytes;
@@ -395,7 +385,7 @@ impl Simulation {
             reductions_kept: 0,
             ..self.link_checkpoints.checkpoints
         };
-        let first = &links[group.path_of(plan.route)[0]];
+        let first = &switch.links[group.path_of(plan.route)[0]];
         let host_rate = plan.access_rate.unwrap_or_else(|| first.sending_rate(plan.start));
         let endpoints = Endpoints::of_request(network, group, &plan, wait, host_rate, checkpoints);
         if let Some(clocks) = &mut pending.timestamps {
@@ -411,7 +401,7 @@ impl Simulation {
         let (endpoints, mut injector) = flow.endpoints_and_injector(number, pending);
         endpoints.emit_next(&mut injector);
         flow.arm(number, &mut pending.agenda);
-        routes.assign(number, index, group, plan.route);
+        switch.routes.assign(number, index, group, plan.route);
         fast_paths.add(number);
         match flows.get_mut(number as usize) {
             Some(place) => *place = flow,

@@ -5,6 +5,7 @@ use std::fmt;
 
 use crate::custom::CustomFault;
 use crate::network::error::NetworkError;
+use crate::switch::balances::Imbalance;
 use crate::units::Time;
 
 /// A run that cannot be trusted.
@@ -98,6 +99,12 @@ pub enum RunError {
 }
 
 impl Error for RunError {}
+
+impl From<Imbalance> for RunError {
+    fn from(Imbalance { place, expected, found }: Imbalance) -> Self {
+        RunError::Conservation { place, expected, found }
+    }
+}
 
 impl From<NetworkError> for RunError {
     fn from(error: NetworkError) -> Self {

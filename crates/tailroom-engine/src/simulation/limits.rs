@@ -3,7 +3,6 @@
 use super::Simulation;
 use super::error::RunError;
 use super::flow::Flow;
-use crate::link::Link;
 use crate::units::Time;
 
 /// A power of two: a million events add at most some tens of MB.
@@ -45,21 +44,11 @@ impl Simulation {
 
     fn memory_bytes(&self) -> u64 {
         let events = self.events_between_memory_checks();
-        let within = |link: &Link| link.memory_bytes_within(events);
-        let held_bytes = self.links.iter().map(within).sum::<u64>() + self.pools.memory_bytes();
-        let metered_bytes = self.admissions.memory_bytes();
+        let held_bytes = self.switch.memory_bytes_within(events);
         let flow_bytes: u64 = self.flows.iter().map(Flow::memory_bytes).sum();
         let fast_path_bytes = self.fast_paths.memory_bytes();
         let dynamic_bytes = self.dynamic.memory_bytes();
         let pending_bytes = self.pending.memory_bytes();
-        let logs = self.links.iter().filter_map(|link| link.probe.arrivals.as_ref());
-        let sack_bytes: u64 = logs.map(|log| log.blocks_bytes()).sum();
-        pending_bytes
-            + held_bytes
-            + metered_bytes
-            + flow_bytes
-            + fast_path_bytes
-            + dynamic_bytes
-            + sack_bytes
+        pending_bytes + held_bytes + flow_bytes + fast_path_bytes + dynamic_bytes
     }
 }

@@ -1,12 +1,12 @@
 //! A run: takes the arrivals at shared links in order of time, and carries out what follows from
 //! each.
 //!
-//! `link_events` has what happens to a packet at a link, `dynamic_flows` the arrival and departure
+//! `at_links` has what follows for a packet at a link, `dynamic_flows` the arrival and departure
 //! of flows, `checkpoints` the times at which links record their state.
 
 mod agenda;
 mod arrived_flows;
-mod blocked;
+mod at_links;
 mod checkpoints;
 mod conservation;
 mod dynamic_flows;
@@ -15,40 +15,33 @@ mod far_ends;
 mod fast_paths;
 mod flow;
 mod limits;
-mod link_events;
 mod out_of_order;
-mod pauses;
 mod pending;
 mod plain_events;
 mod queue_delays;
-mod routes;
+mod records;
 mod sizing;
 pub mod stepping;
 mod timestamps;
 mod waits;
 
 use crate::custom::CustomFault;
-use crate::dynamic_flows::admission::FlowAdmissions;
 use crate::flow::Endpoints;
-use crate::link::ingress_pool::IngressPools;
-use crate::link::lines::Lines;
 use crate::link::probe::LogEntry;
-use crate::link::{Link, LinkSpec};
 use crate::network::error::NetworkError;
 use crate::network::{GroupSpec, Network};
 use crate::packet::ties::TieOrder;
 use crate::packet::transit::{Stage, Transit};
-use crate::pool::Pools;
 use crate::probe::delays::Delays;
 use crate::probe::flow::FlowAccount;
 use crate::probe::group::GroupProbe;
-use crate::results::{self, LosslessDrops, Results, SharedLinks, TimeSeries};
-use crate::tournament::Tournament;
+use crate::results::{self, Results, SharedLinks, TimeSeries};
+use crate::switch::Switch;
 use crate::units::Time;
 #[cfg(debug_assertions)]
 use crate::work;
 use agenda::Agenda;
-use blocked::Blocking;
+use at_links::Decided;
 use checkpoints::LinkCheckpoints;
 use dynamic_flows::DynamicFlows;
 use error::RunError;
@@ -56,9 +49,7 @@ use far_ends::FarEnds;
 use fast_paths::FastPaths;
 use flow::Flow;
 use limits::EVENTS_BETWEEN_MEMORY_CHECKS;
-use link_events::Step;
 use pending::Pending;
-use routes::Routes;
 use stepping::Steps;
 
 /// A run in progress.
@@ -66,29 +57,23 @@ use stepping::Steps;
 pub struct Simulation {
     network: Network,
     pending: Pending,
-    links: Vec<Link>,
-    pools: Pools,
-    admissions: FlowAdmissions,
-    /// By link, when it serves its next packet; behind them, where pools drop heads of queues, by pool
-    /// when it does.
-    timers: Tournament,
-    lines: Lines,
-    ingress_pools: IngressPools,
-    blocking: Blocking,
-    lossless_drops: LosslessDrops,
-    any_link: AnyLink,
+    switch: Switch,
     link_checkpoints: LinkCheckpoints,
     /// The permanent flows, and behind them the dynamic flows.
     flows: Vec<Flow>,
     fast_paths: FastPaths,
     dynamic: DynamicFlows,
-    routes: Routes,
     /// By group.
     groups: Vec<GroupProbe>,
     events: u64,
     /// The run pauses when it has handled this many events.
     pause_at: u64,
     is_measuring: bool,
+    /// Whether a link records its arrivals, or a flow the packets at its ends. No flow is then on its fast path:
+    /// the receiver's state tells the whole sequence number of a packet.
+    logs_packets: bool,
+    /// Whether it does, or a link reorders.
+    records_or_reorders: bool,
     custom: CustomCode,
     /// Of a run in steps.
     steps: Option<Box<Steps>>,
@@ -96,29 +81,6 @@ pub struct Simulation {
     fault: Option<RunError>,
     #[cfg(debug_assertions)]
     most_steps: u64,
-}
-
-/// What at least one link of the network does.
-#[derive(Clone, Copy, Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
-struct AnyLink {
-    /// It has a timer.
-    is_served: bool,
-    /// It shares its line with others.
-    shares_line: bool,
-    /// Its pool drops heads of queues in the background.
-    expels: bool,
-    /// One of both: what is due at a link may be done at another.
-    gives_way: bool,
-    /// Its far end sends pause frames.
-    pauses: bool,
-    /// Its far end counts what arrived over it and waits there, as pauses need it.
-    counts_in_switch: bool,
-    /// It records its arrivals, or a flow the packets at its ends. No flow is then on its fast path: the
-    /// receiver's state tells the whole sequence number of a packet.
-    logs_arrivals: bool,
-    /// One of: it records its arrivals, it pauses, it reorders.
-    needs_care: bool,
 }
 
 /// Whether the run has code of the caller's, which may fail; that of the registries does not.
@@ -143,50 +105,14 @@ impl Simulation {
             Flow::new(network, endpoints, &network.groups[group], network.flows[index].route)
         });
         let facts = network.link_facts();
-        let links = network.links.iter().zip(&facts);
-        let links = links.map(|(spec, facts)| Link::new(spec, facts, network.measured()));
-        let links: Vec<Link> = links.collect();
-        let behind_ingresses = network.behind_ingresses();
-        let pools = network.empty_pools();
-        let shares_line = network.links.iter().any(|link| link.line.is_some());
-        let expels = pools.expel_any();
         let logs_ends = network.groups.iter().any(GroupSpec::logs_ends);
-        let logs_arrivals =
-            logs_ends || network.links.iter().any(|link| link.arrival_log.is_some());
-        let pauses = links.iter().any(Link::has_pause);
+        let logs_packets = logs_ends || network.links.iter().any(|link| link.arrival_log.is_some());
         let far_ends = FarEnds::new(&network.links);
+        let switch = Switch::new(network, &facts, logs_ends);
         let mut simulation = Simulation {
             pending: Pending::new(sizing::agenda(network).with_memory(network.memory_limit_bytes)),
-            dynamic: DynamicFlows::new(network, &links),
-            routes: Routes::new(network, |link| {
-                let is_behind = behind_ingresses[link];
-                links[link].is_plain() && !links[link].has_pause() && !is_behind && !logs_ends
-            }),
-            timers: Tournament::new(links.len() + if expels { network.pools.len() } else { 0 }),
-            lines: Lines::new(&network.links, &facts),
-            ingress_pools: IngressPools::new(
-                &network.ingress_pools,
-                network.links.iter().map(|link| link.ingress),
-            ),
-            blocking: Blocking::new(network),
-            lossless_drops: LosslessDrops::new(if behind_ingresses.contains(&true) {
-                links.len()
-            } else {
-                0
-            }),
-            any_link: AnyLink {
-                is_served: network.links.iter().any(LinkSpec::is_served),
-                shares_line,
-                expels,
-                gives_way: shares_line || expels,
-                pauses,
-                counts_in_switch: links.iter().any(Link::counts_in_switch),
-                logs_arrivals,
-                needs_care: logs_arrivals || pauses || far_ends.is_some(),
-            },
-            links,
-            pools,
-            admissions: FlowAdmissions::new(network, &facts),
+            dynamic: DynamicFlows::new(network, &switch.links),
+            switch,
             link_checkpoints: LinkCheckpoints::new(checkpoints),
             flows: flows.collect(),
             fast_paths: FastPaths::new(network.flows.len()),
@@ -194,6 +120,8 @@ impl Simulation {
             events: 0,
             pause_at: 0,
             is_measuring: false,
+            logs_packets,
+            records_or_reorders: logs_packets || far_ends.is_some(),
             custom: CustomCode {
                 flows: network.has_custom_controls() || network.has_custom_sources(),
                 disciplines: network.links.iter().any(|link| link.queue.custom().is_some()),
@@ -207,7 +135,7 @@ impl Simulation {
         #[cfg(debug_assertions)]
         work::take_steps();
         simulation.pending.far_ends = far_ends;
-        if simulation.any_link.logs_arrivals {
+        if logs_packets {
             simulation.fast_paths.turn_off();
             simulation.pending.timestamps = Some(Box::default());
         }
@@ -229,24 +157,17 @@ impl Simulation {
         Some(Simulation {
             network: self.network.clone(),
             pending: self.pending.clone(),
-            links: self.links.clone(),
-            pools: self.pools.clone(),
-            admissions: self.admissions.clone(),
-            timers: self.timers.clone(),
-            lines: self.lines.clone(),
-            ingress_pools: self.ingress_pools.clone(),
-            blocking: self.blocking.clone(),
-            lossless_drops: self.lossless_drops.clone(),
-            any_link: self.any_link,
+            switch: self.switch.clone(),
             link_checkpoints: self.link_checkpoints.clone(),
             flows: self.flows.clone(),
             fast_paths: self.fast_paths.clone(),
             dynamic: self.dynamic.clone(),
-            routes: self.routes.clone(),
             groups: self.groups.clone(),
             events: self.events,
             pause_at: self.pause_at,
             is_measuring: self.is_measuring,
+            logs_packets: self.logs_packets,
+            records_or_reorders: self.records_or_reorders,
             custom: self.custom,
             steps: self.steps.clone(),
             fault: self.fault.clone(),
@@ -282,7 +203,7 @@ impl Simulation {
 
     /// The number of packets offered to links so far, summed over the links.
     pub fn packet_hops(&self) -> u64 {
-        self.links.iter().map(|link| link.probe.account().0).sum()
+        self.switch.links.iter().map(|link| link.probe.account().0).sum()
     }
 
     /// Runs until `time` or the end of the run, whichever is earlier; handles every event before
@@ -338,21 +259,21 @@ impl Simulation {
                 self.check_event(flow)?;
             }
             // At equal times a departure frees its place before an arrival takes one.
-            let service = self.timers.earliest();
+            let service = self.switch.next_service();
             let other = service.min(self.dynamic.next_arrival());
             let checkpoint = self.link_checkpoints.next;
             let before = until.min(other).min(checkpoint);
-            let step = if let Some(event) = self.pending.agenda.pop_before(before) {
+            let decided = if let Some(event) = self.pending.agenda.pop_before(before) {
                 self.begin_event(event.time())?;
                 match event.stage() {
                     Stage::Arrival(position) => {
-                        let step = self.arrive(event, position);
+                        let decided = self.arrive(event, position);
                         if self.custom.disciplines {
-                            let link = self.routes.hop(event.flow(), position).link;
+                            let link = self.switch.routes.hop(event.flow(), position).link;
                             self.check_discipline(link as usize, event.time())?;
                         }
-                        let Some(step) = step else { continue };
-                        step
+                        let Some(decided) = decided else { continue };
+                        decided
                     }
                     Stage::Wake => {
                         self.on_wake(event);
@@ -380,15 +301,17 @@ impl Simulation {
                 continue;
             } else {
                 self.begin_event(service)?;
-                let link = self.timers.first();
-                let step = self.serve(link);
-                if self.custom.disciplines && link < self.links.len() {
+                let link = self.switch.next_link();
+                let decided = self.serve();
+                if self.custom.disciplines
+                    && let Some(link) = link
+                {
                     self.check_discipline(link, service)?;
                 }
-                let Some(step) = step else { continue };
-                step
+                let Some(decided) = decided else { continue };
+                decided
             };
-            let Step { packet, outcome, exit, clocks_source } = step;
+            let Decided { packet, outcome, exit, clocks_source } = decided;
             let [time, size, place] = packet.words();
             self.follow_by_words(time, size, place, outcome, exit, clocks_source);
             self.check_event(packet.flow())?;
@@ -444,12 +367,12 @@ impl Simulation {
     }
 
     fn check_disciplines(&mut self, now: Time) -> Result<(), RunError> {
-        (0..self.links.len()).try_for_each(|link| self.check_discipline(link, now))
+        (0..self.switch.links.len()).try_for_each(|link| self.check_discipline(link, now))
     }
 
     #[inline(never)]
     fn check_discipline(&mut self, link: usize, now: Time) -> Result<(), RunError> {
-        let Some(fault) = self.links[link].fault(now) else { return Ok(()) };
+        let Some(fault) = self.switch.links[link].fault(now) else { return Ok(()) };
         let spec = &self.network.links[link];
         Err(RunError::Discipline {
             link: spec.name.clone(),
@@ -476,7 +399,7 @@ impl Simulation {
     }
 
     fn check_arrival_logs(&self) -> Result<(), RunError> {
-        for (link, spec) in self.links.iter().zip(&self.network.links) {
+        for (link, spec) in self.switch.links.iter().zip(&self.network.links) {
             let is_overfull = link.probe.arrivals.as_ref().is_some_and(|log| log.is_overfull);
             if let Some(log) = spec.arrival_log.filter(|_| is_overfull) {
                 let link = spec.name.clone();
@@ -540,16 +463,14 @@ impl Simulation {
             return Err(self.memory_error(end));
         }
         self.check_arrival_logs()?;
-        self.links.iter_mut().for_each(|link| link.end_measuring(end));
-        self.pools.end_measuring(end);
-        let blocked = self.blocked_times(end);
+        let blocked = self.switch.end_measuring(end);
         for flow in &mut self.flows {
             match &mut flow.endpoints {
                 Endpoints::Tcp(connection) => connection.sender.record_until(end),
                 Endpoints::Unresponsive(source) => source.record_until(end),
             }
         }
-        self.dynamic.pass(end, &mut self.links);
+        self.dynamic.pass(end, &mut self.switch.links);
         self.dynamic.end_measuring(&self.flows);
         self.check_conservation()?;
         self.record_sent_on_the_way();
@@ -559,21 +480,21 @@ impl Simulation {
         let endpoints = self.permanent_endpoints();
         let accounts: Vec<FlowAccount> = self.permanent().map(|flow| flow.account).collect();
         let dynamic = self.dynamic.results();
-        let Simulation { network, links, pools, groups, events, .. } = &self;
-        let waiting = self.waiting_in_switches();
+        let Simulation { network, switch, groups, events, .. } = &self;
+        let waiting = switch.waiting_in_switches();
         let shared = SharedLinks {
-            links,
-            pools,
+            links: &switch.links,
+            pools: switch.pools(),
             waiting: &waiting,
             blocked: &blocked,
-            lossless_drops: &self.lossless_drops,
+            lossless_drops: switch.lossless_drops(),
             endpoint_log: endpoint_log.as_deref(),
         };
         let results =
             results::collect(network, shared, &endpoints, &accounts, groups, dynamic, *events);
         // The results ask for gauges, in which a discipline may fail.
         self.check_disciplines(end)?;
-        let delays = self.links.iter_mut().map(|link| std::mem::take(&mut link.probe.waits));
+        let delays = self.switch.links.iter_mut().map(|link| std::mem::take(&mut link.probe.waits));
         Ok((results, delays.collect()))
     }
 
@@ -589,18 +510,18 @@ impl Simulation {
     /// its first event after the sample's time, so a flow that waits is behind.
     pub fn series_so_far(&self) -> Option<TimeSeries> {
         let endpoints = self.permanent_endpoints();
-        results::series_so_far(&self.network, &self.links, &self.pools, &endpoints)
+        results::series_so_far(&self.network, &self.switch.links, self.switch.pools(), &endpoints)
     }
 
     /// Takes what the packet log of a link holds so far, in no particular order, and empties it. A
     /// departure is in it once it is known, which may be before its time.
     pub fn take_packet_log(&mut self, link: usize) -> Vec<LogEntry> {
-        std::mem::take(&mut self.links[link].probe.log)
+        std::mem::take(&mut self.switch.links[link].probe.log)
     }
 
     /// The number of the group of a flow of the packet log.
     pub fn group_number(&self, flow: u32) -> usize {
-        self.routes.group_of(flow)
+        self.switch.routes.group_of(flow)
     }
 
     fn permanent(&self) -> impl Iterator<Item = &Flow> {

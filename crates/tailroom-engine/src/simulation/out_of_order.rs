@@ -3,10 +3,10 @@
 //! [`FarEnds`]: super::far_ends::FarEnds
 
 use super::Simulation;
-use super::link_events::Step;
-use super::routes::{Door, Hop};
+use super::at_links::Decided;
 use crate::link::LinkOutcome;
 use crate::packet::transit::{Stage, Transit};
+use crate::switch::routes::{Door, Hop};
 use crate::units::Time;
 
 impl Simulation {
@@ -15,9 +15,9 @@ impl Simulation {
     #[cold]
     pub(super) fn leave_for_far_end(&mut self, mut packet: Transit, at: Time) {
         let Stage::Arrival(position) = packet.stage() else { return };
-        let link = self.routes.hop(packet.flow(), position).link as usize;
+        let link = self.switch.routes.hop(packet.flow(), position).link as usize;
         let is_data = position < self.flows[packet.flow() as usize].forward_hops;
-        let departure = self.links[link].busy_until();
+        let departure = self.switch.links[link].busy_until();
         let pending = &mut self.pending;
         let Some(far_ends) = &mut pending.far_ends else { return };
         if is_data {
@@ -33,14 +33,14 @@ impl Simulation {
 
     /// A packet or an ACK reaches the far end.
     #[cold]
-    pub(super) fn reach_far_end(&mut self, packet: Transit, hop: Hop) -> Step {
+    pub(super) fn reach_far_end(&mut self, packet: Transit, hop: Hop) -> Decided {
         let mut at = packet.time();
         if let Some(far_ends) = &mut self.pending.far_ends {
             at = at.saturating_add(far_ends.ahead[hop.link as usize]);
             far_ends.departure = far_ends.departure_of(packet.slot());
         }
         let outcome = LinkOutcome::Delivered(at);
-        Step { packet, outcome, exit: hop.exit, clocks_source: false }
+        Decided { packet, outcome, exit: hop.exit, clocks_source: false }
     }
 
     /// When the packet of data that is reaching the far end of a link has left it.
@@ -52,7 +52,7 @@ impl Simulation {
     fn is_for_far_end(&self, packet: &Transit) -> bool {
         let Stage::Arrival(position) = packet.stage() else { return false };
         let is_data = position < self.flows[packet.flow() as usize].forward_hops;
-        is_data && self.routes.hop(packet.flow(), position).door == Door::FarEnd
+        is_data && self.switch.routes.hop(packet.flow(), position).door == Door::BehindLink
     }
 
     /// The packets of data that are on the way at the end of the run arrive: what a link has sent in the
@@ -67,9 +67,9 @@ impl Simulation {
         packets.sort_by_key(order);
         for packet in packets {
             let Stage::Arrival(position) = packet.stage() else { continue };
-            let hop = self.routes.hop(packet.flow(), position);
-            let step = self.reach_far_end(packet, hop);
-            self.follow(step);
+            let hop = self.switch.routes.hop(packet.flow(), position);
+            let decided = self.reach_far_end(packet, hop);
+            self.follow(decided);
         }
         if let Some(far_ends) = &mut self.pending.far_ends {
             far_ends.is_empty = true;

@@ -4,15 +4,13 @@
 //! path handles its packet here, and everything else goes on as in the general loop.
 
 use super::Simulation;
+use super::at_links::{Decided, OfFlows};
 use super::limits::EVENTS_BETWEEN_MEMORY_CHECKS;
-use super::link_events::Step;
 use super::pending::Pending;
-use super::routes::{Door, Exit, Hop};
 use crate::link::LinkOutcome;
 use crate::packet::transit::{Stage, Transit};
-use crate::pool::Grant;
 use crate::prefetch::prefetch;
-use crate::queue::buffer::DropReason;
+use crate::switch::routes::{Door, Exit, Hop};
 use crate::units::Time;
 
 /// How many events ahead the beginning of a flow's place is prefetched, and how many ahead the rest of
@@ -38,11 +36,12 @@ impl Simulation {
         self.leave_fast_paths();
         let mut on_the_way: Vec<Transit> = self.pending.agenda.events().collect();
         on_the_way.sort_by_key(|event| (event.time(), format!("{event:?}")));
-        let Simulation { flows, links, pools, pending, groups, events, .. } = self;
+        let Simulation { flows, switch, pending, groups, events, .. } = self;
+        let pools = switch.pools();
         let Pending { acks, kept_packets, .. } = pending;
         let mut text = format!("{acks:?}\n{kept_packets:?}\n{groups:?}\n{pools:?}\n{events}\n");
         let lines = flows.iter().map(|flow| format!("{flow:?}\n"));
-        let lines = lines.chain(links.iter().map(|link| format!("{link:?}\n")));
+        let lines = lines.chain(switch.links.iter().map(|link| format!("{link:?}\n")));
         text.extend(lines.chain(on_the_way.iter().map(|event| format!("{event:?}\n"))));
         let now = self.pending.agenda.now();
         for (number, flow) in self.flows.iter().enumerate() {
@@ -58,8 +57,8 @@ impl Simulation {
     /// This is the loop of [`Simulation::run_until`] without what such events never need.
     pub(super) fn run_plain_events(&mut self, until: Time) -> Option<u32> {
         let until = until.min(self.link_checkpoints.next);
-        let is_general = self.any_link.is_served || self.routes.add_waits();
-        match (is_general, !self.pools.is_empty()) {
+        let is_general = self.switch.serves() || self.switch.routes.add_waits();
+        match (is_general, !self.switch.pools().is_empty()) {
             _ if !self.fast_paths.is_on() => None,
             (false, false) => self.take_plain_events::<false, false>(until),
             (false, true) => self.take_plain_events::<false, true>(until),
@@ -85,36 +84,51 @@ impl Simulation {
             let Some(mut event) = self.pending.agenda.peek_in_bucket(end) else { break };
             let (outcome, exit);
             // At equal times a departure frees its place before an arrival takes one.
-            if IS_GENERAL && self.timers.earliest() <= event.time() {
-                if self.timers.earliest() >= until {
+            if IS_GENERAL && self.switch.next_service() <= event.time() {
+                if self.switch.next_service() >= until {
                     break;
                 }
                 taken += 1;
-                let link = self.timers.first();
-                let Some(step) = self.serve(link) else { continue };
-                (event, outcome, exit) = (step.packet, step.outcome, step.exit);
+                let link = self.switch.next_link();
+                let Some(decided) = self.serve() else { continue };
+                (event, outcome, exit) = (decided.packet, decided.outcome, decided.exit);
                 self.prefetch_served(link);
             } else {
                 let Stage::Arrival(position) = event.stage() else { break };
-                let hop = self.routes.hop(event.flow(), position);
-                let link = &mut self.links[hop.link as usize];
+                let hop = self.switch.routes.hop(event.flow(), position);
+                let Simulation { switch, flows, pending, dynamic, .. } = self;
+                let link = &mut switch.links[hop.link as usize];
                 let is_late = IS_GENERAL && event.time() >= until;
                 let is_plain =
-                    if HAS_POOLS { hop.door > Door::FarEnd } else { hop.door == Door::Plain };
+                    if HAS_POOLS { hop.door >= Door::Plain } else { hop.door == Door::Plain };
                 if !is_plain || !link.is_open() || is_late {
+                    if IS_GENERAL && hop.door == Door::Counted && !is_late {
+                        taken += 1;
+                        pending.agenda.skip();
+                        let [time, size, place] = event.words();
+                        if !self.arrive_by_words(time, size, place, hop) {
+                            continue;
+                        }
+                        to_check = Some(event.flow());
+                    }
                     break;
                 }
                 taken += 1;
-                self.pending.agenda.skip();
+                pending.agenda.skip();
                 exit = hop.exit;
                 outcome = if HAS_POOLS {
-                    self.pass_with_pool(&mut event, hop)
+                    switch.pass(&mut event, hop, &OfFlows { flows, pending, dynamic })
                 } else {
                     link.pass(&mut event, hop.class)
                 };
+                if HAS_POOLS {
+                    self.note_dropped();
+                }
                 self.prefetch_arriving::<IS_GENERAL>(hop.link as usize);
                 if IS_GENERAL && outcome == LinkOutcome::Held {
-                    self.note_queue(hop.link as usize, event.time());
+                    if self.switch.note_queue(hop.link as usize, event.time()) {
+                        self.lose_dropped();
+                    }
                     continue;
                 }
                 if IS_GENERAL && hop.adds_wait {
@@ -151,6 +165,16 @@ impl Simulation {
         to_check
     }
 
+    /// A packet takes memory of an ingress, or reaches a link that pauses; it mostly waits then. Its event comes
+    /// word by word. Returns whether the run may fail there.
+    #[inline(never)]
+    fn arrive_by_words(&mut self, time: u64, size: u64, place: u64, hop: Hop) -> bool {
+        let packet = Transit::from_words([time, size, place]);
+        let Some(decided) = self.arrive_at(packet, hop) else { return false };
+        self.follow(decided);
+        self.custom.flows || self.pending.agenda.is_overfull()
+    }
+
     /// Carries out what follows from the outcome of a packet. Its event comes word by word, in
     /// registers: a copy as a whole would wait until the words, just written, are in memory, behind
     /// every load before.
@@ -165,43 +189,7 @@ impl Simulation {
         clocks_source: bool,
     ) {
         let packet = Transit::from_words([time, size, place]);
-        self.follow(Step { packet, outcome, exit, clocks_source });
-    }
-
-    /// A packet reaches a plain link, which may share memory.
-    #[expect(clippy::inline_always, reason = "one caller a packet: it stays in registers")]
-    #[inline(always)]
-    fn pass_with_pool(&mut self, event: &mut Transit, hop: Hop) -> LinkOutcome {
-        let (link, now) = (hop.link as usize, event.time());
-        let shares = hop.door == Door::PlainWithPool;
-        let granted =
-            if shares { self.ask_pool(hop, event.copied()) } else { Ok(Grant::default()) };
-        let grant = match granted {
-            Ok(grant) => grant,
-            Err(reason) => {
-                let [time, size, place] = event.words();
-                return self.refuse_by_words(time, size, place, hop, reason);
-            }
-        };
-        let outcome = self.links[link].pass(event, hop.class);
-        if shares {
-            self.occupy(link, now, grant, outcome);
-        }
-        outcome
-    }
-
-    /// A pool refuses a packet. Its event comes word by word too.
-    #[inline(never)]
-    fn refuse_by_words(
-        &mut self,
-        time: u64,
-        size: u64,
-        place: u64,
-        hop: Hop,
-        reason: DropReason,
-    ) -> LinkOutcome {
-        let packet = Transit::from_words([time, size, place]);
-        self.links[hop.link as usize].refuse(packet, hop.class, reason)
+        self.follow(Decided { packet, outcome, exit, clocks_source });
     }
 
     /// Delivers a packet that is not the predicted one of a flow on its fast path. Its event comes word
@@ -220,7 +208,7 @@ impl Simulation {
     #[expect(clippy::inline_always, reason = "one caller a packet: mostly there is nothing to do")]
     #[inline(always)]
     fn prefetch_arriving<const IS_GENERAL: bool>(&self, link: usize) {
-        if IS_GENERAL && self.links.len() >= MANY_LINKS {
+        if IS_GENERAL && self.switch.links.len() >= MANY_LINKS {
             self.prefetch_link();
         }
         if !self.fast_paths.outgrow_caches() {
@@ -229,7 +217,7 @@ impl Simulation {
         let [early, late] =
             AHEAD.map(|events| self.pending.agenda.peek_ahead(events).map(Transit::flow));
         if IS_GENERAL
-            && let Some(queue) = self.links[link].served()
+            && let Some(queue) = self.switch.links[link].served()
             && queue.coming_flows().is_some()
         {
             if let Some(flow) = late {
@@ -245,8 +233,8 @@ impl Simulation {
         if let Some(event) = self.pending.agenda.peek_ahead(LINKS_AHEAD)
             && let Stage::Arrival(position) = event.stage()
         {
-            let hop = self.routes.hop(event.flow(), position);
-            prefetch(&self.links[hop.link as usize]);
+            let hop = self.switch.routes.hop(event.flow(), position);
+            prefetch(&self.switch.links[hop.link as usize]);
         }
     }
 
@@ -254,9 +242,10 @@ impl Simulation {
     /// where there are too many flows for the caches.
     #[expect(clippy::inline_always, reason = "one caller a packet: mostly there is nothing to do")]
     #[inline(always)]
-    fn prefetch_served(&self, link: usize) {
+    fn prefetch_served(&self, link: Option<usize>) {
         if self.fast_paths.outgrow_caches()
-            && let Some(queue) = self.links[link].served()
+            && let Some(link) = link
+            && let Some(queue) = self.switch.links[link].served()
             && let Some(flows) = queue.coming_flows()
         {
             self.fast_paths.prefetch(flows.map(Some), &self.flows);

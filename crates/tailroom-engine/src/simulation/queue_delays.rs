@@ -20,6 +20,6 @@ impl Simulation {
     /// # Panics
     /// There is no link with this number.
     pub fn queue_delays(&self, link: usize) -> &Delays {
-        &self.links[link].probe.waits
+        &self.switch.links[link].probe.waits
     }
 }

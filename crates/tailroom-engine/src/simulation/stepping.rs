@@ -5,14 +5,46 @@
 //! ([`FlowProbe::take_step`](crate::probe::flow::FlowProbe::take_step)); a flow that may be set from
 //! outside keeps the ACKs of later steps until the caller has decided
 //! ([`stepped`](crate::tcp::sender)). A link that is acted on is served.
+//!
+//! A link loses half of its rate when its queue is long, and gets it back:
+//!
+//! ```
+//! use tailroom_engine::congestion::CongestionConfig;
+//! use tailroom_engine::congestion::reno::RenoParams;
+//! use tailroom_engine::simulation::stepping::Action;
+//! use tailroom_engine::{LinkSpec, Network, QueueLimit, Rate, Simulation, TcpSpec, Time};
+//!
+//! let [low, high] = [10_000_000, 20_000_000].map(Rate::from_bits_per_second);
+//! let mut link = LinkSpec::drop_tail(high, Time::from_milliseconds(10), QueueLimit::packets(100));
+//! link.is_acted_on = true;
+//! let reno = TcpSpec::new(CongestionConfig::Reno(RenoParams::default()));
+//! let (duration, rtt) = (Time::from_milliseconds(10_000), Time::from_milliseconds(40));
+//! let mut network = Network::dumbbell(duration, link, reno, 2, rtt);
+//! network.step_interval = Some(Time::from_milliseconds(100));
+//! let mut run = Simulation::new(&network)?;
+//! let mut slow_steps = 0;
+//! while run.step_time() < duration {
+//!     // A step may take several calls, so that a program can look for Ctrl-C in between.
+//!     let Some(seen) = run.step_some(10_000)? else { continue };
+//!     let is_long = seen.links[0].queue_packets > 50;
+//!     slow_steps += u32::from(is_long);
+//!     if seen.time < duration {
+//!         run.act(Action::Rate { link: 0, rate: if is_long { low } else { high } })?;
+//!     }
+//! }
+//! assert!(slow_steps > 0);
+//! assert!(run.finish()?.summary.links.get("link").expect("its name").utilization > 0.5);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
+use super::Simulation;
 use super::arrived_flows::{Arrived, ArrivedFlows, record};
 use super::error::RunError;
 use super::flow::Flow;
-use super::{Link, Simulation};
 use crate::congestion::ControlParameters;
 use crate::congestion::stepped::SteppedParams;
 use crate::flow::Endpoints;
+use crate::link::Link;
 use crate::link::probe::LinkCounts;
 use crate::network::Network;
 use crate::network::validate::link::check_rate;
@@ -266,7 +298,7 @@ impl Simulation {
             let flow = seen((step, flow.account.lost), before, span);
             Some((SeenArrived { group, ordinal, flow }, is_complete))
         });
-        let links = steps.links.iter_mut().zip(&mut self.links);
+        let links = steps.links.iter_mut().zip(&mut self.switch.links);
         let links = links.map(|(before, link)| {
             let now = link.look(end);
             let last = std::mem::replace(before, now);
@@ -337,7 +369,7 @@ impl Simulation {
 
     /// Whether [`act`](Self::act) can change a link; not if there is no such link.
     pub fn can_act_on(&self, link: usize) -> bool {
-        self.links.get(link).is_some_and(Link::can_be_acted_on)
+        self.switch.links.get(link).is_some_and(Link::can_be_acted_on)
     }
 
     /// Changes a link or a flow between two steps.
@@ -391,18 +423,13 @@ impl Simulation {
             let problem = "the scenario changes the rate of the link";
             return Err(refused(BadParameter::new("rate", problem, "remove its changes")));
         }
-        let before = self.links[link].rate(now);
-        self.links[link].set_rate(now, rate);
+        self.switch.set_rate(link, now, rate);
         for (number, flow) in self.flows.iter_mut().enumerate() {
             if let Endpoints::Tcp(connection) = &mut flow.endpoints
                 && self.dynamic.sends_at_rate_of(link, number as u32)
             {
                 connection.sender.set_line_rate(now, rate);
             }
-        }
-        self.admissions.set_rate(link, now, rate);
-        if let Some(pool) = self.pools.change_rate(link, now, [before, rate]) {
-            self.timers.set(self.links.len() + pool, now);
         }
         Ok(())
     }
@@ -412,7 +439,7 @@ impl Simulation {
         let Some(steps) = &mut self.steps else { return Ok(()) };
         let (info, config) = &mut steps.disciplines[link];
         queue.parameters().check(info).map_err(|bad| bad.below(&place))?;
-        if !self.links[link].retune(&queue, info) {
+        if !self.switch.links[link].retune(&queue, info) {
             let problem = format!("{} cannot become {}", config.name(), queue.name());
             let remedy = "act on the parameters of a built-in discipline, not on its kind";
             return Err(BadParameter::new(place, problem, remedy));
@@ -424,7 +451,8 @@ impl Simulation {
     /// The place of a link that can be acted on.
     fn acted_on(&self, link: usize) -> Result<String, BadParameter> {
         let Some(spec) = self.network.links.get(link) else {
-            let remedy = format!("write less than {}, the number of links", self.links.len());
+            let remedy =
+                format!("write less than {}, the number of links", self.switch.links.len());
             return Err(BadParameter::new("links", format!("there is no link {link}"), remedy));
         };
         let place = format!("links.{}", spec.name);

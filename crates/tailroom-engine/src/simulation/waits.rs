@@ -2,9 +2,9 @@
 
 use super::Simulation;
 use super::pending::Pending;
-use super::routes::{Exit, Hop};
 use crate::link::LinkOutcome;
 use crate::packet::transit::Transit;
+use crate::switch::routes::{Exit, Hop};
 use crate::units::Time;
 
 impl Simulation {
@@ -18,7 +18,7 @@ impl Simulation {
     pub(super) fn add_wait(&mut self, packet: Transit, outcome: LinkOutcome, hop: Hop) -> Transit {
         let is_sent = matches!(outcome, LinkOutcome::Delivered(_) | LinkOutcome::Lost);
         // On a link that stands still for good the wait does not end.
-        let link = &self.links[hop.link as usize];
+        let link = &self.switch.links[hop.link as usize];
         if !is_sent || link.busy_until() == Time::NEVER {
             return packet;
         }

@@ -107,6 +107,9 @@ impl Connection {
             self.send_delayed_ack(sink);
         }
         let Connection { sender, receiver, private_path } = self;
+        if let Some(end) = sender.end_of_object(receiver.next()) {
+            receiver.expect_end(end);
+        }
         if let Some(ack) = receiver.on_packet(now, packet) {
             answer(sender, private_path, now, ack, sink);
         }

@@ -191,8 +191,8 @@ pub struct Receiver {
     /// (`tcp_sack_new_ofo_skb`), also where an ACK has room for three.
     recent: [Range; MAX_SACK_BLOCKS],
     recent_count: usize,
-    /// Number of packets in the connection; [`u64::MAX`] if unbounded.
-    packets: u64,
+    /// The packet before this number is the last for which the application waits; [`u64::MAX`] without one.
+    end: u64,
     /// Size of the packet that opens the connection; 0 if none does. It carries no data, so no other
     /// packet is as small.
     opening_bytes: u32,
@@ -241,7 +241,7 @@ impl Receiver {
             ranges: RangeList::default(),
             recent: [Range::default(); MAX_SACK_BLOCKS],
             recent_count: 0,
-            packets,
+            end: packets,
             opening_bytes: 0,
             openings: 0,
             quick_acks: 0,
@@ -286,6 +286,13 @@ impl Receiver {
     #[inline]
     pub fn next(&self) -> u64 {
         self.in_order.next
+    }
+
+    /// The packet before number `end` is the last of an object. It is acknowledged at once, since the application
+    /// then has read all (Linux `tcp_cleanup_rbuf`, a segment with PSH).
+    #[inline]
+    pub fn expect_end(&mut self, end: u64) {
+        self.end = end;
     }
 
     /// The reception in order, if the next packet, unmarked, changes nothing else: no packet is
@@ -341,9 +348,8 @@ impl Receiver {
         }
         if packet.sequence == self.in_order.next && self.ranges.is_empty() {
             let Packet { sent, is_retransmission, .. } = packet;
-            let is_urgent = self.acks_at_once
-                || self.quick_acks_left > 0
-                || packet.sequence + 1 == self.packets;
+            let is_urgent =
+                self.acks_at_once || self.quick_acks_left > 0 || packet.sequence + 1 == self.end;
             let is_acked = self.in_order.on_next(now, sent, is_retransmission, is_urgent);
             return is_acked.then(|| self.acknowledge());
         }

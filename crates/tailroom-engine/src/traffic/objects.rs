@@ -1,6 +1,8 @@
 //! Objects for a connection that lasts: they arrive as a Poisson process or at given times, whatever has
 //! become of those before, and wait for their turn in one queue.
 
+use std::collections::VecDeque;
+
 use super::arrivals::given;
 use super::context::GroupContext;
 use super::{OfferedData, Parameters, whole_bytes};
@@ -105,6 +107,10 @@ pub struct Objects {
     next: Time,
     /// Number of objects with given times that have arrived or are next.
     given: usize,
+    /// Packets of all objects so far.
+    packets: u64,
+    /// The number of the packet behind each object, of those that the receiver may lack.
+    ends: VecDeque<u64>,
     gaps: Stream,
     sizes: Stream,
 }
@@ -125,6 +131,8 @@ impl Objects {
             stop: stop.unwrap_or(Time::NEVER),
             next: start,
             given: 0,
+            packets: 0,
+            ends: VecDeque::new(),
             gaps: stream(seed, "gaps of objects"),
             sizes: stream(seed, "sizes of objects"),
         };
@@ -151,17 +159,32 @@ impl Objects {
     /// Takes objects that have arrived by `now`; returns their packets. Each object begins with a new packet.
     /// If many have piled up, the rest is for when these are sent.
     pub fn take(&mut self, now: Time) -> u64 {
-        let mut packets = 0;
+        let before = self.packets;
         for _ in 0..MOST_STEPS {
             if self.next > now {
                 break;
             }
             count_step();
             let bytes = whole_bytes(self.spec.size.sample(&mut self.sizes));
-            packets += bytes.div_ceil(self.payload_bytes);
+            self.packets += bytes.div_ceil(self.payload_bytes);
+            self.ends.push_back(self.packets);
             self.advance();
         }
-        packets
+        self.packets - before
+    }
+
+    /// The number of the packet behind the object of which the receiver, which has `received` packets in order,
+    /// takes in the next one; [`u64::MAX`] if it lacks none.
+    pub fn end_after(&mut self, received: u64) -> u64 {
+        while self.ends.front().is_some_and(|end| *end <= received) {
+            self.ends.pop_front();
+        }
+        self.ends.front().copied().unwrap_or(u64::MAX)
+    }
+
+    /// Memory, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        (size_of::<Self>() + self.ends.capacity() * size_of::<u64>()) as u64
     }
 
     fn advance(&mut self) {

@@ -8,8 +8,9 @@ use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::Time;
 
+use crate::support::case::{Case, case};
 use crate::support::refusals::assert_refused;
-use crate::support::{disciplines, scenario_run, summaries};
+use crate::support::{disciplines, scenario_run};
 
 const ACCEPTED: u8 = 0;
 const MARKED: u8 = 1;
@@ -21,35 +22,29 @@ fn count(log: &ArrivalLog, fates: &[u8]) -> u64 {
 
 /// Two CBR streams of 1000 B into a link with a transmission time of 10 ms.
 fn by_hand(queue: &str) -> ArrivalLog {
-    let text = format!(
-        r#"
-        duration = "1 s"
-        [links.link]
-        rate = "800 kbit/s"
-        delay = "1 ms"
-        queue = {{ kind = {queue}, limit = "2 packets" }}
-        arrival_log = {{ from = "1 ms", to = "25 ms" }}
-        [flows.fast]
-        path = ["link"]
-        packet_size = "1000 B"
-        source = {{ kind = "cbr", rate = "4 Mbit/s", phase = "0 s" }}
-        [flows.slow]
-        path = ["link"]
-        packet_size = "1000 B"
-        source = {{ kind = "cbr", rate = "8 kbit/s", phase = "0 s" }}
-        start = "5 ms"
-        "#
-    );
-    scenario_run::run(&text, 1).tables.arrival_log.expect("it is recorded")
+    let log = "arrival_log = { from = '1 ms', to = '25 ms' }";
+    let case = case("1 s")
+        .link("link", format!("800 kbit/s, 1 ms, {queue} 2 packets, {log}"))
+        .stream("fast", "link", "cbr 4 Mbit/s, 1000 B, source.phase = '0 s'")
+        .stream("slow", "link", "cbr 8 kbit/s, 1000 B, source.phase = '0 s', start = '5 ms'");
+    log_of(&case)
+}
+
+fn log_of(case: &Case) -> ArrivalLog {
+    case.run().results.tables.arrival_log.expect("it is recorded")
+}
+
+/// When packets arrived, in ms.
+fn times_ms(log: &ArrivalLog) -> Vec<u64> {
+    log.time_s.iter().map(|time| (time * 1e3).round() as u64).collect()
 }
 
 /// The fast stream sends at 0, 2, 4, ... ms and the slow stream at 5 ms. The packet of 0 ms is
 /// transmitted until 10 ms, and the next packet until 20 ms.
 #[test]
 fn each_arrival_is_logged_with_the_queue_and_the_fate_found_by_hand() {
-    let log = by_hand("\"drop_tail\"");
-    let times: Vec<u64> = log.time_s.iter().map(|time| (time * 1e3).round() as u64).collect();
-    assert_eq!(times, [2, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24]);
+    let log = by_hand("drop_tail");
+    assert_eq!(times_ms(&log), [2, 4, 5, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24]);
     assert_eq!(log.flow, [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     // At 10 and at 20 ms a transmission begins before another packet arrives.
     assert_eq!(log.queue_packets, [0, 1, 2, 2, 2, 1, 2, 2, 2, 2, 1, 2, 2]);
@@ -62,15 +57,13 @@ fn each_arrival_is_logged_with_the_queue_and_the_fate_found_by_hand() {
 /// every packet is accepted, and most are dropped later.
 #[test]
 fn a_packet_that_is_dropped_after_it_was_accepted_counts_as_dropped() {
-    let log = by_hand("\"drop_head\"");
+    let log = by_hand("drop_head");
     // 2 and 4 wait; 5 pushes 2 out, 6: 4, 8: 5. At 10 ms 6 is sent, 8 and 10 wait; 12 pushes out 8,
     // 14: 10, 16: 12, 18: 14. At 20 ms 16 is sent, 18 and 20 wait; 22 pushes out 18, 24: 20. Later
     // 22 and 24, which wait when the log ends, are pushed out by 26 and 28.
     let sent = [6, 16];
-    let times: Vec<u64> = log.time_s.iter().map(|time| (time * 1e3).round() as u64).collect();
-    let fates: Vec<u8> =
-        times.iter().map(|time| if sent.contains(time) { ACCEPTED } else { OVERFLOW }).collect();
-    assert_eq!(log.fate, fates);
+    let fate = |time: &u64| if sent.contains(time) { ACCEPTED } else { OVERFLOW };
+    assert_eq!(log.fate, times_ms(&log).iter().map(fate).collect::<Vec<_>>());
     assert_eq!(log.queue_packets, [0, 1, 2, 2, 2, 1, 2, 2, 2, 2, 1, 2, 2]);
 }
 
@@ -78,49 +71,29 @@ fn a_packet_that_is_dropped_after_it_was_accepted_counts_as_dropped() {
 /// each group; and it changes no other result.
 #[test]
 fn the_fates_in_the_log_add_up_to_the_counters_under_every_discipline() {
-    let text = |queue: &str, log: &str| {
-        format!(
-            r#"
-            duration = "3 s"
-            [links.link]
-            rate = "8 Mbit/s"
-            delay = "5 ms"
-            queue = {queue}
-            {log}
-            [flows.marked]
-            count = 2
-            path = ["link"]
-            congestion = "reno"
-            rtt = "20 ms"
-            ecn = "classic"
-            [flows.dropped]
-            count = 2
-            path = ["link"]
-            congestion = "cubic"
-            rtt = "40 ms"
-            [flows.stream]
-            path = ["link"]
-            packet_size = "500 B"
-            source = {{ kind = "poisson", rate = "2 Mbit/s" }}
-            "#
-        )
+    let under = |log: &str| {
+        case("3 s")
+            .link("link", format!("8 Mbit/s, 5 ms, 15 packets, {log}"))
+            .flows(
+                "marked",
+                "link",
+                "count = 2, congestion = 'reno', rtt = '20 ms', ecn = 'classic'",
+            )
+            .flows("dropped", "link", "count = 2, congestion = 'cubic', rtt = '40 ms'")
+            .stream("stream", "link", "poisson 2 Mbit/s, 500 B")
+            .network()
     };
     let mut kinds_seen = [0_u64; 5];
     for queue in disciplines::valid("15 packets") {
         let name = queue.name();
         let run = |log: &str| {
-            let mut network = scenario_run::network(
-                &text("{ kind = \"drop_tail\", limit = \"15 packets\" }", log),
-                1,
-            );
+            let mut network = under(log);
             network.links[0].queue = queue.clone();
             scenario_run::finish(&network)
         };
-        let results = run("arrival_log = { from = \"0 s\", to = \"3 s\" }");
-        let (log, link) = (
-            results.tables.arrival_log.as_ref().expect("it is recorded"),
-            summaries::link(&results.summary, "link"),
-        );
+        let results = run("arrival_log = { from = '0 s', to = '3 s' }");
+        let log = results.tables.arrival_log.as_ref().expect("it is recorded");
+        let link = results.summary.links.get("link").expect("the only link");
         assert_eq!(log.time_s.len() as u64, link.arrivals_packets, "{name}");
         assert!(log.time_s.is_sorted(), "{name}");
         let drops = [
@@ -132,9 +105,8 @@ fn the_fates_in_the_log_add_up_to_the_counters_under_every_discipline() {
             assert_eq!(count(log, &[fate]), expected, "{name}: fate {fate}");
         }
         assert_eq!(count(log, &[MARKED]), link.marks_packets, "{name}");
-        let flows = [("marked", 0..2), ("dropped", 2..4), ("stream", 4..5)];
-        for (group, flows) in flows {
-            let at_link = &summaries::group(&results.summary, group).links;
+        for (group, flows) in [("marked", 0..2), ("dropped", 2..4), ("stream", 4..5)] {
+            let at_link = &results.summary.groups.get(group).expect("the group").links;
             let at_link = at_link.get("link").expect("the group crosses the link");
             let fates = log.flow.iter().zip(&log.fate).filter(|(flow, _)| flows.contains(*flow));
             let dropped = fates.filter(|(_, fate)| **fate >= OVERFLOW).count() as u64;
@@ -153,32 +125,17 @@ fn the_fates_in_the_log_add_up_to_the_counters_under_every_discipline() {
 
 #[test]
 fn more_arrivals_than_the_log_may_hold_end_the_run_with_an_error() {
-    let text = |most: u32| {
-        format!(
-            r#"
-            duration = "1 s"
-            [links.link]
-            rate = "8 Mbit/s"
-            delay = "1 ms"
-            queue = {{ kind = "drop_tail", limit = "2 packets" }}
-            arrival_log = {{ from = "0 s", to = "10 s", most_packets = {most} }}
-            [flows.stream]
-            path = ["link"]
-            packet_size = "1000 B"
-            source = {{ kind = "cbr", rate = "800 kbit/s" }}
-            "#
-        )
-    };
     let run = |most: u32| {
-        Simulation::new(&scenario_run::network(&text(most), 1))
-            .expect("the network is valid")
-            .finish()
+        let log = format!("arrival_log = {{ from = '0 s', to = '10 s', most_packets = {most} }}");
+        let keys = "cbr 800 kbit/s, 1000 B";
+        let case = case("1 s")
+            .link("link", format!("8 Mbit/s, 1 ms, 2 packets, {log}"))
+            .stream("stream", "link", keys);
+        Simulation::new(&case.network()).expect("the network is valid").finish()
     };
     // A packet at 0, 10, ... 990 ms.
-    assert_eq!(
-        run(100).expect("it fits").tables.arrival_log.expect("it is recorded").time_s.len(),
-        100
-    );
+    let log = run(100).expect("it fits").tables.arrival_log.expect("it is recorded");
+    assert_eq!(log.time_s.len(), 100);
     let error = run(99).expect_err("one too many");
     assert_eq!(error, RunError::ArrivalLog { link: "link".into(), limit: 99 });
     assert_refused(&error.to_string(), "links.link.arrival_log", &["shorten", "most_packets"]);
@@ -187,25 +144,13 @@ fn more_arrivals_than_the_log_may_hold_end_the_run_with_an_error() {
 /// A dynamic flow has the number of its group, after those of the permanent flows.
 #[test]
 fn dynamic_flows_are_logged_under_one_number_per_group() {
-    let text = r#"
-        duration = "2 s"
-        [links.link]
-        rate = "8 Mbit/s"
-        delay = "1 ms"
-        queue = { kind = "drop_tail", limit = "20 packets" }
-        arrival_log = { from = "0 s", to = "2 s" }
-        [flows.stream]
-        path = ["link"]
-        packet_size = "500 B"
-        source = { kind = "cbr", rate = "80 kbit/s" }
-        [flows.short]
-        path = ["link"]
-        congestion = "reno"
-        packet_size = "1000 B"
-        rtt = "20 ms"
-        source = { kind = "finite_flows", size = "9600 B", arrivals = ["0.1 s", "1 s"] }
-    "#;
-    let log = scenario_run::run(text, 1).tables.arrival_log.expect("it is recorded");
+    let flows = "kind = 'finite_flows', size = '9600 B', arrivals = ['0.1 s', '1 s']";
+    let reno = "congestion = 'reno', packet_size = '1000 B', rtt = '20 ms'";
+    let case = case("2 s")
+        .link("link", "8 Mbit/s, 1 ms, 20 packets, arrival_log = { from = '0 s', to = '2 s' }")
+        .stream("stream", "link", "cbr 80 kbit/s, 500 B")
+        .flows("short", "link", format!("{reno}, source = {{ {flows} }}"));
+    let log = log_of(&case);
     let of = |flow: u32| log.flow.iter().filter(|one| **one == flow).count();
     // 40 packets of the stream; two flows of ten packets with 960 B of payload each, under the
     // number 1 + 1.
@@ -221,30 +166,15 @@ fn dynamic_flows_are_logged_under_one_number_per_group() {
 /// Behind the first link, and for ACKs, the event of a packet no longer holds its sequence number.
 #[test]
 fn a_packet_has_the_same_identity_at_every_link() {
-    let log = "arrival_log = { from = \"0 s\", to = \"3 s\", most_packets = 10_000 }";
-    let links: String = [("first", 8, 20), ("second", 4, 10), ("back", 1, 10)]
-        .map(|(name, rate, limit)| {
-            format!(
-                "[links.{name}]\nrate = \"{rate} Mbit/s\"\ndelay = \"5 ms\"\n\
-                 queue = {{ kind = \"drop_tail\", limit = \"{limit} packets\" }}\n{log}\n"
-            )
-        })
-        .concat();
-    let text = format!(
-        r#"
-        duration = "3 s"
-        measure_from = "0 s"
-        {links}
-        [flows.reno]
-        count = 3
-        path = ["first", "second"]
-        reverse_path = ["back"]
-        congestion = "reno"
-        packet_size = "1000 B"
-        rtt = {{ from = "30 ms", to = "50 ms" }}
-    "#
-    );
-    let results = scenario_run::run(&text, 1);
+    let log = "arrival_log = { from = '0 s', to = '3 s', most_packets = 10_000 }";
+    let reno =
+        "congestion = 'reno', packet_size = '1000 B', rtt = { from = '30 ms', to = '50 ms' }";
+    let results = case("3 s from 0 s")
+        .link("first", format!("8 Mbit/s, 5 ms, 20 packets, {log}"))
+        .link("second", format!("4 Mbit/s, 5 ms, 10 packets, {log}"))
+        .link("back", format!("1 Mbit/s, 5 ms, 10 packets, {log}"))
+        .flows("reno", "first second", format!("count = 3, reverse_path = ['back'], {reno}"))
+        .run();
     let log = results.tables.arrival_log.as_ref().expect("it is recorded");
     let at = |link: u32| (0..log.link.len()).filter(move |row| log.link[*row] == link);
     let identity = |row: usize| {

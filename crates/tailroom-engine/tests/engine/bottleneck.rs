@@ -17,6 +17,7 @@ use tailroom_engine::queue::codel::CodelParams;
 use tailroom_engine::results::Results;
 use tailroom_engine::units::{Rate, Time};
 
+use crate::support::case::case;
 use crate::support::{disciplines, networks, scenario_run};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
@@ -27,34 +28,17 @@ type Event = (Time, u32);
 /// Flows of three kinds over one link: without ECN, with accurate ECN, and L4S. They stop early enough
 /// for the queue to empty before the end of the run, so that the fate of each packet is known.
 fn network(queue: &QueueConfig) -> Network {
-    let text = r#"
-        duration = "6 s"
-        [links.link]
-        rate = "10 Mbit/s"
-        delay = "5 ms"
-        queue = { kind = "drop_tail", limit = "200 packets" }
-        packet_log = 1_000_000
-        arrival_log = { from = "0 s", to = "6 s" }
-        [defaults]
-        path = ["link"]
-        stop = "3 s"
-        [flows.plain]
-        count = 3
-        congestion = "cubic"
-        rtt = { from = "20 ms", to = "60 ms" }
-        [flows.marked]
-        count = 2
-        congestion = "cubic"
-        rtt = "40 ms"
-        ecn = "accurate"
-        [flows.scalable]
-        rtt = "30 ms"
-        congestion = "prague"
-        ecn = "l4s"
-        [flows.noise]
-        source = { kind = "poisson", rate = "2 Mbit/s" }
-    "#;
-    let mut network = scenario_run::network(text, 7);
+    let logs = "packet_log = 1_000_000, arrival_log = { from = '0 s', to = '6 s' }";
+    let mixed = "congestion = 'cubic', rtt = { from = '20 ms', to = '60 ms' }";
+    let mut network = case("6 s")
+        .seed(7)
+        .link("link", format!("10 Mbit/s, 5 ms, 200 packets, {logs}"))
+        .toml("defaults = { stop = '3 s' }")
+        .flows("plain", "link", format!("count = 3, {mixed}"))
+        .flows("marked", "link", "count = 2, congestion = 'cubic', rtt = '40 ms', ecn = 'accurate'")
+        .flows("scalable", "link", "rtt = '30 ms', congestion = 'prague', ecn = 'l4s'")
+        .stream("noise", "link", "poisson 2 Mbit/s, 1500 B")
+        .network();
     network.links[0].queue = queue.clone();
     network
 }

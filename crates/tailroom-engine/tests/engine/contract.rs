@@ -16,13 +16,13 @@ use tailroom_engine::congestion::{
     CongestionKind, WindowLaw,
 };
 use tailroom_engine::packet::{Ack, Packet, Range};
-use tailroom_engine::probe::flow::Checkpoints;
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
 use tailroom_engine::tcp::sender::{PacketSink, SendQueue, Sender};
 use tailroom_engine::units::{Rate, Time};
 
+use crate::support::path::{no_checkpoints, send_queue};
 use crate::support::random_cases::config;
 use crate::support::{control_schema, controls, random_transports, transport};
 
@@ -484,17 +484,6 @@ fn tcp() -> impl Strategy<Value = TcpSpec> {
     )
 }
 
-fn marks() -> Checkpoints {
-    Checkpoints {
-        measure_from: Time::ZERO,
-        duration: Time::NEVER,
-        series_interval: Time::NEVER,
-        step_interval: Time::NEVER,
-        progress_interval: Time::NEVER,
-        reductions_kept: 10,
-    }
-}
-
 proptest! {
     #![proptest_config(config(2_000))]
 
@@ -507,16 +496,12 @@ proptest! {
         packets in prop_oneof![Just(u64::MAX), 1_u64..200],
     ) {
         let send_queue = SendQueue {
-            start: Time::ZERO,
-            stop: Time::NEVER,
-            packets,
-            packet_bytes: 1_000,
             last_packet_bytes: 500,
-            header_bytes: 40,
             line_rate: Rate::from_bits_per_second(10_000_000),
-            hops: 1,
+            ..send_queue(packets, 1_000, 40)
         };
-        let (mut sender, mut out) = (Sender::new(&tcp, send_queue, 1, marks()), Counter::default());
+        let mut sender = Sender::new(&tcp, send_queue, 1, no_checkpoints(10));
+        let mut out = Counter::default();
         let mut now = Time::ZERO;
         for step in steps {
             if step.is_timer && sender.deadline() != Time::NEVER {

@@ -7,27 +7,20 @@ use tailroom_engine::congestion::{AckEvent, CongestionEvent, ControlParameters, 
 use tailroom_engine::network::Network;
 use tailroom_engine::parameters::Ranges;
 use tailroom_engine::results::Summary;
-use tailroom_engine::scenario::{self, OwnCode};
+use tailroom_engine::scenario::OwnCode;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::Time;
 
+use crate::support::case::{Case, case};
 use crate::support::scenario_run;
 
-const SCENARIO: &str = r#"
-duration = "20 s"
-[defaults]
-host = "plain"
-[links.bottleneck]
-rate = "10 Mbit/s"
-delay = "5 ms"
-queue = { kind = "drop_tail", limit = "20 packets" }
-[flows.two]
-count = 2
-path = ["bottleneck"]
-congestion = CONTROL
-rtt = { from = "20 ms", to = "30 ms" }
-"#;
+/// Two flows over one link.
+fn two_flows(control: &str) -> Case {
+    let keys = "count = 2, rtt = { from = '20 ms', to = '30 ms' }";
+    let keys = format!("{keys}, congestion = {control}");
+    case("20 s").link("bottleneck", "10 Mbit/s, 5 ms, 20 packets").flows("two", "bottleneck", keys)
+}
 
 /// RFC 5681 for a number of ACKs; then the window is NaN.
 #[derive(Deserialize, Ranges)]
@@ -93,10 +86,7 @@ fn network(control: &str) -> Network {
     controls.add_window_law("greedy", |params: &GreedyParams| Greedy { window: params.window });
     controls.add_rate_based("pair", PacketPair::new);
     controls.add_window_law("limited", |params: &LimitedParams| Limited { acks: params.acks });
-    let scenario =
-        scenario::parse(&SCENARIO.replace("CONTROL", control), &[], None, &scenario::NoFiles);
-    let resolved = scenario.and_then(|scenario| scenario.with_code(&controls)?.resolve());
-    resolved.expect("the scenario is valid")
+    two_flows(control).with_code(&controls).expect("the scenario is valid")
 }
 
 fn summary(control: &str) -> Summary {
@@ -106,8 +96,8 @@ fn summary(control: &str) -> Summary {
 
 #[test]
 fn a_custom_control_with_the_law_of_reno_gives_the_same_results_as_reno() {
-    let mut own = summary("\"limited\"");
-    let built_in = summary("\"reno\"");
+    let mut own = summary("'limited'");
+    let built_in = summary("'reno'");
     assert!(built_in.flows.iter().all(|flow| flow.congestion_events > 10));
     for flow in &mut own.flows {
         assert_eq!(flow.congestion.replace("reno".into()).as_deref(), Some("limited"));
@@ -117,8 +107,8 @@ fn a_custom_control_with_the_law_of_reno_gives_the_same_results_as_reno() {
 
 #[test]
 fn a_rate_based_control_of_ones_own_gives_the_run_of_the_built_in_one() {
-    let mut own = summary("\"pair\"");
-    let built_in = summary("\"packet_pair\"");
+    let mut own = summary("'pair'");
+    let built_in = summary("'packet_pair'");
     for flow in &mut own.flows {
         assert_eq!(flow.congestion.replace("packet_pair".into()).as_deref(), Some("pair"));
     }
@@ -126,7 +116,7 @@ fn a_rate_based_control_of_ones_own_gives_the_run_of_the_built_in_one() {
 }
 
 fn failure(slice: Time) -> (RunError, Time) {
-    let control = "{ kind = \"custom\", control = \"limited\", parameters = { acks = 1000 } }";
+    let control = "{ kind = 'custom', control = 'limited', parameters = { acks = 1000 } }";
     let mut simulation = Simulation::new(&network(control)).expect("the network is valid");
     let mut now = Time::ZERO;
     loop {
@@ -167,7 +157,7 @@ fn assert_names_method_value_and_bounds(problem: &str, method: &str, value: &str
 
 fn greedy(window: &str) -> RunError {
     let parameters = format!("parameters = {{ window = {window} }}");
-    let control = format!("{{ kind = \"custom\", control = \"greedy\", {parameters} }}");
+    let control = format!("{{ kind = 'custom', control = 'greedy', {parameters} }}");
     let mut network = network(&control);
     network.memory_limit_bytes = 10_000_000;
     Simulation::new(&network)

@@ -20,28 +20,23 @@ use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::{Rate, Time};
 
+use crate::support::case::{Case, case};
 use crate::support::refusals::assert_refused;
 use crate::support::scenario_run;
 
-const SCENARIO: &str = r#"
-duration = "10 s"
-[defaults]
-host = "plain"
-[links.bottleneck]
-rate = "10 Mbit/s"
-delay = "5 ms"
-queue = QUEUE
-[flows.two]
-count = 2
-path = ["bottleneck"]
-congestion = "reno"
-ecn = "classic"
-rtt = { from = "20 ms", to = "30 ms" }
-[flows.one]
-path = ["bottleneck"]
-congestion = "reno"
-rtt = "25 ms"
-"#;
+fn scenario(queue: &str) -> Case {
+    let marked = "count = 2, ecn = 'classic', rtt = { from = '20 ms', to = '30 ms' }";
+    case("10 s")
+        .link("bottleneck", format!("10 Mbit/s, 5 ms, queue = {queue}"))
+        .flows("two", "bottleneck", format!("congestion = 'reno', {marked}"))
+        .flows("one", "bottleneck", "congestion = 'reno', rtt = '25 ms'")
+}
+
+/// A discipline of this file, with these keys.
+fn own(name: &str, keys: &str) -> String {
+    let separator = if keys.is_empty() { "" } else { ", " };
+    format!("{{ kind = 'custom', discipline = '{name}'{separator}{keys} }}")
+}
 
 /// Accepts all packets; drops or marks the packet of this number at its departure, if there is one.
 #[derive(Default, Deserialize, Ranges)]
@@ -145,8 +140,7 @@ fn disciplines() -> OwnCode {
 }
 
 fn resolved(queue: &str) -> Result<Network, ScenarioError> {
-    let text = SCENARIO.replace("QUEUE", queue);
-    scenario::parse(&text, &[], None, &scenario::NoFiles)?.with_code(&disciplines())?.resolve()
+    scenario(queue).with_code(&disciplines())
 }
 
 fn run(queue: &str) -> Results {
@@ -164,23 +158,21 @@ fn assert_same(own: &str, built_in: &str) {
     assert_eq!(own.queue_delay_s_p99, link.queue_delay_s_p99);
 }
 
-const TAIL_DROP: &str = "{ kind = \"drop_tail\", limit = \"20 packets\" }";
+const TAIL_DROP: &str = "{ kind = 'drop_tail', limit = '20 packets' }";
 
 #[test]
 fn the_limit_alone_is_tail_drop_whether_or_not_departures_are_known() {
     for name in ["plain", "at_departure"] {
-        let own =
-            format!("{{ kind = \"custom\", discipline = \"{name}\", limit = \"20 packets\" }}");
-        assert_same(&own, TAIL_DROP);
+        assert_same(&own(name, "limit = '20 packets'"), TAIL_DROP);
     }
 }
 
 #[test]
 fn a_rule_of_the_registry_gives_the_same_run_from_outside() {
-    let own = "{ kind = \"custom\", discipline = \"step\", limit = \"40 packets\", \
-               parameters = { threshold = \"5 packets\", limit = \"40 packets\" } }";
-    let built_in = "{ kind = \"step_mark\", limit = \"40 packets\", threshold = \"5 packets\" }";
-    assert_same(own, built_in);
+    let keys =
+        "limit = '40 packets', parameters = { threshold = '5 packets', limit = '40 packets' }";
+    let built_in = "{ kind = 'step_mark', limit = '40 packets', threshold = '5 packets' }";
+    assert_same(&own("step", keys), built_in);
 }
 
 #[test]
@@ -189,7 +181,7 @@ fn a_run_with_a_rule_from_outside_is_not_copied() {
         let network = resolved(queue).expect("the scenario is valid");
         Simulation::new(&network).expect("the network is valid").copy().is_some()
     };
-    assert!(!copies("{ kind = \"custom\", discipline = \"plain\" }"));
+    assert!(!copies(&own("plain", "")));
     assert!(copies(TAIL_DROP));
 }
 
@@ -197,19 +189,15 @@ fn a_run_with_a_rule_from_outside_is_not_copied() {
 #[test]
 fn a_scheduler_from_outside_gives_the_run_of_the_same_scheduler_of_the_registry() {
     for per_flow in [false, true] {
-        let own = format!(
-            "{{ kind = \"custom\", discipline = \"oldest\", limit = \"20 packets\", \
-             parameters = {{ per_flow = {per_flow} }} }}"
-        );
-        assert_same(&own, "{ kind = \"drop_head\", limit = \"20 packets\" }");
+        let keys = format!("limit = '20 packets', parameters = {{ per_flow = {per_flow} }}");
+        assert_same(&own("oldest", &keys), "{ kind = 'drop_head', limit = '20 packets' }");
     }
 }
 
 #[test]
 fn a_scheduler_that_sleeps_while_packets_wait_ends_the_run_then() {
-    let queue =
-        "{ kind = \"custom\", discipline = \"oldest\", parameters = { sleeps_from = 2000 } }";
-    let network = resolved(queue).expect("the scenario is valid");
+    let queue = own("oldest", "parameters = { sleeps_from = 2000 }");
+    let network = resolved(&queue).expect("the scenario is valid");
     let ended = Simulation::new(&network).expect("the network is valid").finish();
     let Err(RunError::Discipline { fault, .. }) = &ended else { panic!("{ended:?}") };
     assert!(fault.problem.contains("next_packet returned no list"), "{fault:?}");
@@ -222,9 +210,7 @@ fn a_scheduler_that_sleeps_while_packets_wait_ends_the_run_then() {
 /// The link would send every packet that arrives; one in a hundred of those is dropped instead.
 #[test]
 fn packets_that_are_dropped_at_departure_are_counted() {
-    let own =
-        "{ kind = \"custom\", discipline = \"at_departure\", parameters = { drops_every = 100 } }";
-    let results = run(own);
+    let results = run(&own("at_departure", "parameters = { drops_every = 100 }"));
     let (_, link) = &results.summary.links.0[0];
     let arrivals = link.arrivals_packets;
     // Those that still wait at the end, at most 1,000, have not been asked about.
@@ -234,9 +220,8 @@ fn packets_that_are_dropped_at_departure_are_counted() {
 
 #[test]
 fn a_mark_on_a_packet_without_ecn_ends_the_run_at_that_packet() {
-    let queue =
-        "{ kind = \"custom\", discipline = \"plain\", parameters = { marks_until = 9000 } }";
-    let network = resolved(queue).expect("the scenario is valid");
+    let queue = own("plain", "parameters = { marks_until = 9000 }");
+    let network = resolved(&queue).expect("the scenario is valid");
     let ended = Simulation::new(&network).expect("the network is valid").finish();
     let Err(RunError::Discipline { link, discipline, fault }) = &ended else { panic!("{ended:?}") };
     assert_eq!((link.as_str(), discipline.as_str()), ("bottleneck", "plain"));
@@ -248,20 +233,18 @@ fn a_mark_on_a_packet_without_ecn_ends_the_run_at_that_packet() {
 #[test]
 fn unknown_names_and_wrong_parameters_are_refused_at_their_place() {
     let refusal = |queue: &str| resolved(queue).expect_err("it is wrong").to_string();
-    let place = "line 8, links.bottleneck.queue";
-    let custom = |name: &str| format!("{{ kind = \"custom\", discipline = \"{name}\" }}");
-    assert_refused(&refusal(&custom("plein")), place, &["plain"]);
-    assert_refused(&refusal(&custom("cdoel")), place, &["codel"]);
-    let wrong =
-        "{ kind = \"custom\", discipline = \"plain\", parameters = { drops_every = 10001 } }";
-    let place = "line 8, links.bottleneck.queue.parameters.drops_every";
-    assert_refused(&refusal(wrong), place, &["10000"]);
-    let text = SCENARIO.replace("QUEUE", "\"module:Class\"");
+    let place = "line 2, links.bottleneck.queue";
+    assert_refused(&refusal(&own("plein", "")), place, &["plain"]);
+    assert_refused(&refusal(&own("cdoel", "")), place, &["codel"]);
+    let wrong = own("plain", "parameters = { drops_every = 10001 }");
+    let place = "line 2, links.bottleneck.queue.parameters.drops_every";
+    assert_refused(&refusal(&wrong), place, &["10000"]);
+    let text = scenario("'module:Class'").text;
     let read =
         scenario::parse(&text, &[], None, &scenario::NoFiles).expect("the name may be found");
     assert_eq!(read.custom_disciplines(), ["module:Class"]);
     let lost = read.resolve().expect_err("nobody has found it").to_string();
-    assert!(lost.starts_with("line 8, links.bottleneck.queue: "), "{lost}");
+    assert!(lost.starts_with("line 2, links.bottleneck.queue: "), "{lost}");
 }
 
 /// A copy of a link cannot copy the rule inside; it says so as any rule that fails.

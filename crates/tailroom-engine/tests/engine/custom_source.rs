@@ -6,7 +6,7 @@ use tailroom_engine::network::Network;
 use tailroom_engine::parameters::Ranges;
 use tailroom_engine::quantity::Size;
 use tailroom_engine::results::Results;
-use tailroom_engine::scenario::{self, OwnCode, ScenarioError};
+use tailroom_engine::scenario::{OwnCode, ScenarioError};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::traffic::context::{Group, StartingFlow};
 use tailroom_engine::traffic::custom::{CustomFlows, CustomPackets, FlowsMaker, PacketsMaker};
@@ -15,31 +15,24 @@ use tailroom_engine::traffic::custom_packets::CustomPacketsParams;
 use tailroom_engine::traffic::{Emission, FlowSourceSpec, PacketSourceSpec, SourceSpec, TraceFlow};
 use tailroom_engine::units::{Rate, Time};
 
+use crate::support::case::{Case, case};
 use crate::support::refusals::assert_refused;
 use crate::support::scenario_run;
 
 /// 1,000 packets of 1,000 bytes per second, and 49 flows of 30 kB in 5 s.
-const SCENARIO: &str = r#"
-duration = "5 s"
-measure_from = "1 s"
-[links.bottleneck]
-rate = "10 Mbit/s"
-delay = "5 ms"
-queue = { kind = "drop_tail", limit = "20 packets" }
-[flows.stream]
-path = ["bottleneck"]
-packet_size = "1000 B"
-source = STREAM
-[flows.short]
-path = ["bottleneck"]
-congestion = "reno"
-rtt = "20 ms"
-source = SHORT
-"#;
-const CBR: &str = r#"{ kind = "cbr", rate = "8 Mbit/s", phase = "0 s" }"#;
-const STEADY: &str = r#"{ kind = "custom_packets", source = "steady", rate = "8 Mbit/s", parameters = { gap_us = 1000 } }"#;
+fn scenario(stream: &str, short: &str) -> Case {
+    let short = format!("congestion = 'reno', rtt = '20 ms', source = {{ {short} }}");
+    case("5 s from 1 s")
+        .link("bottleneck", "10 Mbit/s, 5 ms, 20 packets")
+        .flows("stream", "bottleneck", format!("packet_size = '1000 B', source = {{ {stream} }}"))
+        .flows("short", "bottleneck", short)
+}
+
+const CBR: &str = "kind = 'cbr', rate = '8 Mbit/s', phase = '0 s'";
+const STEADY: &str =
+    "kind = 'custom_packets', source = 'steady', rate = '8 Mbit/s', parameters = { gap_us = 1000 }";
 const REGULAR: &str =
-    r#"{ kind = "custom_flows", source = "regular", arrivals_per_second = 9.8, size = "30 kB" }"#;
+    "kind = 'custom_flows', source = 'regular', arrivals_per_second = 9.8, size = '30 kB'";
 
 /// Equally spaced packets.
 #[derive(Deserialize, Ranges)]
@@ -101,14 +94,12 @@ fn sources() -> OwnCode {
 
 /// The built-in source of the flows of `Regular`.
 fn list() -> String {
-    let times: Vec<String> = (1..50).map(|at| format!("\"{} ms\"", 100 * at)).collect();
-    let times = times.join(", ");
-    format!(r#"{{ kind = "finite_flows", size = "30 kB", arrivals = [{times}] }}"#)
+    let times: Vec<String> = (1..50).map(|at| format!("{} ms", 100 * at)).collect();
+    format!("kind = 'finite_flows', size = '30 kB', arrivals = {times:?}")
 }
 
 fn resolved(stream: &str, short: &str) -> Result<Network, ScenarioError> {
-    let text = SCENARIO.replace("STREAM", stream).replace("SHORT", short);
-    scenario::parse(&text, &[], None, &scenario::NoFiles)?.with_code(&sources())?.resolve()
+    scenario(stream, short).with_code(&sources())
 }
 
 fn run(stream: &str, short: &str) -> Results {
@@ -153,12 +144,12 @@ fn a_network_without_a_scenario_takes_sources_of_the_callers() {
 fn unknown_names_and_wrong_parameters_are_refused_at_their_place() {
     let refusal =
         |stream: &str, short: &str| resolved(stream, short).expect_err("it is wrong").to_string();
-    let place = "line 11, flows.stream.source";
+    let place = "line 4, flows.stream.source";
     assert_refused(&refusal(&STEADY.replace("steady", "study"), REGULAR), place, &["steady"]);
-    let place = "line 16, flows.short.source";
+    let place = "line 5, flows.short.source";
     assert_refused(&refusal(STEADY, &REGULAR.replace("regular", "steady")), place, &["regular"]);
-    let place = "line 11, flows.stream.source.parameters.gap_us";
-    assert_refused(&refusal(&STEADY.replace("1000 }", "0 }"), REGULAR), place, &["1"]);
+    let place = "line 4, flows.stream.source.parameters.gap_us";
+    assert_refused(&refusal(&STEADY.replace("= 1000", "= 0"), REGULAR), place, &["1"]);
 }
 
 /// Always the same flow.
@@ -174,10 +165,7 @@ impl CustomFlows for Still {
 fn a_source_of_flows_that_lets_no_time_pass_ends_the_run() {
     let mut sources = sources();
     sources.add_flows("regular", |_: &NoParams, _, _| Still);
-    let text = SCENARIO.replace("STREAM", CBR).replace("SHORT", REGULAR);
-    let scenario = scenario::parse(&text, &[], None, &scenario::NoFiles);
-    let network = scenario.and_then(|scenario| scenario.with_code(&sources)?.resolve());
-    let network = network.expect("the scenario is valid");
+    let network = scenario(CBR, REGULAR).with_code(&sources).expect("the scenario is valid");
     let run = Simulation::new(&network).expect("it is valid").finish();
     let message = run.expect_err("no time passes").to_string();
     assert!(

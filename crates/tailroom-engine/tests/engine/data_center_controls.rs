@@ -1,9 +1,6 @@
 //! DCQCN, TIMELY and Swift in whole simulations: the fixed points of their analyses and laws.
 
-use tailroom_engine::results::Summary;
-
-use crate::support::scenario_run;
-use crate::support::summaries::{group, link};
+use crate::support::case::{Case, Run, above, case, check, close, near, within};
 
 /// Hosts with the rate of the switch port that they share.
 #[derive(Clone, Copy, Debug)]
@@ -21,50 +18,30 @@ impl Setting<'_> {
         self.gigabits * 1e9 / (8.0 * f64::from(self.packet_bytes))
     }
 
-    /// The summary of a run of which the last `measured_ms` are measured.
-    fn run(self, duration_ms: u32, measured_ms: u32, seed: u64) -> Summary {
-        scenario_run::run(&self.text(duration_ms, measured_ms), seed).summary
+    /// A run of which the last `measured_ms` are measured.
+    fn case(self, duration_ms: u32, measured_ms: u32) -> Case {
+        let Setting { congestion, queue, flows, gigabits, packet_bytes, rtt_us } = self;
+        let queue = format!("queue = {{ {queue}, limit = '20 MB' }}");
+        let control = format!("congestion = {{ {congestion} }}, ecn = 'accurate', count = {flows}");
+        let packets = format!("packet_size = '{packet_bytes} B', header_size = '40 B'");
+        let host =
+            format!("access_rate = '{gigabits} Gbit/s', rtt = '{rtt_us} us', host = 'data_center'");
+        let start = "start = { uniform = ['0 s', '10 ms'] }";
+        case(&format!("{duration_ms} ms from {} ms", duration_ms - measured_ms))
+            .link("port", format!("{gigabits} Gbit/s, 1 us, {queue}"))
+            .flows("hosts", "port", [&*control, &packets, &host, start].join(", "))
     }
 
-    fn text(self, duration_ms: u32, measured_ms: u32) -> String {
-        format!(
-            r#"
-duration = "{duration_ms} ms"
-measure_from = "{} ms"
-[links.port]
-rate = "{} Gbit/s"
-delay = "1 us"
-queue = {{ {}, limit = "20 MB" }}
-[flows.hosts]
-count = {}
-path = ["port"]
-congestion = {{ {} }}
-ecn = "accurate"
-packet_size = "{} B"
-header_size = "40 B"
-access_rate = "{} Gbit/s"
-rtt = "{} us"
-host = "data_center"
-start = {{ uniform = ["0 s", "10 ms"] }}
-"#,
-            duration_ms - measured_ms,
-            self.gigabits,
-            self.queue,
-            self.flows,
-            self.congestion,
-            self.packet_bytes,
-            self.gigabits,
-            self.rtt_us,
-        )
+    fn run(self, duration_ms: u32, measured_ms: u32) -> Run {
+        self.case(duration_ms, measured_ms).run()
     }
 }
 
 /// Asserts that nothing is lost and that each flow has its share of the link, up to a tenth.
-fn assert_equal_shares(setting: Setting<'_>, summary: &Summary) {
-    assert_eq!(link(summary, "port").drops_packets, 0, "{setting:?}");
-    for flow in &summary.flows {
-        let share = flow.share * f64::from(setting.flows);
-        assert!((share - 1.0).abs() < 0.1, "{setting:?}: {} has {share}", flow.name);
+fn assert_equal_shares(setting: Setting<'_>, run: &Run) {
+    run.expect("links.port.drops_packets", 0);
+    for flow in &run.summary.flows {
+        check(&flow.name, flow.share * f64::from(setting.flows), near(1.0, 0.1));
     }
 }
 
@@ -86,22 +63,17 @@ enum MarksInInterval {
 impl MarksInInterval {
     fn key(self) -> &'static str {
         match self {
-            MarksInInterval::Ignored => r#", marks_in_interval = "ignored""#,
+            MarksInInterval::Ignored => ", marks_in_interval = 'ignored'",
             MarksInInterval::Remembered => "",
-            MarksInInterval::Slotted => r#", marks_in_interval = "slotted""#,
+            MarksInInterval::Slotted => ", marks_in_interval = 'slotted'",
         }
     }
 
     fn unmarked(self, seconds: f64) -> f64 {
         match self {
             MarksInInterval::Ignored => (seconds - QUIET).max(0.0),
-            MarksInInterval::Remembered => {
-                if seconds > QUIET {
-                    seconds
-                } else {
-                    0.0
-                }
-            }
+            MarksInInterval::Remembered if seconds > QUIET => seconds,
+            MarksInInterval::Remembered => 0.0,
             MarksInInterval::Slotted => ((seconds / QUIET - 1e-9).ceil() - 1.0).max(0.0) * QUIET,
         }
     }
@@ -168,8 +140,8 @@ fn dcqcn_that_remembers_marks_has_the_fixed_point_of_the_fluid_model() {
 /// proportion.
 fn dcqcn(flows: u32) -> Setting<'static> {
     Setting {
-        congestion: r#"kind = "dcqcn""#,
-        queue: r#"kind = "wred", k_min = "5 kB", k_max = "2 MB", p_max = 0.1023"#,
+        congestion: "kind = 'dcqcn'",
+        queue: "kind = 'wred', k_min = '5 kB', k_max = '2 MB', p_max = 0.1023",
         flows,
         gigabits: 40.0,
         packet_bytes: 1_000,
@@ -190,12 +162,10 @@ fn dcqcn_has_the_queue_and_the_rates_of_its_fixed_point() {
         let setting = Setting { congestion: &congestion, ..dcqcn(flows) };
         let rate = setting.packets_per_second() / f64::from(flows);
         let expected = dcqcn_queue(dcqcn_marking(rate, marks, 5));
-        let summary = setting.run(400, 300, 1);
-        let port = link(&summary, "port");
-        let ratio = port.queue_packets_mean / expected;
-        assert!((ratio - 1.0).abs() < 0.1, "{setting:?}: {ratio} of {expected} packets");
-        assert!(port.utilization > 0.99, "{setting:?}: {}", port.utilization);
-        assert_equal_shares(setting, &summary);
+        let run = setting.run(400, 300);
+        run.expect("links.port.queue_packets_mean", close(expected, 0.1))
+            .expect("links.port.utilization", above(0.99));
+        assert_equal_shares(setting, &run);
     }
 }
 
@@ -203,34 +173,24 @@ fn dcqcn_has_the_queue_and_the_rates_of_its_fixed_point() {
 /// half the rate, up to a tenth; the flows start at the rate of the whole line.
 #[test]
 fn dcqcn_next_to_a_lossy_class_has_the_fixed_point_of_its_share() {
-    const LOSSY: &str = r#"
-line = { name = "port" }
-[links.lossy]
-rate = "40 Gbit/s"
-delay = "1 us"
-queue = { kind = "drop_tail", limit = "1 MB" }
-line = { name = "port" }
-[flows.lossy]
-path = ["lossy"]
-packet_size = "1000 B"
-source = { kind = "cbr", rate = "40 Gbit/s" }
-"#;
     for flows in [2, 4] {
         let marks = MarksInInterval::Ignored;
         let congestion = format!("{}{}", dcqcn(flows).congestion, marks.key());
         let setting = Setting { congestion: &congestion, ..dcqcn(flows) };
-        let text =
-            setting.text(400, 300).replace("\n[flows.hosts]", &format!("{LOSSY}[flows.hosts]"));
-        let summary = scenario_run::run(&text, 1).summary;
+        let line = "line = { name = 'port' }";
+        let run = setting
+            .case(400, 300)
+            .set("links.port.line.name", "port")
+            .link("lossy", format!("40 Gbit/s, 1 us, 1 MB, {line}"))
+            .stream("lossy", "lossy", "cbr 40 Gbit/s, 1000 B")
+            .run();
         let rate = setting.packets_per_second() / 2.0 / f64::from(flows);
         let expected = dcqcn_queue(dcqcn_marking(rate, marks, 5));
-        let port = link(&summary, "port");
-        let ratio = port.queue_packets_mean / expected;
-        assert!((ratio - 1.0).abs() < 0.1, "{flows}: {ratio} of {expected} packets");
-        assert!((port.utilization - 0.5).abs() < 0.005, "{flows}: {}", port.utilization);
-        for flow in summary.flows.iter().filter(|flow| flow.group == "hosts") {
-            let share = flow.share * f64::from(flows) / port.utilization;
-            assert!((share - 1.0).abs() < 0.1, "{flows}: {} has {share}", flow.name);
+        run.expect("links.port.queue_packets_mean", close(expected, 0.1))
+            .expect("links.port.utilization", near(0.5, 0.005));
+        let used = run.get("links.port.utilization");
+        for flow in run.summary.flows.iter().filter(|flow| flow.group == "hosts") {
+            check(&flow.name, flow.share * f64::from(flows) / used, near(1.0, 0.1));
         }
     }
 }
@@ -241,18 +201,17 @@ source = { kind = "cbr", rate = "40 Gbit/s" }
 fn patched_timely_has_the_rtt_and_the_rates_of_its_fixed_point() {
     for flows in [2, 10, 20] {
         let setting = Setting {
-            congestion: r#"kind = "timely", variant = "patched""#,
-            queue: r#"kind = "drop_tail""#,
+            congestion: "kind = 'timely', variant = 'patched'",
+            queue: "kind = 'drop_tail'",
             flows,
             gigabits: 10.0,
             packet_bytes: 1_000,
             rtt_us: 4.0,
         };
         let expected = 50e-6 * (1.0 + f64::from(flows) * 10e6 / (0.008 * 10e9));
-        let summary = setting.run(2_000, 1_000, 1);
-        let rtt = group(&summary, "hosts").rtt_s_mean.expect("packets are acknowledged");
-        assert!((rtt / expected - 1.0).abs() < 0.05, "{setting:?}: {rtt} s, not {expected} s");
-        assert_equal_shares(setting, &summary);
+        let run = setting.run(2_000, 1_000);
+        run.expect("groups.hosts.rtt_s_mean", close(expected, 0.05));
+        assert_equal_shares(setting, &run);
     }
 }
 
@@ -263,19 +222,19 @@ fn patched_timely_has_the_rtt_and_the_rates_of_its_fixed_point() {
 fn the_longest_rtts_of_timely_are_between_its_thresholds_and_rates_stay_unequal() {
     for flows in [2, 10] {
         let setting = Setting {
-            congestion: r#"kind = "timely""#,
-            queue: r#"kind = "drop_tail""#,
+            congestion: "kind = 'timely'",
+            queue: "kind = 'drop_tail'",
             flows,
             gigabits: 10.0,
             packet_bytes: 1_000,
             rtt_us: 20.0,
         };
-        let summary = setting.run(1_000, 500, 1);
-        let port = link(&summary, "port");
-        let longest = 20e-6 + 2.0 * 0.8e-6 + port.queue_delay_s_p99.expect("packets pass");
-        assert!((50e-6..500e-6).contains(&longest), "{setting:?}: {longest} s");
-        assert_eq!(port.drops_packets, 0);
-        let shares = summary.flows.iter().map(|flow| flow.share);
+        let run = setting.run(1_000, 500);
+        let without_wait = 20e-6 + 2.0 * 0.8e-6;
+        let longest = without_wait + run.get("links.port.queue_delay_s_p99");
+        check(format!("{setting:?}"), longest, within(50e-6..500e-6));
+        run.expect("links.port.drops_packets", 0);
+        let shares = run.summary.flows.iter().map(|flow| flow.share);
         let (least, most) = (shares.clone().fold(1.0, f64::min), shares.fold(0.0, f64::max));
         assert!(most > 1.5 * least, "{setting:?}: {least} to {most}");
     }
@@ -290,8 +249,8 @@ fn swift_keeps_the_delay_at_the_target_of_its_window() {
         [(2, 100.0, 4_000, 50), (10, 100.0, 4_000, 50), (100, 10.0, 1_000, 1_000)]
     {
         let setting = Setting {
-            congestion: r#"kind = "swift""#,
-            queue: r#"kind = "drop_tail""#,
+            congestion: "kind = 'swift'",
+            queue: "kind = 'drop_tail'",
             flows,
             gigabits,
             packet_bytes,
@@ -307,10 +266,9 @@ fn swift_keeps_the_delay_at_the_target_of_its_window() {
             if count * middle < capacity * target(middle) { low = middle } else { high = middle }
         }
         let (expected, growth) = (target(low), count * low.min(1.0) / capacity);
-        let summary = setting.run(50 + measured_ms, measured_ms, 1);
-        let rtt = group(&summary, "hosts").rtt_s_mean.expect("packets are acknowledged");
-        assert!((rtt - expected).abs() < growth, "{setting:?}: {rtt} s, not {expected} s");
-        assert!(link(&summary, "port").utilization > 0.98, "{setting:?}");
-        assert_equal_shares(setting, &summary);
+        let run = setting.run(50 + measured_ms, measured_ms);
+        run.expect("groups.hosts.rtt_s_mean", near(expected, growth))
+            .expect("links.port.utilization", above(0.98));
+        assert_equal_shares(setting, &run);
     }
 }

@@ -6,10 +6,7 @@
 //! (W* + 1) alpha / 2 the reduction of each window, alpha = sqrt(2 / W*) the marked fraction of the
 //! packets, N D the amplitude of the queue and K + N its maximum.
 
-use tailroom_engine::results::{GroupSummary, LinkSummary};
-
-use crate::support::scenario_run;
-use crate::support::summaries::{group, link};
+use crate::support::case::{Run, above, case, check, within};
 
 /// A switch and the flows that cross it.
 #[derive(Clone, Copy, Debug)]
@@ -39,33 +36,21 @@ impl Setting {
         (2.0 / self.window()).sqrt()
     }
 
-    fn run(self, control: &str, ecn: &str, seed: u64) -> (LinkSummary, GroupSummary) {
-        let text = format!(
-            r#"
-duration = "2 s"
-measure_from = "500 ms"
-[links.switch]
-rate = "{} Gbit/s"
-delay = "{} us"
-queue = {{ kind = "step_mark", threshold = "{} packets", limit = "1000 packets" }}
-[flows.tcp]
-count = {}
-path = ["switch"]
-congestion = {{ kind = "{control}" }}
-ecn = "{ecn}"
-send_jitter = "none" # the analysis assumes synchronized flows
-rtt = "{} us"
-start = {{ uniform = ["0 s", "100 ms"] }}
-"#,
-            self.gigabits,
-            self.rtt_us / 4.0,
-            self.threshold,
-            self.flows,
-            self.rtt_us,
-        );
-        let summary = scenario_run::run(&text, seed).summary;
-        let link = link(&summary, "switch").clone();
-        (link, group(&summary, "tcp").clone())
+    /// Without jitter, as the analysis assumes synchronized flows.
+    fn run(self, control: &str, ecn: &str) -> Run {
+        let Setting { gigabits, rtt_us, flows, threshold } = self;
+        let queue = format!("kind = 'step_mark', threshold = '{threshold} packets'");
+        let queue = format!("queue = {{ {queue}, limit = '1000 packets' }}");
+        let control = format!("congestion = '{control}', ecn = '{ecn}', send_jitter = 'none'");
+        let start = "start = { uniform = ['0 s', '100 ms'] }";
+        case("2 s from 500 ms")
+            .link("switch", format!("{gigabits} Gbit/s, {} us, {queue}", rtt_us / 4.0))
+            .flows(
+                "tcp",
+                "switch",
+                format!("count = {flows}, rtt = '{rtt_us} us', {control}, {start}"),
+            )
+            .run()
     }
 }
 
@@ -83,10 +68,12 @@ const SETTINGS: [Setting; 6] = [
 fn dctcp_fills_the_link_without_losses() {
     for setting in SETTINGS {
         assert!(f64::from(setting.threshold) > setting.bandwidth_delay_product() / 7.0);
-        let (link, group) = setting.run("dctcp", "accurate", 1);
-        assert!(link.utilization > 0.999, "{setting:?}: {}", link.utilization);
-        let lost = (link.drops_packets, group.retransmissions, group.timeouts);
-        assert_eq!(lost, (0, 0, 0), "{setting:?}");
+        setting
+            .run("dctcp", "accurate")
+            .expect("links.switch.utilization", above(0.999))
+            .expect("links.switch.drops_packets", 0)
+            .expect("groups.tcp.retransmissions", 0)
+            .expect("groups.tcp.timeouts", 0);
     }
 }
 
@@ -95,14 +82,14 @@ fn dctcp_fills_the_link_without_losses() {
 #[test]
 fn the_queue_of_dctcp_has_the_maximum_and_the_amplitude_of_the_analysis() {
     for setting in SETTINGS {
-        let (link, _) = setting.run("dctcp", "accurate", 1);
         let most = f64::from(setting.threshold + setting.flows);
         let flows = f64::from(setting.flows);
         let given_up = (setting.window() + 1.0) * setting.alpha() / 2.0;
         let least = most - flows * given_up;
-        let (p01, p99) = (link.queue_packets_p01.unwrap(), link.queue_packets_p99.unwrap());
-        assert!((p99 - most).abs() <= 1.0, "{setting:?}: {p99}, not {most}");
-        assert!((p01 - least).abs() <= 3.5, "{setting:?}: {p01}, not {least}");
+        setting
+            .run("dctcp", "accurate")
+            .expect("links.switch.queue_packets_p99", within(most - 1.0..=most + 1.0))
+            .expect("links.switch.queue_packets_p01", within(least - 3.5..=least + 3.5));
     }
 }
 
@@ -112,9 +99,9 @@ fn the_queue_of_dctcp_has_the_maximum_and_the_amplitude_of_the_analysis() {
 #[test]
 fn the_marked_fraction_is_the_alpha_of_the_analysis() {
     for setting in SETTINGS {
-        let (_, group) = setting.run("dctcp", "accurate", 1);
-        let ratio = group.marked_fraction.unwrap() / setting.alpha();
-        assert!((0.82..1.15).contains(&ratio), "{setting:?}: {ratio}");
+        let ratio =
+            setting.run("dctcp", "accurate").get("groups.tcp.marked_fraction") / setting.alpha();
+        check(format!("{setting:?}"), ratio, within(0.82..1.15));
     }
 }
 
@@ -122,9 +109,9 @@ fn the_marked_fraction_is_the_alpha_of_the_analysis() {
 #[test]
 fn dctcp_loses_throughput_when_the_threshold_is_far_too_low() {
     let low = Setting { threshold: 2, ..SETTINGS[1] };
-    let (link, _) = low.run("dctcp", "accurate", 1);
-    assert_eq!(link.queue_packets_p01, Some(0.0));
-    assert!((0.95..0.995).contains(&link.utilization), "{}", link.utilization);
+    low.run("dctcp", "accurate")
+        .expect("links.switch.queue_packets_p01", 0)
+        .expect("links.switch.utilization", within(0.95..0.995));
 }
 
 /// Reno halves its window at each mark, so the link stays busy only if K is at least the
@@ -133,11 +120,12 @@ fn dctcp_loses_throughput_when_the_threshold_is_far_too_low() {
 #[test]
 fn reno_at_the_same_switch_leaves_part_of_the_link_idle() {
     for setting in SETTINGS {
-        let (link, group) = setting.run("reno", "classic", 1);
-        assert_eq!((link.drops_packets, group.timeouts), (0, 0), "{setting:?}");
-        assert!(link.queue_packets_p01.unwrap() <= 1.0, "{setting:?}");
+        let run = setting.run("reno", "classic");
+        run.expect("links.switch.drops_packets", 0)
+            .expect("groups.tcp.timeouts", 0)
+            .expect("links.switch.queue_packets_p01", within(..=1.0));
         if f64::from(setting.threshold) < setting.bandwidth_delay_product() / 3.0 {
-            assert!((0.8..0.92).contains(&link.utilization), "{setting:?}: {}", link.utilization);
+            run.expect("links.switch.utilization", within(0.8..0.92));
         }
     }
 }
@@ -146,34 +134,16 @@ fn reno_at_the_same_switch_leaves_part_of_the_link_idle() {
 /// every packet above is marked and none is dropped (iproute2#19).
 #[test]
 fn a_step_made_of_red_marks_and_drops_nothing() {
-    let text = r#"
-        duration = "5 s"
-        measure_from = "1 s"
-        [links.port]
-        rate = "1 Gbit/s"
-        delay = "50 us"
-        [links.port.queue]
-        kind = "red"
-        limit = "100 kB"
-        min_threshold = "30000 B"
-        max_threshold = "30001 B"
-        max_p = 1.0
-        weight = 1.0
-        mode = "bytes"
-        gentle = false
-        uniform = false
-        [flows.pair]
-        count = 2
-        path = ["port"]
-        congestion = "dctcp"
-        rtt = "200 us"
-        ecn = "accurate"
-        min_rto = "10 ms"
-        start = { uniform = ["0 s", "100 ms"] }
-        "#;
-    let summary = scenario_run::run(text, 1).summary;
-    let port = link(&summary, "port");
-    assert_eq!(port.drops_packets, 0);
-    assert!(port.marks_packets > 100 && port.utilization > 0.99, "{port:?}");
-    assert_eq!(group(&summary, "pair").timeouts, 0);
+    let red = "kind = 'red', limit = '100 kB', min_threshold = '30000 B', max_threshold = '30001 B', \
+               max_p = 1.0, weight = 1.0, mode = 'bytes', gentle = false, uniform = false";
+    let pair = "count = 2, congestion = 'dctcp', rtt = '200 us', ecn = 'accurate', \
+                min_rto = '10 ms', start = { uniform = ['0 s', '100 ms'] }";
+    case("5 s from 1 s")
+        .link("port", format!("1 Gbit/s, 50 us, queue = {{ {red} }}"))
+        .flows("pair", "port", pair)
+        .run()
+        .expect("links.port.drops_packets", 0)
+        .expect("links.port.marks_packets", above(100.0))
+        .expect("links.port.utilization", above(0.99))
+        .expect("groups.pair.timeouts", 0);
 }

@@ -1,41 +1,21 @@
 //! Delay-based controls (Vegas, FAST and LEDBAT) in whole simulations: the queues and delays that
 //! their laws predict at a bottleneck.
 
-use tailroom_engine::results::Summary;
-
-use crate::support::scenario_run;
-use crate::support::summaries::link;
+use crate::support::case::{Case, Run, above, below, case, check, close, near, within};
 
 /// Runs flows over a bottleneck with a deep buffer. Each flow has a control and a start in
 /// milliseconds. The measurement covers the second half of the run.
-fn run(rate_mbps: u32, seconds: u32, limit: &str, flows: &[(&str, u32)]) -> Summary {
-    let groups = flows.iter().enumerate().map(|(index, (congestion, start_ms))| {
-        format!(
-            r#"
-[flows.f{index}]
-path = ["bottleneck"]
-congestion = {{ {congestion} }}
-packet_size = "1000 B"
-rtt = "50 ms"
-access_rate = "1 Gbit/s"
-start = "{start_ms} ms"
-initial_window = 2
-"#
-        )
-    });
-    let groups: String = groups.collect();
-    let text = format!(
-        r#"
-duration = "{seconds} s"
-measure_from = "{} s"
-[links.bottleneck]
-rate = "{rate_mbps} Mbit/s"
-delay = "20 ms"
-queue = {{ kind = "drop_tail", limit = "{limit}" }}
-{groups}"#,
-        seconds / 2
-    );
-    scenario_run::run(&text, 1).summary
+fn run(rate_mbps: u32, seconds: u32, limit: &str, flows: &[(&str, u32)]) -> Run {
+    let keys =
+        "packet_size = '1000 B', rtt = '50 ms', access_rate = '1 Gbit/s', initial_window = 2";
+    let flow = |case: Case, (index, (control, start_ms)): (usize, &(&str, u32))| {
+        let control = format!("congestion = {{ {control} }}, start = '{start_ms} ms'");
+        case.flows(format!("f{index}"), "bottleneck", format!("{control}, {keys}"))
+    };
+    case(&format!("{seconds} s from {} s", seconds / 2))
+        .link("bottleneck", format!("{rate_mbps} Mbit/s, 20 ms, {limit}"))
+        .each(flows.iter().enumerate(), flow)
+        .run()
 }
 
 /// Brakmo and Peterson 1995: the window stays constant while alpha to beta packets are queued.
@@ -46,11 +26,10 @@ fn one_vegas_flow_keeps_alpha_to_beta_packets_queued() {
         (", alpha = 10, beta = 12", 10.0, 12.0),
         (", alpha = 1, beta = 3", 1.0, 3.0),
     ] {
-        let summary = run(10, 40, "500 packets", &[(&format!(r#"kind = "vegas"{params}"#), 0)]);
-        let queued = link(&summary, "bottleneck").queue_packets_mean;
-        assert!((alpha..=beta).contains(&queued), "{queued} packets, alpha {alpha}, beta {beta}");
-        assert!(link(&summary, "bottleneck").utilization > 0.999);
-        assert_eq!(link(&summary, "bottleneck").drops_packets, 0);
+        run(10, 40, "500 packets", &[(&format!("kind = 'vegas'{params}"), 0)])
+            .expect("links.bottleneck.queue_packets_mean", within(alpha..=beta))
+            .expect("links.bottleneck.utilization", above(0.999))
+            .expect("links.bottleneck.drops_packets", 0);
     }
 }
 
@@ -59,17 +38,14 @@ fn one_vegas_flow_keeps_alpha_to_beta_packets_queued() {
 /// queue.
 #[test]
 fn each_fast_flow_keeps_alpha_packets_queued() {
-    let fast = r#"kind = "fast", alpha = 40"#;
+    let fast = "kind = 'fast', alpha = 40";
     for count in [1, 2, 4] {
         let flows: Vec<_> = (0..count).map(|index| (fast, 2 * index)).collect();
-        let summary = run(40, 20, "1000 packets", &flows);
-        let (queued, expected) =
-            (link(&summary, "bottleneck").queue_packets_mean, 40.0 * f64::from(count));
-        assert!((queued / expected - 1.0).abs() < 0.03, "{queued} packets, not {expected}");
-        assert_eq!(link(&summary, "bottleneck").drops_packets, 0);
-        for flow in &summary.flows {
-            let share = flow.share * f64::from(count);
-            assert!((share - 1.0).abs() < 0.03, "{}: {share} of the equal share", flow.name);
+        let run = run(40, 20, "1000 packets", &flows);
+        run.expect("links.bottleneck.queue_packets_mean", close(40.0 * f64::from(count), 0.03))
+            .expect("links.bottleneck.drops_packets", 0);
+        for flow in &run.summary.flows {
+            check(&flow.name, flow.share * f64::from(count), near(1.0, 0.03));
         }
     }
 }
@@ -79,11 +55,10 @@ fn each_fast_flow_keeps_alpha_packets_queued() {
 /// of 150 ms (125 packets queue for 100 ms), a time constant of 19 s.
 #[test]
 fn ledbat_alone_holds_the_delay_at_its_target() {
-    for (params, target_s) in [("", 0.1), (r#", target = "25 ms""#, 0.025)] {
-        let summary = run(10, 400, "400 ms", &[(&format!(r#"kind = "ledbat"{params}"#), 0)]);
-        let delay_s = link(&summary, "bottleneck").queue_delay_s_mean.expect("packets passed");
-        assert!((delay_s / target_s - 1.0).abs() < 0.03, "{delay_s} s, not {target_s} s");
-        assert!(link(&summary, "bottleneck").utilization > 0.999);
+    for (params, target_s) in [("", 0.1), (", target = '25 ms'", 0.025)] {
+        run(10, 400, "400 ms", &[(&format!("kind = 'ledbat'{params}"), 0)])
+            .expect("links.bottleneck.queue_delay_s_mean", close(target_s, 0.03))
+            .expect("links.bottleneck.utilization", above(0.999));
     }
 }
 
@@ -92,9 +67,7 @@ fn ledbat_alone_holds_the_delay_at_its_target() {
 /// least 225 ms: 0.071 Mbit/s, 0.7 % of the link.
 #[test]
 fn ledbat_yields_to_reno() {
-    let flows = [(r#"kind = "ledbat""#, 0), (r#"kind = "reno""#, 1000)];
-    let summary = run(10, 400, "400 ms", &flows);
-    let share = summary.flows[0].share;
-    assert!(share < 0.0072, "LEDBAT uses {share} of the link");
-    assert!(link(&summary, "bottleneck").utilization > 0.99);
+    run(10, 400, "400 ms", &[("kind = 'ledbat'", 0), ("kind = 'reno'", 1000)])
+        .expect("flows.0.share", below(0.0072))
+        .expect("links.bottleneck.utilization", above(0.99));
 }

@@ -4,42 +4,21 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
 use proptest::prelude::*;
-use tailroom_engine::results::{Summary, Warning, WarningKind};
+use tailroom_engine::results::WarningKind;
 
+use crate::support::case::{Case, Run, case};
 use crate::support::random_cases::config;
-use crate::support::{scenario_run, summaries};
 
-fn run(text: &str, seed: u64) -> Summary {
-    scenario_run::run(text, seed).summary
-}
-
-/// A transfer of 3000 packets of 1500 bytes over two links of 10 Mbit/s, with these keys of the
-/// links and of the flow. It is over long before the run is.
-fn transfer(first: &str, second: &str, flow: &str) -> String {
-    format!(
-        r#"
-        duration = "10000 s"
-        measure_from = "0 s"
-        [links.first]
-        rate = "20 Mbit/s"
-        delay = "5 ms"
-        {first}
-        [links.second]
-        rate = "10 Mbit/s"
-        delay = "5 ms"
-        {second}
-        [flows.flow]
-        path = ["first", "second"]
-        host = "plain"
-        rtt = "60 ms"
-        source = {{ kind = "bulk", bytes = "4380 kB" }}
-        {flow}
-        "#
-    )
+/// A transfer of 3000 packets of 1500 bytes over two links of 10 Mbit/s. It is over long before the run is.
+fn transfer(queue: &str, keys: &str) -> Case {
+    let bulk = "rtt = '60 ms', source = { kind = 'bulk', bytes = '4380 kB' }";
+    case("10000 s from 0 s")
+        .link("first", "20 Mbit/s, 5 ms, 1000 packets")
+        .link("second", format!("10 Mbit/s, 5 ms, {queue}"))
+        .flows("flow", "first second", format!("{bulk}, {keys}"))
 }
 
 const PACKETS: u64 = 3_000;
-const FULL: &str = r#"queue = { kind = "drop_tail", limit = "1000 packets" }"#;
 
 proptest! {
     #![proptest_config(config(24))]
@@ -50,20 +29,18 @@ proptest! {
         limit in 3_u32..60,
         loss in prop::sample::select(vec![1e-9, 0.01, 0.1]),
         keys in prop::sample::select(vec![
-            r#"congestion = "reno""#,
-            "congestion = \"cubic\"\nrecovery = \"newreno\"",
-            "congestion = \"reno\"\nforget_sack_at_timeout = true",
-            "congestion = \"cubic\"\nmin_rto = \"1 ms\"",
-            r#"congestion = "bbr1""#,
+            "congestion = 'reno'",
+            "congestion = 'cubic', recovery = 'newreno'",
+            "congestion = 'reno', forget_sack_at_timeout = true",
+            "congestion = 'cubic', min_rto = '1 ms'",
+            "congestion = 'bbr1'",
         ]),
         seed in 0_u64..1_000_000,
     ) {
-        let queue = format!("queue = {{ kind = \"drop_tail\", limit = \"{limit} packets\" }}");
-        let loss = format!("{queue}\nloss = {{ kind = \"bernoulli\", probability = {loss} }}");
-        let summary = run(&transfer(FULL, &loss, keys), seed);
-        let (group, flow) = (summaries::group(&summary, "flow"), &summary.flows[0]);
-        let (first, second) =
-            (summaries::link(&summary, "first"), summaries::link(&summary, "second"));
+        let loss = format!("loss = {{ kind = 'bernoulli', probability = {loss} }}");
+        let run = transfer(&format!("{limit} packets, {loss}"), keys).seed(seed).run();
+        let (group, flow) = (run.group("flow"), &run.summary.flows[0]);
+        let (first, second) = (run.link("first"), run.link("second"));
         prop_assert_eq!(group.completed_flows, 1);
         let lost = second.drops_packets + second.random_losses_packets;
         prop_assert_eq!(group.retransmissions, lost + group.duplicate_packets);
@@ -86,11 +63,9 @@ proptest! {
 #[test]
 fn each_duplicate_counts_in_one_window() {
     let until = |from: u32, to: u32| {
-        let text = lossy("plain", "bbr1", 0.1);
-        let text = text.replace("measure_from = \"5 s\"", &format!("measure_from = \"{from} s\""));
-        let summary =
-            run(&text.replace("duration = \"65 s\"", &format!("duration = \"{to} s\"")), 1);
-        summaries::group(&summary, "flow").duplicate_packets
+        let span = [("measure_from", from), ("duration", to)];
+        let set = |case: Case, (key, time)| case.set(key, format!("{time} s"));
+        lossy("plain", "bbr1", 0.1).each(span, set).run().group("flow").duplicate_packets
     };
     let (before, after) = (until(0, 20), until(20, 40));
     assert!(before > 0 && after > 0, "{before} and {after}");
@@ -99,11 +74,10 @@ fn each_duplicate_counts_in_one_window() {
 
 #[test]
 fn without_losses_the_utilization_has_no_duplicates() {
-    let text = transfer(FULL, FULL, "congestion = \"reno\"\nmax_window = 20");
-    let summary = run(&text, 1);
-    assert_eq!(summaries::group(&summary, "flow").retransmissions, 0);
+    let run = transfer("1000 packets", "congestion = 'reno', max_window = 20").run();
+    run.expect("groups.flow.retransmissions", 0);
     for name in ["first", "second"] {
-        let link = summaries::link(&summary, name);
+        let link = run.link(name);
         assert_eq!(link.utilization_without_duplicates.to_bits(), link.utilization.to_bits());
     }
 }
@@ -111,45 +85,29 @@ fn without_losses_the_utilization_has_no_duplicates() {
 // Warnings.
 
 /// A flow over a link of 10 Mbit/s with random loss.
-fn lossy(host: &str, control: &str, loss: f64) -> String {
-    format!(
-        r#"
-        duration = "65 s"
-        measure_from = "5 s"
-        [links.link]
-        rate = "10 Mbit/s"
-        delay = "5 ms"
-        queue = {{ kind = "drop_tail", limit = "200 packets" }}
-        loss = {{ kind = "bernoulli", probability = {loss} }}
-        [flows.flow]
-        path = ["link"]
-        congestion = "{control}"
-        host = "{host}"
-        rtt = "100 ms"
-        "#
-    )
+fn lossy(host: &str, control: &str, loss: f64) -> Case {
+    let loss = format!("loss = {{ kind = 'bernoulli', probability = {loss} }}");
+    let keys = format!("congestion = '{control}', host = '{host}', rtt = '100 ms'");
+    case("65 s from 5 s")
+        .link("link", format!("10 Mbit/s, 5 ms, 200 packets, {loss}"))
+        .flows("flow", "link", keys)
 }
 
 const TIMEOUTS: WarningKind = WarningKind::Timeouts;
 const AGAIN: WarningKind = WarningKind::SentAgainInVain;
 
 /// The text of the only warning of this kind.
-fn warning(summary: &Summary, kind: WarningKind) -> String {
-    let found: Vec<&Warning> = summary.warnings.iter().filter(|one| one.kind == kind).collect();
-    let [warning] = found[..] else { panic!("not one of {kind:?}: {:?}", summary.warnings) };
+#[track_caller]
+fn warning(run: &Run, kind: WarningKind) -> &str {
+    let warning = run.warning(kind).expect("it warns");
     assert!(warning.text.starts_with(&format!("{}: ", warning.place)), "{warning:?}");
-    warning.text.clone()
-}
-
-fn is_silent(summary: &Summary, kind: WarningKind) -> bool {
-    summary.warnings.iter().all(|warning| warning.kind != kind)
+    &warning.text
 }
 
 #[test]
 fn a_run_in_which_timeouts_decide_warns_with_group_numbers_and_remedy() {
-    let summary = run(&lossy("plain", "bbr1", 0.1), 1);
-    let group = summaries::group(&summary, "flow");
-    let text = warning(&summary, TIMEOUTS);
+    let run = lossy("plain", "bbr1", 0.1).run();
+    let (group, text) = (run.group("flow"), warning(&run, TIMEOUTS));
     let numbers = format!("flows.flow: {} of {} ", group.timeouts, group.congestion_events);
     assert!(text.starts_with(&numbers), "{text}");
     for part in ["200 ms (min_rto)", "links.link", "queue.limit", "recovery = \"rack\""] {
@@ -161,35 +119,33 @@ fn a_run_in_which_timeouts_decide_warns_with_group_numbers_and_remedy() {
 /// flow.
 #[test]
 fn a_group_of_short_flows_that_wait_for_the_timer_warns() {
-    let source = r#"source = { kind = "finite_flows", size = "5 kB", load = 0.3 }"#;
-    let text = lossy("plain", "reno", 0.02) + source;
-    let summary = run(&text, 1);
-    assert!(warning(&summary, TIMEOUTS).starts_with("flows.flow: "));
+    let source = "{ kind = 'finite_flows', size = '5 kB', load = 0.3 }";
+    let run = lossy("plain", "reno", 0.02).set("flows.flow.source", source).run();
+    assert!(warning(&run, TIMEOUTS).starts_with("flows.flow: "));
 }
 
 #[test]
 fn few_timeouts_among_many_reductions_and_few_timeouts_at_all_do_not_warn() {
-    let many_reductions = run(&lossy("plain", "reno", 0.001), 1);
-    let group = summaries::group(&many_reductions, "flow");
+    let many_reductions = lossy("plain", "reno", 0.001).run();
+    let group = many_reductions.group("flow");
     assert!(group.congestion_events >= 10 && group.timeouts * 10 <= group.congestion_events);
-    assert!(is_silent(&many_reductions, TIMEOUTS), "{:?}", many_reductions.warnings);
-    let short = lossy("plain", "bbr1", 0.1).replace("duration = \"65 s\"", "duration = \"7 s\"");
-    let short = run(&short, 1);
-    let group = summaries::group(&short, "flow");
+    assert_eq!(many_reductions.warning(TIMEOUTS), None);
+    let short = lossy("plain", "bbr1", 0.1).set("duration", "7 s").run();
+    let group = short.group("flow");
     assert!((1..10).contains(&group.timeouts), "{group:?}");
-    assert!(is_silent(&short, TIMEOUTS), "{:?}", short.warnings);
+    assert_eq!(short.warning(TIMEOUTS), None);
 }
 
 #[test]
 fn packets_sent_again_though_they_had_arrived_warn_with_numbers_and_a_remedy() {
-    for (keys, remedy) in [
-        ("recovery = \"newreno\"", "recovery = \"sack\""),
-        ("forget_sack_at_timeout = true", "forget_sack_at_timeout = false"),
-        ("", "min_rto"),
+    for (set, remedy) in [
+        (("recovery", "newreno"), "recovery = \"sack\""),
+        (("forget_sack_at_timeout", "true"), "forget_sack_at_timeout = false"),
+        (("host", "plain"), "min_rto"),
     ] {
-        let summary = run(&(lossy("plain", "bbr1", 0.1) + keys), 1);
-        let group = summaries::group(&summary, "flow");
-        let text = warning(&summary, AGAIN);
+        let (key, value) = set;
+        let run = lossy("plain", "bbr1", 0.1).set(format!("flows.flow.{key}"), value).run();
+        let (group, text) = (run.group("flow"), warning(&run, AGAIN));
         let again = format!("flows.flow: {} packets were sent again", group.retransmissions);
         assert!(text.starts_with(&again), "{text}");
         assert!(text.contains(&format!(" {} packets arrived", group.duplicate_packets)), "{text}");
@@ -199,8 +155,7 @@ fn packets_sent_again_though_they_had_arrived_warn_with_numbers_and_a_remedy() {
 
 #[test]
 fn a_sender_that_repairs_what_is_lost_and_little_more_does_not_warn() {
-    let summary = run(&lossy("plain", "reno", 0.001), 1);
-    let group = summaries::group(&summary, "flow");
-    assert!(group.retransmissions > 0);
-    assert!(is_silent(&summary, AGAIN), "{:?}", summary.warnings);
+    let run = lossy("plain", "reno", 0.001).run();
+    assert!(run.group("flow").retransmissions > 0);
+    assert_eq!(run.warning(AGAIN), None);
 }

@@ -6,43 +6,40 @@ use tailroom_engine::results::{ArrivalLog, EndpointLog, Results, Tables};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 
+use crate::support::case::{Case, case};
 use crate::support::refusals::assert_refused;
-use crate::support::scenario_run;
 
 const SENDER: u8 = 0;
 const RECEIVER: u8 = 1;
 const ACK: u8 = 2;
 const MARKED: u8 = 1;
 
-/// Rows of an end, of data or of ACKs: time in picoseconds, sequence.
+/// The rows of an end, of data or of ACKs.
+fn rows_of(log: &EndpointLog, end: u8, are_acks: bool) -> impl Iterator<Item = usize> {
+    (0..log.end.len()).filter(move |&at| log.end[at] == end && (log.content[at] == ACK) == are_acks)
+}
+
+fn picoseconds(time_s: f64) -> u64 {
+    (time_s * 1e12).round() as u64
+}
+
+/// Time in picoseconds and sequence.
 fn rows(log: &EndpointLog, end: u8, are_acks: bool) -> Vec<(u64, u64)> {
-    let chosen = (0..log.end.len())
-        .filter(|row| log.end[*row] == end && (log.content[*row] == ACK) == are_acks);
-    chosen.map(|row| ((log.time_s[row] * 1e12).round() as u64, log.sequence[row])).collect()
+    rows_of(log, end, are_acks).map(|at| (picoseconds(log.time_s[at]), log.sequence[at])).collect()
 }
 
 /// A window of one packet of 1,000 B on a path of 8 Mbit/s, 2 ms and 20 ms in all: a quarter of the 16 ms
 /// beyond the link's there and back is before the link, and a quarter behind it. A packet takes 1 ms.
 #[test]
 fn one_packet_at_a_time_passes_the_ends_at_the_times_of_the_closed_form() {
-    let text = r#"
-        duration = "1 s"
-        [links.link]
-        rate = "8 Mbit/s"
-        delay = "2 ms"
-        queue = { kind = "drop_tail", limit = "20 packets" }
-        [flows.tcp]
-        path = ["link"]
-        host = "plain"
-        congestion = { kind = "fixed_window", window = 1.0 }
-        initial_window = 1
-        packet_size = "1000 B"
-        rtt = "20 ms"
-        send_jitter = "none"
-        endpoint_log = { from = "0 s", to = "2 s" }
-    "#;
-    let results = scenario_run::finish(&scenario_run::network(text, 1));
-    let log = results.tables.endpoint_log.unwrap();
+    let window = "congestion = { kind = 'fixed_window', window = 1.0 }, initial_window = 1";
+    let group = "packet_size = '1000 B', rtt = '20 ms', send_jitter = 'none'";
+    let log = "endpoint_log = { from = '0 s', to = '2 s' }";
+    let run = case("1 s")
+        .link("link", "8 Mbit/s, 2 ms, 20 packets")
+        .flows("tcp", "link", [window, group, log].join(", "))
+        .run();
+    let log = run.results.tables.endpoint_log.unwrap();
     let expected = |first_us: u64, next: u64| -> Vec<(u64, u64)> {
         let sent = (0..).map(|number| (number * 21_000 + first_us, number + next));
         sent.take_while(|(us, _)| *us < 1_000_000)
@@ -58,87 +55,57 @@ fn one_packet_at_a_time_passes_the_ends_at_the_times_of_the_closed_form() {
 
 /// Two links there and one back, losses and marks; by the group, none of the private propagation or all
 /// of it lies on the sender's side.
-const PATHS: &str = r#"
-    duration = "8 s"
-    measure_from = "0 s"
-    [links.first]
-    rate = "20 Mbit/s"
-    delay = "3 ms"
-    queue = { kind = "drop_tail", limit = "30 packets" }
-    LOG
-    [links.second]
-    rate = "8 Mbit/s"
-    delay = "5 ms"
-    queue = { kind = "step_mark", threshold = "6 packets", limit = "15 packets" }
-    LOG
-    [links.back]
-    rate = "300 kbit/s"
-    delay = "4 ms"
-    queue = { kind = "drop_tail", limit = "10 packets" }
-    LOG
-    [flows.classic]
-    path = ["first", "second"]
-    reverse_path = ["back"]
-    congestion = "reno"
-    rtt = "32 ms"
-    sender_side = 0.0
-    send_jitter = "none"
-    ecn = "classic"
-    ENDS
-    [flows.accurate]
-    path = ["first", "second"]
-    reverse_path = ["back"]
-    congestion = "cubic"
-    rtt = "42 ms"
-    sender_side = 0.0
-    send_jitter = "none"
-    ecn = "accurate"
-    ENDS
-    [flows.short]
-    path = ["first", "second"]
-    reverse_path = ["back"]
-    congestion = "cubic"
-    rtt = "12 ms"
-    sender_side = 0.0
-    send_jitter = "none"
-    source = { kind = "finite_flows", load = 0.1, size = "30 kB" }
-    ENDS
-"#;
-
-fn paths(has_links: bool, has_ends: bool) -> Results {
-    let span = "{ from = \"0 s\", to = \"8 s\", most_packets = 100_000 }";
-    let line =
-        |key: &str, is_on: bool| if is_on { format!("{key} = {span}") } else { String::new() };
-    let text = PATHS
-        .replace("LOG", &line("arrival_log", has_links))
-        .replace("ENDS", &line("endpoint_log", has_ends));
-    scenario_run::finish(&scenario_run::network(&text, 1))
+fn paths(log_of_links: &str, log_of_ends: &str) -> Case {
+    let group = |keys: &str| {
+        let path = "reverse_path = ['back'], sender_side = 0.0, send_jitter = 'none'";
+        format!("{path}, {keys}, {log_of_ends}")
+    };
+    let marking = "queue = { kind = 'step_mark', threshold = '6 packets', limit = '15 packets' }";
+    let short = "source = { kind = 'finite_flows', load = 0.1, size = '30 kB' }";
+    case("8 s from 0 s")
+        .link("first", format!("20 Mbit/s, 3 ms, 30 packets, {log_of_links}"))
+        .link("second", format!("8 Mbit/s, 5 ms, {marking}, {log_of_links}"))
+        .link("back", format!("300 kbit/s, 4 ms, 10 packets, {log_of_links}"))
+        .flows(
+            "classic",
+            "first second",
+            group("congestion = 'reno', rtt = '32 ms', ecn = 'classic'"),
+        )
+        .flows(
+            "accurate",
+            "first second",
+            group("congestion = 'cubic', rtt = '42 ms', ecn = 'accurate'"),
+        )
+        .flows(
+            "short",
+            "first second",
+            group(&format!("congestion = 'cubic', rtt = '12 ms', {short}")),
+        )
 }
+
+const LINKS: &str = "arrival_log = { from = '0 s', to = '8 s', most_packets = 100_000 }";
+const ENDS: &str = "endpoint_log = { from = '0 s', to = '8 s', most_packets = 100_000 }";
 
 type Row = (u32, u8, u64, u64, u32, u32, u32);
 
 /// Connection, content, sequence, time of sending, timestamps and size of the packets that reach a link.
 fn at_link(log: &ArrivalLog, ticks: &[(u32, u32)], link: u32) -> Vec<Row> {
-    let chosen = (0..log.link.len()).filter(|row| log.link[*row] == link);
-    let row = |row: usize| {
-        let sent = (log.sent_s[row] * 1e12).round() as u64;
-        let (stamp, echo) = ticks[row];
-        let (connection, content) = (log.connection[row], log.content[row]);
-        (connection, content, log.sequence[row], sent, stamp, echo, log.bytes[row])
+    let row = |at: usize| {
+        let ((stamp, echo), sent) = (ticks[at], picoseconds(log.sent_s[at]));
+        let identity = (log.connection[at], log.content[at], log.sequence[at]);
+        (identity.0, identity.1, identity.2, sent, stamp, echo, log.bytes[at])
     };
-    chosen.map(row).collect()
+    (0..log.link.len()).filter(|&at| log.link[at] == link).map(row).collect()
 }
 
 fn at_end(log: &EndpointLog, end: u8, are_acks: bool) -> Vec<Row> {
-    let chosen = (0..log.end.len())
-        .filter(|row| log.end[*row] == end && (log.content[*row] == ACK) == are_acks);
-    let row = |row: usize| {
-        let sent = (log.sent_s[row] * 1e12).round() as u64;
-        let (stamp, echo) = (log.timestamp_ms[row], log.echo_ms[row]);
-        let (connection, content) = (log.connection[row], log.content[row]);
-        (connection, content, log.sequence[row], sent, stamp, echo, log.bytes[row])
+    let row = |at: usize| {
+        let (stamp, echo, sent) =
+            (log.timestamp_ms[at], log.echo_ms[at], picoseconds(log.sent_s[at]));
+        let identity = (log.connection[at], log.content[at], log.sequence[at]);
+        (identity.0, identity.1, identity.2, sent, stamp, echo, log.bytes[at])
     };
-    chosen.map(row).collect()
+    rows_of(log, end, are_acks).map(row).collect()
 }
 
 /// Checks that the packets of each connection in `some` are those of `all`, in their order, but for the
@@ -162,7 +129,7 @@ fn assert_same_order(all: &[Row], some: &[Row], most_missing: usize) {
 #[test]
 fn what_the_sender_sends_reaches_the_first_link_and_what_the_receiver_answers_the_first_link_back()
 {
-    let tables = paths(true, true).tables;
+    let tables = paths(LINKS, ENDS).run().results.tables;
     let (arrivals, ends) = (tables.arrival_log.unwrap(), tables.endpoint_log.unwrap());
     let clocks = tables.arrival_timestamps.unwrap();
     let ticks: Vec<(u32, u32)> = clocks.timestamp_ms.into_iter().zip(clocks.echo_ms).collect();
@@ -186,7 +153,7 @@ fn what_the_sender_sends_reaches_the_first_link_and_what_the_receiver_answers_th
 /// that reach it.
 #[test]
 fn acks_echo_the_marks_that_have_reached_the_receiver() {
-    let tables = paths(false, true).tables;
+    let tables = paths("", ENDS).run().results.tables;
     let log = tables.endpoint_log.unwrap();
     let (mut is_echoing, mut marks, mut seen) = ([false; 2], [0_u32; 2], [0, 0, 0]);
     let mut next = [0_u64; 2];
@@ -211,7 +178,7 @@ fn acks_echo_the_marks_that_have_reached_the_receiver() {
 
 #[test]
 fn marks_of_the_links_reach_the_receivers() {
-    let results = paths(true, true);
+    let results = paths(LINKS, ENDS).run().results;
     let (arrivals, ends) =
         (results.tables.arrival_log.unwrap(), results.tables.endpoint_log.unwrap());
     let marked = arrivals.fate.into_iter().filter(|fate| *fate == MARKED).count();
@@ -224,22 +191,20 @@ fn marks_of_the_links_reach_the_receivers() {
 
 #[test]
 fn a_record_of_the_ends_changes_no_result() {
-    let recorded = paths(false, true);
+    let recorded = paths("", ENDS).run().results;
     let tables =
         with!(recorded.tables.clone(), Tables { endpoint_log: None, endpoint_sack_blocks: None });
     assert!(
         recorded.tables.endpoint_log.is_some() && recorded.tables.endpoint_sack_blocks.is_some()
     );
-    assert_eq!(paths(false, false), with!(recorded, Results { tables }));
+    assert_eq!(paths("", "").run().results, with!(recorded, Results { tables }));
 }
 
 #[test]
 fn a_record_of_the_ends_that_is_too_long_is_refused() {
-    let text = PATHS
-        .replace("LOG", "")
-        .replacen("ENDS", "endpoint_log = { from = \"0 s\", to = \"1 s\", most_packets = 99 }", 1)
-        .replace("ENDS", "");
-    let error = Simulation::new(&scenario_run::network(&text, 1)).unwrap().finish().unwrap_err();
+    let short = "{ from = '0 s', to = '1 s', most_packets = 99 }";
+    let network = paths("", "").set("flows.classic.endpoint_log", short).network();
+    let error = Simulation::new(&network).unwrap().finish().unwrap_err();
     let RunError::EndpointLog { limit: 99, .. } = &error else { panic!("{error}") };
     assert_refused(&error.to_string(), "flows.classic.endpoint_log", &["shorten", "most_packets"]);
 }

@@ -2,70 +2,43 @@
 //! flows that the link limits and on flows that it does not. In their setting, Poisson packets of
 //! flows of 1 Mbit/s take half of 50 Mbit/s; the RTT is 100 ms and packets have 1000 B.
 
-use tailroom_engine::results::Summary;
-
-use crate::support::{scenario_run, summaries};
+use crate::support::case::{Case, Run, case, check, within};
 
 /// Congestion controls with the number of flows of each.
 type Elastic = &'static [(&'static str, u32)];
 
 const MIXES: [Elastic; 3] = [&[("reno", 1)], &[("highspeed", 1), ("reno", 1)], &[("highspeed", 4)]];
-const FAIR: &str = r#"kind = "fair""#;
-const DROP_TAIL: &str = r#"kind = "drop_tail""#;
+const FAIR: &str = "kind = 'fair'";
+const DROP_TAIL: &str = "kind = 'drop_tail'";
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=2;
 
 /// Runs the setting with a discipline, a buffer in packets (as in ns-2: our limit is one less) and
 /// elastic flows.
-fn run(queue: &str, buffer: u32, elastic: Elastic, seed: u64) -> Summary {
-    let groups = elastic.iter().map(|(kind, count)| {
-        format!(
-            r#"
-[flows.{kind}]
-count = {count}
-path = ["bottleneck"]
-congestion = {{ kind = "{kind}" }}
-send_jitter = "none" # as in ns-2
-packet_size = "1000 B"
-rtt = "100 ms"
-access_rate = "1 Gbit/s"
-start = {{ uniform = ["0 s", "5 s"] }}
-initial_window = 2
-"#
-        )
-    });
-    let groups: String = groups.collect();
-    let text = format!(
-        r#"
-duration = "200 s"
-measure_from = "50 s"
-[links.bottleneck]
-rate = "50 Mbit/s"
-delay = "40 ms"
-queue = {{ {queue}, limit = "{} packets" }}
-[flows.background]
-count = 25
-path = ["bottleneck"]
-packet_size = "1000 B"
-source = {{ kind = "poisson", rate = "1 Mbit/s" }}
-{groups}"#,
-        buffer - 1
-    );
-    scenario_run::run(&text, seed).summary
+fn run(queue: &str, buffer: u32, elastic: Elastic, seed: u64) -> Run {
+    // Without jitter, as in ns-2.
+    let keys = "send_jitter = 'none', packet_size = '1000 B', rtt = '100 ms', initial_window = 2, \
+                access_rate = '1 Gbit/s', start = { uniform = ['0 s', '5 s'] }";
+    let group = |case: Case, (kind, count): &(&str, u32)| {
+        let keys = format!("congestion = '{kind}', count = {count}, {keys}");
+        case.flows(kind, "bottleneck", keys)
+    };
+    let queue = format!("queue = {{ {queue}, limit = '{} packets' }}", buffer - 1);
+    case("200 s from 50 s")
+        .seed(seed)
+        .link("bottleneck", format!("50 Mbit/s, 40 ms, {queue}"))
+        .stream("background", "bottleneck", "poisson 1 Mbit/s, 1000 B, count = 25")
+        .each(elastic, group)
+        .run()
 }
 
-fn loss(summary: &Summary, group: &str) -> f64 {
-    summaries::group(summary, group).loss_fraction.expect("packets were sent")
-}
-
-fn goodput(summary: &Summary, group: &str) -> f64 {
-    summaries::group(summary, group).goodput_bps
+fn loss(run: &Run, group: &str) -> f64 {
+    run.get(&format!("groups.{group}.loss_fraction"))
 }
 
 /// Mean queueing delay of background packets, in milliseconds: the one-way delay less 40 ms of
 /// propagation and 0.16 ms of transmission.
-fn background_wait_ms(summary: &Summary) -> f64 {
-    let group = summaries::group(summary, "background");
-    1e3 * group.one_way_delay_s_mean.expect("packets arrived") - 40.16
+fn background_wait_ms(run: &Run) -> f64 {
+    1e3 * run.get("groups.background.one_way_delay_s_mean") - 40.16
 }
 
 /// "The drop policy is such that non-bottlenecked flows remain loss free" (sec. V.B); under FIFO
@@ -104,18 +77,16 @@ fn the_background_loses_nothing_and_waits_little_under_fair_queueing() {
 #[test]
 fn highspeed_and_reno_share_nearly_equally_under_fair_queueing_and_three_to_one_under_fifo() {
     let ratio = |queue: &str| {
-        let ratios: Vec<f64> = (1..=10)
-            .map(|seed| {
-                let summary = run(queue, 625, MIXES[1], seed);
-                goodput(&summary, "highspeed") / goodput(&summary, "reno")
-            })
-            .collect();
-        ratios.iter().sum::<f64>() / ratios.len() as f64
+        let ratio = |seed| {
+            let run = run(queue, 625, MIXES[1], seed);
+            run.group("highspeed").goodput_bps / run.group("reno").goodput_bps
+        };
+        (1..=10).map(ratio).sum::<f64>() / 10.0
     };
     let (fair, fifo) = (ratio(FAIR), ratio(DROP_TAIL));
-    assert!((0.97..1.1).contains(&fair), "fair queueing: {fair}");
+    check("fair queueing", fair, within(0.97..1.1));
     // The mean of ten seeds has a standard deviation of 0.15.
-    assert!((2.2..3.8).contains(&fifo), "FIFO: {fifo}");
+    check("FIFO", fifo, within(2.2..3.8));
 }
 
 /// Drop from the longest queue, RED and tail drop in the same setting: RED protects the background
@@ -128,7 +99,7 @@ fn only_drop_from_the_longest_queue_protects_the_background() {
     };
     let fair = background(FAIR);
     let red =
-        background(r#"kind = "red", min_threshold = "100 packets", max_threshold = "300 packets""#);
+        background("kind = 'red', min_threshold = '100 packets', max_threshold = '300 packets'");
     let tail = background(DROP_TAIL);
     assert!(fair == 0.0 && red > 1e-4 && tail > 1e-4, "fair {fair}, RED {red}, tail {tail}");
 }

@@ -3,27 +3,21 @@
 use tailroom_engine::results::{FlowCounts, Regime, WarningKind};
 use tailroom_engine::simulation::Simulation;
 
-use crate::support::scenario_run;
-use crate::support::summaries::{group, link};
+use crate::support::case::{Case, Run, below, case, check, near, within};
 
 /// Elastic flows with exponential sizes over a fair queue of 100 Mbit/s: RTTs of 1 ms, and a mean
 /// size of 100 bandwidth-delay products.
-fn elastic(load: f64, more: &str) -> String {
-    format!(
-        r#"
-        duration = "2000 s"
-        measure_from = "100 s"
-        [links.link]
-        rate = "100 Mbit/s"
-        delay = "0.5 ms"
-        queue = {{ kind = "fair", limit = "1000 packets" }}
-        [flows.elastic]
-        path = ["link"]
-        congestion = {{ kind = "reno" }}
-        source = {{ kind = "finite_flows", size = {{ kind = "exponential", mean = "1.25 MB" }}, load = {load} }}
-        {more}
-        "#
-    )
+fn elastic(load: f64) -> Case {
+    let size = "{ kind = 'exponential', mean = '1.25 MB' }";
+    let source = format!("kind = 'finite_flows', size = {size}, load = {load}");
+    let keys = format!("congestion = 'reno', source = {{ {source} }}");
+    case("2000 s from 100 s")
+        .link("link", "100 Mbit/s, 0.5 ms, fair 1000 packets")
+        .flows("elastic", "link", keys)
+}
+
+fn counts(run: &Run) -> &FlowCounts {
+    run.tables.flow_counts.as_ref().expect("it is recorded")
 }
 
 /// The total variation distance between the fractions of time with n bottlenecked flows and (1 -
@@ -44,22 +38,17 @@ fn variation_from_geometric(counts: &FlowCounts, rho: f64) -> f64 {
 #[test]
 fn elastic_flows_follow_processor_sharing() {
     for load in [0.3, 0.6] {
-        let results = scenario_run::run(&elastic(load, ""), 1);
-        let (link, group) = (link(&results.summary, "link"), group(&results.summary, "elastic"));
+        let run = elastic(load).run();
+        let (link, group) = (run.link("link"), run.group("elastic"));
         let rho = link.sharing.offered_load;
         // With a mean of 1.28 MB on the wire: 4,400 and 8,800 flows. Their number has a relative
         // standard deviation of 1.5 and 1.1 %, and their total size sqrt(2) times that.
-        assert!((rho / load - 1.0).abs() < 3.0 * 1.414 / (group.flows as f64).sqrt(), "{rho}");
-        let variation = variation_from_geometric(
-            results.tables.flow_counts.as_ref().expect("it is recorded"),
-            rho,
-        );
-        assert!(variation < 0.05, "load {load}: {variation}");
-        let all = group.all_sizes.as_ref().expect("the flows are dynamic");
-        let duration_s = all.completion.completion_time_s_mean.expect("most flows complete");
+        check("load", rho / load, near(1.0, 3.0 * 1.414 / (group.flows as f64).sqrt()));
+        check("variation", variation_from_geometric(counts(&run), rho), below(0.05));
+        let duration_s = run.get("groups.elastic.all_sizes.completion_time_s_mean");
         let mean_bits = 8.0 * group.goodput_bps / 8.0 * 1_900.0 / group.flows as f64;
         let rate = mean_bits / duration_s / (100e6 * (1.0 - rho));
-        assert!((0.9..1.02).contains(&rate), "load {load}: {rate} of C (1 - rho)");
+        check("share of C (1 - rho)", rate, within(0.9..1.02));
         assert_eq!(link.sharing.regime, Regime::Elastic);
     }
 }
@@ -69,40 +58,24 @@ fn elastic_flows_follow_processor_sharing() {
 #[test]
 #[ignore = "slow: about ten million packets"]
 fn elastic_flows_share_the_capacity_that_other_flows_leave() {
-    let background = r#"
-        [flows.background]
-        count = 40
-        path = ["link"]
-        source = { kind = "poisson", rate = "1 Mbit/s" }
-    "#;
-    let results = scenario_run::run(&elastic(0.3, background), 1);
-    let link = link(&results.summary, "link");
+    let run =
+        elastic(0.3).stream("background", "link", "poisson 1 Mbit/s, 1500 B, count = 40").run();
+    let link = run.link("link");
     let rho = (link.sharing.offered_load - 0.4) / 0.6;
-    let variation =
-        variation_from_geometric(results.tables.flow_counts.as_ref().expect("it is recorded"), rho);
-    assert!(variation < 0.05, "{variation}");
-    assert_eq!(group(&results.summary, "background").loss_fraction, Some(0.0));
+    check("variation", variation_from_geometric(counts(&run), rho), below(0.05));
+    run.expect("groups.background.loss_fraction", 0);
     assert_eq!(link.sharing.regime, Regime::Elastic);
 }
 
 /// Flows of 1 Mbit/s that offer `load` to a link with a buffer of 100 packets.
-fn limited(rate: &str, load: f64, duration_s: u32) -> String {
-    format!(
-        r#"
-        duration = "{duration_s} s"
-        measure_from = "5 s"
-        [links.link]
-        rate = "{rate}"
-        delay = "1 ms"
-        queue = {{ kind = "drop_tail", limit = "100 packets" }}
-        [flows.limited]
-        path = ["link"]
-        congestion = {{ kind = "reno" }}
-        rtt = {{ uniform = ["20 ms", "200 ms"] }}
-        access_rate = "1 Mbit/s"
-        source = {{ kind = "finite_flows", size = {{ kind = "exponential", mean = "125 kB" }}, load = {load} }}
-        "#
-    )
+fn limited(rate: &str, load: f64, duration_s: u32) -> Case {
+    let size = "{ kind = 'exponential', mean = '125 kB' }";
+    let source = format!("kind = 'finite_flows', size = {size}, load = {load}");
+    let reno =
+        "congestion = 'reno', rtt = { uniform = ['20 ms', '200 ms'] }, access_rate = '1 Mbit/s'";
+    case(&format!("{duration_s} s from 5 s"))
+        .link("link", format!("{rate}, 1 ms, 100 packets"))
+        .flows("limited", "link", format!("{reno}, source = {{ {source} }}"))
 }
 
 /// Transparent regime (Auge and Roberts sec. III-B): at 10 Gbit/s and a load of 0.9 "a buffer of
@@ -111,28 +84,23 @@ fn limited(rate: &str, load: f64, duration_s: u32) -> String {
 #[test]
 #[ignore = "slow: about ten million packets"]
 fn a_large_link_is_transparent_to_rate_limited_flows() {
-    let results = scenario_run::run(&limited("10 Gbit/s", 0.9, 10), 1);
-    let link = link(&results.summary, "link");
-    assert_eq!(link.sharing.regime, Regime::Transparent);
-    assert!(link.sharing.bottlenecked_time_fraction <= 0.0);
-    assert!((link.utilization - 0.9).abs() < 0.03, "{}", link.utilization);
-    let loss = link.loss_fraction.expect("packets arrive");
-    assert!(loss < 1.0 / 30_000.0, "{loss}");
+    let run = limited("10 Gbit/s", 0.9, 10).run();
+    assert_eq!(run.link("link").sharing.regime, Regime::Transparent);
+    run.expect("links.link.bottlenecked_time_fraction", within(..=0.0))
+        .expect("links.link.utilization", near(0.9, 0.03))
+        .expect("links.link.loss_fraction", below(1.0 / 30_000.0));
 }
 
 /// Under overload the number of flows grows and all of them are bottlenecked.
 #[test]
 fn flows_in_progress_grow_without_bound_under_overload() {
     let at = |seconds| {
-        let results = scenario_run::run(&limited("20 Mbit/s", 1.5, seconds), 1);
-        let sharing = link(&results.summary, "link").sharing.clone();
-        assert_eq!(sharing.regime, Regime::Overload);
-        (
-            sharing.flows_in_progress_mean.expect("the window is not empty"),
-            sharing.bottlenecked_flows_mean.expect("the window is not empty"),
-        )
+        let run = limited("20 Mbit/s", 1.5, seconds).run();
+        assert_eq!(run.link("link").sharing.regime, Regime::Overload);
+        ["flows_in_progress_mean", "bottlenecked_flows_mean"]
+            .map(|name| run.get(&format!("links.link.{name}")))
     };
-    let ((early, _), (late, bottlenecked)) = (at(20), at(80));
+    let ([early, _], [late, bottlenecked]) = (at(20), at(80));
     assert!(late > 2.0 * early, "{early}, {late}");
     assert!(bottlenecked > 0.98 * late, "{bottlenecked} of {late}");
 }
@@ -140,32 +108,32 @@ fn flows_in_progress_grow_without_bound_under_overload() {
 /// A link in overload is named in a warning, unless it refuses flows.
 #[test]
 fn overload_is_a_warning_unless_flows_are_refused() {
-    let refusing = "[links.link.admission]\nmin_fair_rate = \"2 Mbit/s\"\n[flows.limited]";
+    let refusing = Some("{ min_fair_rate = '2 Mbit/s' }");
     for (load, admission, is_warned) in
-        [(0.5, "[flows.limited]", false), (1.5, "[flows.limited]", true), (1.5, refusing, false)]
+        [(0.5, None, false), (1.5, None, true), (1.5, refusing, false)]
     {
-        let text = limited("20 Mbit/s", load, 20).replace("[flows.limited]", admission);
-        let warnings = scenario_run::run(&text, 1).summary.warnings;
-        let named = warnings.iter().filter(|warning| {
-            warning.kind == WarningKind::Overload && warning.place == "links.link"
-        });
-        assert_eq!(named.count(), usize::from(is_warned), "{load}, {admission}: {warnings:?}");
+        let case = limited("20 Mbit/s", load, 20);
+        let set = |case: Case, admission| case.set("links.link.admission", admission);
+        let run = case.each(admission, set).run();
+        let warning = run.warning(WarningKind::Overload).map(|warning| warning.place.as_str());
+        assert_eq!(warning, is_warned.then_some("links.link"), "{load}, {admission:?}");
     }
 }
 
 /// After its stop a group of dynamic flows starts no flow; the flows in progress finish.
 #[test]
 fn flows_in_progress_at_the_stop_finish() {
-    let text = elastic(1.3, "stop = \"20 s\"")
-        .replace("2000 s", "60 s")
-        .replace("100 s", "0 s")
-        .replace("load =", "flow_log = 1000, load =");
-    let results = scenario_run::run(&text, 1);
-    let flows = group(&results.summary, "elastic");
+    let run = elastic(1.3)
+        .set("duration", "60 s")
+        .set("measure_from", "0 s")
+        .set("flows.elastic.stop", "20 s")
+        .set("flows.elastic.source.flow_log", 1_000)
+        .run();
+    let flows = run.group("elastic");
     // 13 flows per second for 20 s take 26 s of the capacity: about 60 are in progress at the stop.
     assert!((200..330).contains(&flows.flows), "{} flows", flows.flows);
     assert_eq!(flows.completed_flows, flows.flows);
-    let log = results.tables.flow_log.as_ref().expect("it is recorded");
+    let log = run.tables.flow_log.as_ref().expect("it is recorded");
     assert!(log.start_s.iter().all(|start| *start < 20.0));
     let ends = log.start_s.iter().zip(&log.completion_time_s).map(|(start, time)| start + time);
     let late = ends.filter(|end| *end > 20.0).count();
@@ -176,9 +144,8 @@ fn flows_in_progress_at_the_stop_finish() {
 /// flows in progress at once, plus a few whose last packets are still in the network.
 #[test]
 fn flow_numbers_are_reused_without_effect_on_results() {
-    let text = limited("30 Mbit/s", 0.8, 200);
-    let network = scenario_run::network(&text, 1);
-    let again = scenario_run::run(&text, 1);
+    let case = limited("30 Mbit/s", 0.8, 200);
+    let (network, again) = (case.network(), case.run().results);
     let mut fresh = Simulation::new(&network).expect("the network is valid");
     fresh.keep_numbers();
     fresh.run_until(network.duration).expect("memory has no limit");
@@ -199,22 +166,14 @@ fn flow_numbers_are_reused_without_effect_on_results() {
 /// slow-start rounds of 2, 4 and 4 packets.
 #[test]
 fn a_short_flow_alone_takes_the_round_trips_of_slow_start() {
-    let text = r#"
-        duration = "10 s"
-        [links.link]
-        rate = "12 Mbit/s"
-        delay = "10 ms"
-        queue = { kind = "drop_tail", limit = "100 packets" }
-        [flows.one]
-        path = ["link"]
-        congestion = { kind = "reno" }
-        send_jitter = "none"
-        rtt = "100 ms"
-        initial_window = 2
-        source = { kind = "finite_flows", size = "14600 B", arrivals = ["1 s", "3 s"], flow_log = 10 }
-    "#;
-    let results = scenario_run::run(text, 1);
-    let log = results.tables.flow_log.as_ref().expect("it is recorded");
+    let source =
+        "kind = 'finite_flows', size = '14600 B', arrivals = ['1 s', '3 s'], flow_log = 10";
+    let reno = "congestion = 'reno', send_jitter = 'none', rtt = '100 ms', initial_window = 2";
+    let run = case("10 s")
+        .link("link", "12 Mbit/s, 10 ms, 100 packets")
+        .flows("one", "link", format!("{reno}, source = {{ {source} }}"))
+        .run();
+    let log = run.tables.flow_log.as_ref().expect("it is recorded");
     assert_eq!(
         (log.start_s.as_slice(), log.bytes.as_slice()),
         (&[1.0, 3.0][..], &[14_600.0; 2][..])
@@ -225,9 +184,9 @@ fn a_short_flow_alone_takes_the_round_trips_of_slow_start() {
     // two send packets 6 to 9 at 202 and 203 ms. These leave the link at 203, 204, 205 and 206 ms,
     // and the last ACK arrives 100 ms later.
     for duration in &log.completion_time_s {
-        assert!((duration - 0.306).abs() < 1e-9, "{duration}");
+        check("duration", *duration, near(0.306, 1e-9));
     }
     // The ideal time: ten packets at 12 Mbit/s and one round trip, 110 ms.
-    assert!((log.slowdown[0] - 0.306 / 0.110).abs() < 1e-6, "{}", log.slowdown[0]);
-    assert_eq!(group(&results.summary, "one").completed_flows, 2);
+    check("slowdown", log.slowdown[0], near(0.306 / 0.110, 1e-6));
+    run.expect("groups.one.completed_flows", 2);
 }

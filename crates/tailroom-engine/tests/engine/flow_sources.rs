@@ -5,8 +5,6 @@
 
 use tailroom_engine::distribution::{Count, Distribution};
 use tailroom_engine::random::stream;
-use tailroom_engine::results::Results;
-use tailroom_engine::scenario;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::traffic::arrivals::FlowArrivals;
 use tailroom_engine::traffic::context::Group;
@@ -14,47 +12,38 @@ use tailroom_engine::traffic::web::{Web, WebSpec};
 use tailroom_engine::traffic::{FlowSource, FlowSourceSpec, SourceSpec};
 use tailroom_engine::units::Time;
 
-use crate::support::scenario_run;
-use crate::support::scenario_text::{FILES, parse, resolve};
-use crate::support::summaries::{group, link};
+use crate::support::case::{Case, NULL, Run, case, check, close, near, within};
+use crate::support::scenario_text::{parse, resolve};
 
 const SECOND: f64 = 1e12;
 
 /// Media flows of two packets per second on a link with ample capacity.
-fn streaming(source: &str, duration: &str) -> String {
-    format!(
-        r#"
-        duration = "{duration}"
-        measure_from = "100 s"
-        [links.link]
-        rate = "10 Mbit/s"
-        delay = "1 ms"
-        queue = {{ kind = "drop_tail", limit = "100 packets" }}
-        [flows.media]
-        path = ["link"]
-        packet_size = "1000 B"
-        source = {{ kind = "streaming", rate = "16 kbit/s", {source} }}
-        "#
-    )
+fn streaming(source: &str, duration: &str) -> Case {
+    let source = format!("kind = 'streaming', rate = '16 kbit/s', {source}");
+    let keys = format!("packet_size = '1000 B', source = {{ {source} }}");
+    case(&format!("{duration} from 100 s"))
+        .link("link", "10 Mbit/s, 1 ms, 100 packets")
+        .flows("media", "link", keys)
 }
+
+const EXPONENTIAL: &str = "duration = { kind = 'exponential', mean = '2 s' }";
 
 /// M/G/infinity: the number of flows in progress is Poisson with the mean rate times duration, for
 /// any distribution of the duration.
 #[test]
 fn media_flows_in_progress_are_poisson_for_any_distribution_of_durations() {
     for duration in [
-        "\"2 s\"",
-        "{ kind = \"exponential\", mean = \"2 s\" }",
-        "{ kind = \"uniform\", from = \"0.5 s\", to = \"3.5 s\" }",
+        "duration = '2 s'",
+        EXPONENTIAL,
+        "duration = { kind = 'uniform', from = '0.5 s', to = '3.5 s' }",
     ] {
-        let source = format!("arrivals_per_second = 10, duration = {duration}");
-        let results = scenario_run::run(&streaming(&source, "10100 s"), 1);
-        let sharing = &link(&results.summary, "link").sharing;
-        let mean = sharing.flows_in_progress_mean.unwrap();
+        let run = streaming(&format!("arrivals_per_second = 10, {duration}"), "10100 s").run();
         // The integral of the covariance is 20 E[D^2] / E[D], at most 80 s: over 10,000 s a
         // standard deviation of 0.09.
-        assert!((mean - 20.0).abs() < 0.3, "{duration}: {mean}");
-        let counts = results.tables.flow_counts.as_ref().expect("it is recorded");
+        run.expect("links.link.flows_in_progress_mean", near(20.0, 0.3))
+            .expect("links.link.bottlenecked_time_fraction", within(..=0.0))
+            .expect("groups.media.loss_fraction", 0);
+        let counts = run.tables.flow_counts.as_ref().expect("it is recorded");
         let mut poisson = (-20.0_f64).exp();
         let (mut distance, mut rest, mut next) = (0.0, 1.0, 0.0);
         for (flows, share) in counts.flows.iter().zip(&counts.in_progress_fraction) {
@@ -67,8 +56,6 @@ fn media_flows_in_progress_are_poisson_for_any_distribution_of_durations() {
         }
         // 2,500 independent observations of about 25 likely values: a distance of 0.04 in total.
         assert!(0.5 * (distance + rest) < 0.06, "{duration}: {}", 0.5 * (distance + rest));
-        assert!(sharing.bottlenecked_time_fraction <= 0.0);
-        assert_eq!(group(&results.summary, "media").loss_fraction, Some(0.0));
     }
 }
 
@@ -76,28 +63,26 @@ fn media_flows_in_progress_are_poisson_for_any_distribution_of_durations() {
 /// D the mean number is 1 / (1 - exp(-g / E[D])).
 #[test]
 fn media_flows_send_one_packet_per_gap_for_their_duration() {
-    let source = "arrivals_per_second = 10, duration = { kind = \"exponential\", mean = \"2 s\" }";
-    let results = scenario_run::run(&streaming(source, "10100 s"), 1);
-    let media = group(&results.summary, "media");
+    let run = streaming(&format!("arrivals_per_second = 10, {EXPONENTIAL}"), "10100 s").run();
     let expected_bps = 10.0 * 8_000.0 / (1.0 - (-0.25_f64).exp());
     // 100,000 flows of 4.52 packets with a standard deviation of 4.0: a relative deviation of 1 /
     // 240, including that of their number.
-    assert!((media.throughput_bps / expected_bps - 1.0).abs() < 0.015, "{}", media.throughput_bps);
-    assert!((media.goodput_bps / media.throughput_bps - 0.96).abs() < 1e-3);
-    // Transmission of 1000 B at 10 Mbit/s, 1 ms of propagation, and some queueing.
-    let delay = media.one_way_delay_s_mean.unwrap();
-    assert!((0.0018..0.00182).contains(&delay), "{delay}");
-    assert_eq!((media.rtt_s_mean, media.congestion.clone()), (None, None));
+    run.expect("groups.media.throughput_bps", close(expected_bps, 0.015))
+        // Transmission of 1000 B at 10 Mbit/s, 1 ms of propagation, and some queueing.
+        .expect("groups.media.one_way_delay_s_mean", within(0.0018..0.00182))
+        .expect("groups.media.rtt_s_mean", NULL);
+    let media = run.group("media");
+    check("share of payload", media.goodput_bps / media.throughput_bps, near(0.96, 1e-3 * 0.96));
+    assert_eq!(media.congestion, None);
 }
 
 #[test]
 fn media_flows_offer_the_given_load() {
-    let source = "load = 0.04, duration = { kind = \"exponential\", mean = \"2 s\" }";
-    let results = scenario_run::run(&streaming(source, "10100 s"), 1);
-    let sharing = &link(&results.summary, "link").sharing;
     // 0.04 * 10^7 / (8000 * 4.52) = 11.06 flows per second: 110,600 flows of 4.52 packets with a
     // standard deviation of 4.0.
-    assert!((sharing.offered_load / 0.04 - 1.0).abs() < 0.015, "{}", sharing.offered_load);
+    streaming(&format!("load = 0.04, {EXPONENTIAL}"), "10100 s")
+        .run()
+        .expect("links.link.offered_load", close(0.04, 0.015));
 }
 
 /// Media flows count by their rate: ten flows of 1 Mbit/s fill 10 Mbit/s and eleven exceed it. The
@@ -105,36 +90,25 @@ fn media_flows_offer_the_given_load() {
 #[test]
 fn media_flows_are_bottlenecked_while_the_fair_rate_is_below_theirs() {
     let run = |flows: usize| {
-        let arrivals = vec!["\"1 s\""; flows].join(", ");
-        let text = format!(
-            r#"
-            duration = "11 s"
-            measure_from = "1 s"
-            [links.link]
-            rate = "10 Mbit/s"
-            delay = "1 ms"
-            queue = {{ kind = "drop_tail", limit = "20 packets" }}
-            [flows.media]
-            path = ["link"]
-            packet_size = "1000 B"
-            source = {{ kind = "streaming", rate = "1 Mbit/s", duration = "4 s", flow_log = 99,
-                       arrivals = [{arrivals}] }}
-            "#
-        );
-        scenario_run::run(&text, 1)
+        let arrivals = vec!["'1 s'"; flows].join(", ");
+        let source = "kind = 'streaming', rate = '1 Mbit/s', duration = '4 s', flow_log = 99";
+        let source = format!("source = {{ {source}, arrivals = [{arrivals}] }}");
+        case("11 s from 1 s")
+            .link("link", "10 Mbit/s, 1 ms, 20 packets")
+            .flows("media", "link", format!("packet_size = '1000 B', {source}"))
+            .run()
     };
-    let (fits, too_many) = (run(10), run(20));
-    let share =
-        |results: &Results| link(&results.summary, "link").sharing.bottlenecked_time_fraction;
-    assert!(share(&fits) <= 0.0);
-    assert!((share(&too_many) - 0.4).abs() < 1e-9, "{}", share(&too_many));
-    assert_eq!(group(&fits.summary, "media").loss_fraction, Some(0.0));
-    // Half of 20 Mbit/s is lost, less the 20 of 10,000 packets that the buffer holds at the end.
-    let lost = group(&too_many.summary, "media").loss_fraction.unwrap();
-    assert!((0.497..0.5).contains(&lost), "{lost}");
-    let media = group(&too_many.summary, "media");
-    assert_eq!((media.completed_flows, media.flows), (20, 20));
-    let log = too_many.tables.flow_log.expect("it is recorded");
+    run(10)
+        .expect("links.link.bottlenecked_time_fraction", within(..=0.0))
+        .expect("groups.media.loss_fraction", 0);
+    let too_many = run(20);
+    too_many
+        .expect("links.link.bottlenecked_time_fraction", near(0.4, 1e-9))
+        // Half of 20 Mbit/s is lost, less the 20 of 10,000 packets that the buffer holds at the end.
+        .expect("groups.media.loss_fraction", within(0.497..0.5))
+        .expect("groups.media.completed_flows", 20)
+        .expect("groups.media.flows", 20);
+    let log = too_many.results.tables.flow_log.expect("it is recorded");
     assert_eq!(log.completion_time_s, vec![4.0; 20]);
     assert_eq!(log.slowdown, vec![1.0; 20]);
     // 500 packets of 960 B.
@@ -143,8 +117,8 @@ fn media_flows_are_bottlenecked_while_the_fair_rate_is_below_theirs() {
 
 #[test]
 fn numbers_of_media_flows_are_reused_without_effect_on_results() {
-    let source = "arrivals_per_second = 10, duration = { kind = \"exponential\", mean = \"2 s\" }";
-    let network = scenario_run::network(&streaming(source, "1000 s"), 1);
+    let media = streaming(&format!("arrivals_per_second = 10, {EXPONENTIAL}"), "1000 s");
+    let network = media.network();
     let mut again = Simulation::new(&network).expect("the network is valid");
     again.run_until(network.duration).unwrap();
     // 10,000 flows, of which 20 are in progress on average, with a standard deviation of 4.5.
@@ -163,64 +137,46 @@ fn numbers_of_media_flows_are_reused_without_effect_on_results() {
     assert_eq!(without_bursts(fresh), without_bursts(again));
 }
 
-fn listed(more: &str) -> String {
-    format!(
-        r#"
-        duration = "20 s"
-        [links.link]
-        rate = "100 Mbit/s"
-        delay = "10 ms"
-        queue = {{ kind = "drop_tail", limit = "100 packets" }}
-        [flows.list]
-        path = ["link"]
-        congestion = {{ kind = "reno" }}
-        source = {{ kind = "trace", file = "flows.csv", flow_log = 100 }}
-        {more}
-        "#
-    )
-}
-
-fn run_with_files(text: &str) -> Results {
-    let hosts = scenario_run::plain_hosts(text);
-    let network = scenario::parse(text, &hosts, None, &FILES).unwrap().resolve().unwrap();
-    scenario_run::finish(&network)
+fn listed(keys: &str) -> Run {
+    let source = "source = { kind = 'trace', file = 'flows.csv', flow_log = 100 }";
+    case("20 s")
+        .link("link", "100 Mbit/s, 10 ms, 100 packets")
+        .flows("list", "link", format!("congestion = 'reno', {source}, {keys}"))
+        .run()
 }
 
 /// `flows.csv` has three flows: 14,600 B at 1 s; 146,000 B at 2 s with at most 1 Mbit/s and 40 ms;
 /// 1,460 B at 3 s with 100 ms.
 #[test]
 fn a_list_sets_start_size_rate_and_rtt_of_each_flow() {
-    let results = run_with_files(&listed(
-        "rtt = \"200 ms\"\naccess_rate = \"10 Mbit/s\"\nsend_jitter = \"none\"",
-    ));
-    let log = results.tables.flow_log.as_ref().expect("it is recorded");
+    let run = listed("rtt = '200 ms', access_rate = '10 Mbit/s', send_jitter = 'none'");
+    run.expect("groups.list.flows", 3);
+    let log = run.results.tables.flow_log.expect("it is recorded");
     assert_eq!(log.start_s, [1.0, 2.0, 3.0]);
     assert_eq!(log.bytes, [14_600.0, 146_000.0, 1_460.0]);
-    let times = &log.completion_time_s;
     // Ten packets, the initial window, take 12 ms at 10 Mbit/s, and the last of them 0.12 ms at 100
     // Mbit/s; the RTT is 200 ms.
-    assert!((times[0] - 0.212_12).abs() < 1e-9, "{times:?}");
     // 100 packets take 1.2 s at 1 Mbit/s; ACKs return before the window is sent.
-    assert!((times[1] - 1.240_12).abs() < 1e-9, "{times:?}");
-    assert!((times[2] - 0.101_32).abs() < 1e-9, "{times:?}");
-    assert_eq!(group(&results.summary, "list").flows, 3);
+    for (time, expected) in log.completion_time_s.iter().zip([0.212_12, 1.240_12, 0.101_32]) {
+        check("completion time", *time, near(expected, 1e-9));
+    }
+    assert_eq!(log.completion_time_s.len(), 3);
     // The ideal time is one transmission at the slower of access link and link, and the RTT.
-    assert!((log.slowdown[2] - 0.101_32 / 0.101_2).abs() < 1e-9);
+    check("slowdown", log.slowdown[2], near(0.101_32 / 0.101_2, 1e-9));
 }
 
 #[test]
 fn start_shifts_the_times_of_a_list_and_stop_ends_it() {
-    let results = run_with_files(&listed("start = \"10 s\"\nstop = \"13 s\""));
-    assert_eq!(results.tables.flow_log.as_ref().expect("it is recorded").start_s, [11.0, 12.0]);
+    let run = listed("start = '10 s', stop = '13 s'");
+    assert_eq!(run.tables.flow_log.as_ref().expect("it is recorded").start_s, [11.0, 12.0]);
 }
 
 #[test]
 fn flows_of_a_list_without_an_rtt_draw_it_from_the_distribution_of_the_group() {
-    let text = listed("rtt = { uniform = [\"50 ms\", \"60 ms\"] }");
-    let results = run_with_files(&text);
-    let first = results.tables.flow_log.expect("it is recorded").completion_time_s[0];
+    let run = listed("rtt = { uniform = ['50 ms', '60 ms'] }");
+    let first = run.results.tables.flow_log.expect("it is recorded").completion_time_s[0];
     // Ten packets of 0.12 ms.
-    assert!((0.0512..0.0612).contains(&first), "{first}");
+    check("first", first, within(0.0512..0.0612));
 }
 
 fn web(arrivals: &[u64], pages: u32, embedded: u32, parallel: u32) -> WebSpec {
@@ -239,9 +195,13 @@ fn web(arrivals: &[u64], pages: u32, embedded: u32, parallel: u32) -> WebSpec {
     )
 }
 
-/// The web sessions of a scenario's only group.
-fn web_spec(text: &str) -> WebSpec {
-    match resolve(text).groups[0].source.clone() {
+/// The web sessions of a group that has 20 s for them.
+fn web_spec(source: &str) -> WebSpec {
+    let source = format!("source = {{ kind = 'web', {source} }}");
+    let keys = format!("congestion = 'reno', stop = '20 s', {source}");
+    let case =
+        case("10 s").link("link", "100 Mbit/s, 10 ms, 100 packets").flows("web", "link", keys);
+    match case.network().groups[0].source.clone() {
         SourceSpec::Flows(FlowSourceSpec::Web(spec)) => spec,
         other => panic!("{other:?}"),
     }
@@ -295,20 +255,10 @@ fn embedded_objects_follow_the_main_object_and_the_next_page_follows_all_objects
 /// the bounded densities, the mean number of objects follows from its tail.
 #[test]
 fn sessions_of_the_ieee_802_16m_model_have_the_published_means() {
-    let text = r#"
-        duration = "10 s"
-        [links.link]
-        rate = "100 Mbit/s"
-        delay = "10 ms"
-        queue = { kind = "drop_tail", limit = "100 packets" }
-        [flows.web]
-        path = ["link"]
-        congestion = { kind = "reno" }
-        source = { kind = "web", model = "ieee80216m", parallel = 4, arrivals_per_second = 1000,
-                   pages = { kind = "geometric", mean = 5 } }
-        stop = "20 s"
-    "#;
-    let spec = web_spec(text);
+    let spec = web_spec(
+        "model = 'ieee80216m', parallel = 4, arrivals_per_second = 1000, \
+         pages = { kind = 'geometric', mean = 5 }",
+    );
     // By numerical integration of the lognormal densities between their bounds; the published
     // 10,710 and 7,758 B are before those.
     assert!((spec.main_object.mean() - 10_734.07).abs() < 0.1, "{}", spec.main_object.mean());
@@ -333,22 +283,7 @@ fn sessions_of_the_ieee_802_16m_model_have_the_published_means() {
 /// ("approximately 3.95"). Bounds and times are the same in both.
 #[test]
 fn the_two_published_web_models_differ_only_in_the_number_of_embedded_objects() {
-    let of = |model: &str| {
-        let text = format!(
-            r#"
-            duration = "10 s"
-            [links.link]
-            rate = "100 Mbit/s"
-            delay = "10 ms"
-            queue = {{ kind = "drop_tail", limit = "100 packets" }}
-            [flows.web]
-            path = ["link"]
-            congestion = {{ kind = "reno" }}
-            source = {{ kind = "web", model = "{model}", arrivals_per_second = 1, pages = 1 }}
-            "#
-        );
-        web_spec(&text)
-    };
+    let of = |model| web_spec(&format!("model = '{model}', arrivals_per_second = 1, pages = 1"));
     let (cut, redrawn) = (of("ieee80216m"), of("ns3"));
     assert_eq!(cut.parsing_time, Distribution::Exponential { mean: 0.13 * SECOND });
     assert_eq!(cut.think_time, Distribution::Exponential { mean: 30.0 * SECOND });
@@ -377,19 +312,10 @@ fn the_two_published_web_models_differ_only_in_the_number_of_embedded_objects() 
 
 #[test]
 fn a_key_overrides_one_parameter_of_a_web_model() {
-    let text = r#"
-        duration = "10 s"
-        [links.link]
-        rate = "100 Mbit/s"
-        delay = "10 ms"
-        queue = { kind = "drop_tail", limit = "100 packets" }
-        [flows.web]
-        path = ["link"]
-        congestion = { kind = "reno" }
-        source = { kind = "web", model = "ieee80216m", arrivals_per_second = 1, pages = 3,
-                   think_time = "2 s", embedded_objects = 4 }
-    "#;
-    let spec = web_spec(text);
+    let spec = web_spec(
+        "model = 'ieee80216m', arrivals_per_second = 1, pages = 3, think_time = '2 s', \
+         embedded_objects = 4",
+    );
     assert_eq!(spec.think_time, Distribution::Fixed(2.0 * SECOND));
     assert_eq!(spec.embedded_objects, Count::Rounded(Distribution::Fixed(4.0)));
     assert_eq!(spec.parsing_time, Distribution::Exponential { mean: 0.13 * SECOND });
@@ -425,98 +351,61 @@ fn geometric_counts_have_their_mean_and_variance() {
 /// bytes, and offer the given load.
 #[test]
 fn web_sessions_offer_their_load_and_complete_their_objects() {
-    let text = r#"
-        duration = "1000 s"
-        measure_from = "50 s"
-        [links.link]
-        rate = "20 Mbit/s"
-        delay = "10 ms"
-        queue = { kind = "drop_tail", limit = "100 packets" }
-        [flows.web]
-        path = ["link"]
-        congestion = { kind = "reno" }
-        rtt = { uniform = ["40 ms", "100 ms"] }
-        access_rate = "10 Mbit/s"
-        source = { kind = "web", load = 0.4, pages = 4, think_time = { kind = "exponential", mean = "2 s" },
-                   main_object = "14600 B", embedded_objects = 5, embedded_object = "7300 B", parallel = 2 }
-    "#;
-    let results = scenario_run::run(text, 1);
-    let sharing = &link(&results.summary, "link").sharing;
+    let source = "kind = 'web', load = 0.4, pages = 4, parallel = 2, \
+                  think_time = { kind = 'exponential', mean = '2 s' }, \
+                  main_object = '14600 B', embedded_objects = 5, embedded_object = '7300 B'";
+    let rtt = "rtt = { uniform = ['40 ms', '100 ms'] }, access_rate = '10 Mbit/s'";
     // 4 (15,000 + 5 * 7,500) = 210,000 B per session: 4.76 sessions per second, 4,524 in total.
-    assert!((sharing.offered_load / 0.4 - 1.0).abs() < 3.0 / 4_524_f64.sqrt());
-    let web = group(&results.summary, "web");
     let sessions = 0.4 * 20e6 / (8.0 * 210_000.0) * 950.0;
-    assert!((web.flows as f64 / (24.0 * sessions) - 1.0).abs() < 3.0 / sessions.sqrt());
+    let run = case("1000 s from 50 s")
+        .link("link", "20 Mbit/s, 10 ms, 100 packets")
+        .flows("web", "link", format!("congestion = 'reno', {rtt}, source = {{ {source} }}"))
+        .run();
+    run.expect("links.link.offered_load", close(0.4, 3.0 / 4_524_f64.sqrt()))
+        .expect("groups.web.flows", close(24.0 * sessions, 3.0 / sessions.sqrt()));
+    let web = run.group("web");
     let unfinished = web.flows - web.completed_flows;
     assert!(unfinished < 50, "{unfinished}");
     let bytes = 950.0 * web.goodput_bps / 8.0 / web.flows as f64;
-    assert!((bytes / (4.0 * 51_100.0 / 24.0) - 1.0).abs() < 0.01, "{bytes}");
+    check("bytes per object", bytes, close(4.0 * 51_100.0 / 24.0, 0.01));
 }
 
 /// 10,001 B are 6 packets with 1,460 B of payload and one with 1,241 B. All are delivered within
 /// the 10 s that are measured.
 #[test]
 fn the_goodput_of_a_bulk_flow_counts_the_bytes_of_its_short_last_packet_exactly() {
-    let text = r#"
-        duration = "10 s"
-        measure_from = "0 s"
-        [links.link]
-        rate = "8 Mbit/s"
-        delay = "1 ms"
-        queue = { kind = "drop_tail", limit = "100 packets" }
-        [flows.one]
-        path = ["link"]
-        rtt = "10 ms"
-        start = "0 s"
-        congestion = { kind = "reno" }
-        packet_size = "1500 B"
-        header_size = "40 B"
-        source = { kind = "bulk", bytes = "10001 B" }
-        "#;
-    let goodput_bps = scenario_run::run(text, 1).summary.flows[0].goodput_bps;
-    assert!((goodput_bps * 10.0 / 8.0 - 10_001.0).abs() < 1e-6, "{goodput_bps}");
+    let bulk = "source = { kind = 'bulk', bytes = '10001 B' }, rtt = '10 ms', start = '0 s'";
+    let run = case("10 s from 0 s")
+        .link("link", "8 Mbit/s, 1 ms, 100 packets")
+        .flows("one", "link", format!("congestion = 'reno', header_size = '40 B', {bulk}"))
+        .run();
+    check("bytes", run.get("flows.0.goodput_bps") * 10.0 / 8.0, near(10_001.0, 1e-6));
 }
 
 /// A scenario that is written out with every default resolves to the same source.
 #[test]
 fn a_source_stays_the_same_when_written_out() {
-    let tcp = "congestion = { kind = \"reno\" }";
     for (source, more) in [
-        ("{ kind = \"trace\", file = \"flows.csv\" }", tcp),
+        ("{ kind = 'trace', file = 'flows.csv' }", "congestion = 'reno'"),
+        ("{ kind = 'streaming', rate = '1 Mbit/s', duration = '1 s', arrivals = ['1 s'] }", ""),
         (
-            "{ kind = \"streaming\", rate = \"1 Mbit/s\", duration = \"1 s\", arrivals = [\"1 s\"] }",
-            "",
+            "{ kind = 'web', model = 'ieee80216m', load = 0.5, \
+             pages = { kind = 'geometric', mean = 5 } }",
+            "congestion = 'reno'",
         ),
         (
-            "{ kind = \"web\", model = \"ieee80216m\", load = 0.5, \
-             pages = { kind = \"geometric\", mean = 5 } }",
-            tcp,
-        ),
-        (
-            "{ kind = \"web\", load = 0.5, pages = 3, think_time = \"1 s\", main_object = \"1 kB\", \
-             embedded_objects = { kind = \"mix\", values = [0, 3], weights = [1, 2] } }",
-            tcp,
+            "{ kind = 'web', load = 0.5, pages = 3, think_time = '1 s', main_object = '1 kB', \
+             embedded_objects = { kind = 'mix', values = [0, 3], weights = [1, 2] } }",
+            "congestion = 'reno'",
         ),
     ] {
-        let text = format!(
-            r#"duration = "10 s"
-
-[links.bottleneck]
-rate = "100 Mbit/s"
-delay = "20 ms"
-queue = {{ kind = "drop_tail", limit = "100 packets" }}
-[flows.some]
-path = ["bottleneck"]
-{more}
-source = {source}
-"#
-        );
+        let text = case("10 s")
+            .link("bottleneck", "100 Mbit/s, 20 ms, 100 packets")
+            .flows("some", "bottleneck", format!("source = {source}, {more}"))
+            .text;
         let written = parse(&text, &[]).unwrap().to_toml();
-        assert!(resolve(&text).groups[0].source.bulk().is_none());
-        assert_eq!(
-            resolve(&text).groups[0].source,
-            resolve(&written).groups[0].source,
-            "{written}"
-        );
+        let [read, again] = [&text, &written].map(|text| resolve(text).groups[0].source.clone());
+        assert!(read.bulk().is_none());
+        assert_eq!(read, again, "{written}");
     }
 }

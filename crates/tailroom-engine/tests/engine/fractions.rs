@@ -12,9 +12,10 @@ use tailroom_engine::results::Results;
 use tailroom_engine::traffic::poisson::{PacketSizes, PoissonSpec};
 use tailroom_engine::units::{Rate, Time};
 
+use crate::support::case::{NULL, above, case, within};
 use crate::support::random_cases::config;
 use crate::support::scenario_run::finish;
-use crate::support::{networks, random_networks, scenario_run, transport};
+use crate::support::{networks, random_networks, transport};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
 
@@ -173,77 +174,40 @@ fn poisson(measure_from: u64, rate_kbit: u64, seed: u64) -> Network {
 
 #[test]
 fn the_offered_load_is_0_and_not_minus_0_without_dynamic_flows() {
-    let text = r#"
-        duration = "2 s"
-        [links.b]
-        rate = "1 Mbit/s"
-        delay = "2 ms"
-        queue = { kind = "drop_tail", limit = "100 packets" }
-        [flows.f]
-        path = ["b"]
-        congestion = "reno"
-        rtt = "20 ms"
-    "#;
-    let load = &summary(text)["links"]["b"]["offered_load"];
-    assert_eq!(load.to_string(), "0.0");
+    let run = case("2 s")
+        .link("b", "1 Mbit/s, 2 ms, 100 packets")
+        .flows("f", "b", "congestion = 'reno', rtt = '20 ms'")
+        .run();
+    let load = run.link("b").sharing.offered_load;
+    assert_eq!(format!("{load:?}"), "0.0");
 }
-
-fn summary(text: &str) -> Value {
-    let results = scenario_run::run(text, 1);
-    serde_json::to_value(&results.summary).expect("a summary can be serialized")
-}
-
-const STOPS: &str = r#"
-duration = "6 s"
-measure_from = "2 s"
-[links.b]
-rate = "1 Mbit/s"
-delay = "2 ms"
-queue = { kind = "codel", limit = "1000 packets" }
-[flows.f]
-path = ["b"]
-stop = "2 s"
-source = { kind = "cbr", rate = "5 Mbit/s" }
-[flows.g]
-path = ["b"]
-source = { kind = "cbr", rate = "100 kbit/s" }
-"#;
 
 /// The group `f` stops when the window begins and leaves 670 packets in the queue. The link drops
 /// most of them in the window: 375 times the packets that arrive there, by which the drops were
 /// divided once.
 #[test]
 fn a_group_that_sends_nothing_in_the_window_has_no_loss_fraction() {
-    let summary = summary(STOPS);
-    assert!(summary["links"]["b"]["drops_packets"].as_u64() > Some(300));
-    for group in [&summary["groups"]["f"], &summary["groups"]["f"]["links"]["b"]] {
-        assert!(group["loss_fraction"].is_null(), "{group}");
-    }
-    for place in [&summary["links"]["b"], &summary["groups"]["g"]["links"]["b"]] {
-        let fraction = place["loss_fraction"].as_f64().expect("g sends in the window");
-        assert!((0.0..=1.0).contains(&fraction), "{fraction}");
-    }
+    case("6 s from 2 s")
+        .link("b", "1 Mbit/s, 2 ms, codel 1000 packets")
+        .stream("f", "b", "cbr 5 Mbit/s, 1500 B, stop = '2 s'")
+        .stream("g", "b", "cbr 100 kbit/s, 1500 B")
+        .run()
+        .expect("links.b.drops_packets", above(300.0))
+        .expect("groups.f.loss_fraction", NULL)
+        .expect("groups.f.links.b.loss_fraction", NULL)
+        .expect("links.b.loss_fraction", within(0.0..=1.0))
+        .expect("groups.g.links.b.loss_fraction", within(0.0..=1.0));
 }
 
 /// The transmission of 1,500 bytes takes 12 ms at 1 Mbit/s, longer than the window of 10 ms.
 #[test]
 fn utilization_is_1_in_a_window_shorter_than_a_transmission() {
-    let summary = summary(
-        r#"
-duration = "1.01 s"
-measure_from = "1 s"
-[series]
-interval = "5 ms"
-[links.b]
-rate = "1 Mbit/s"
-delay = "2 ms"
-queue = { kind = "drop_tail", limit = "100 packets" }
-[flows.f]
-path = ["b"]
-source = { kind = "cbr", rate = "5 Mbit/s" }
-"#,
-    );
-    assert_eq!(summary["links"]["b"]["utilization"], 1.0);
+    case("1.01 s from 1 s")
+        .table("series", "interval = '5 ms'")
+        .link("b", "1 Mbit/s, 2 ms, 100 packets")
+        .stream("f", "b", "cbr 5 Mbit/s, 1500 B")
+        .run()
+        .expect("links.b.utilization", 1);
 }
 
 /// A departure counts when its last bit leaves, and the capacity from the beginning of the window:
@@ -253,21 +217,11 @@ fn the_utilization_of_a_link_that_is_never_idle_is_exactly_1() {
     for (rate, queue) in
         [(7_777_777, "drop_tail"), (7_777_777, "codel"), (10_000_000, "drop_tail"), (3, "codel")]
     {
-        let text = format!(
-            r#"
-duration = "60 s"
-measure_from = "7.3 s"
-[links.b]
-rate = "{rate} bit/s"
-delay = "2 ms"
-queue = {{ kind = "{queue}", limit = "1000 packets" }}
-[flows.f]
-path = ["b"]
-packet_size = "1499 B"
-source = {{ kind = "cbr", rate = "50 Mbit/s" }}
-"#
-        );
-        assert_eq!(summary(&text)["links"]["b"]["utilization"], 1.0, "{rate} bit/s, {queue}");
+        case("60 s from 7.3 s")
+            .link("b", format!("{rate} bit/s, 2 ms, {queue} 1000 packets"))
+            .stream("f", "b", "cbr 50 Mbit/s, 1499 B")
+            .run()
+            .expect("links.b.utilization", 1);
     }
 }
 

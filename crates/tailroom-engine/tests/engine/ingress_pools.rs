@@ -1,42 +1,51 @@
 //! Thresholds of pause frames that move with memory, headroom outside and in it, and lossy packets that take
 //! of the same memory, against closed forms.
 
-use std::fmt::Write;
+use tailroom_engine::results::WarningKind;
 
-use tailroom_engine::results::{Results, WarningKind};
-
-use crate::support::paused_links::{stream, value, warning, wire};
+use crate::support::case::{Case, NULL, Run, above, case, check, near};
+use crate::support::paused_links::{STOPPED, value};
 use crate::support::refusals::assert_refused;
-use crate::support::scenario_run::{refusal, run};
-use crate::support::summaries::link;
+
+const PAUSE: &str = "pause = { xoff = '5 kB', xon = '4 kB', headroom = '20 kB' }";
 
 /// Four links to switches whose next links stand still, in Gbit/s from a time in milliseconds on; the ingress
 /// of each has 5 kB to itself and half of the free memory of 400 kB.
-fn shared_memory(headroom: &str, opens_at: [Option<f64>; 4]) -> String {
-    let mut text =
-        format!("duration = \"40 ms\"\n[ingress_pools.memory]\nsize = \"400 kB\"\n{headroom}\n");
-    for (index, opens_at) in opens_at.iter().enumerate() {
-        let opens = opens_at.map(|at| format!(", {{ at = \"{at} ms\", rate = \"10 Gbit/s\" }}"));
-        let stop = format!(
-            "changes = [{{ at = \"0 s\", rate = \"0 bit/s\" }}{}]",
-            opens.unwrap_or_default()
-        );
-        let keys = "pause = { xoff = \"5 kB\", xon = \"4 kB\", headroom = \"20 kB\" }
-            ingress = { pool = \"memory\", alpha = 0.5, xon_offset = \"1 kB\" }";
-        text += &wire(&format!("in{index}"), 10.0, keys);
-        text += &wire(&format!("out{index}"), 10.0, &stop);
-        let name = format!("f{index}");
-        text += &stream(&name, &format!("[\"in{index}\", \"out{index}\"]"), "cbr", 10.0);
-        text += if opens_at.is_some() { "stop = \"5 ms\"\n" } else { "" };
-    }
-    text
+fn shared_memory(headroom: &str, opens_at: [Option<f64>; 4]) -> Case {
+    let ingress = "ingress = { pool = 'memory', alpha = 0.5, xon_offset = '1 kB' }";
+    let keys = format!("{PAUSE}, {ingress}");
+    let add = |case: Case, (index, opens_at): (usize, Option<f64>)| match opens_at {
+        None => pair(case, "", index, &keys, STOPPED),
+        Some(at) => {
+            let opens = format!("{{ at = '{at} ms', rate = '10 Gbit/s' }}");
+            let changes = STOPPED.replace(" }]", &format!(" }}, {opens}]"));
+            pair(case, "", index, &keys, &changes).set(format!("flows.f{index}.stop"), "5 ms")
+        }
+    };
+    case("40 ms")
+        .table("ingress_pools.memory", format!("size = '400 kB', {headroom}"))
+        .each(opens_at.into_iter().enumerate(), add)
+}
+
+/// A link to a switch, the next one, and a stream over both, with these keys.
+fn pair(case: Case, prefix: &str, index: usize, first: &str, next: &str) -> Case {
+    let [from, to] = ["in", "out"].map(|end| format!("{prefix}{end}{index}"));
+    let stream = format!("{prefix}f{index}");
+    let keys = ("cbr", 10.0);
+    case.wire(&from, 10.0, first).wire(&to, 10.0, next).packets(stream, [from, to].join(" "), keys)
 }
 
 /// What the ingress of a link has taken of the shared memory when nothing moves any more, in bytes.
-fn shared_bytes(results: &Results, index: usize) -> f64 {
-    let summary = link(&results.summary, &format!("in{index}"));
-    let [most, headroom] = [summary.ingress_bytes_max, summary.headroom_bytes_max];
-    most.expect("it is measured") - headroom.expect("it is measured") - 5_000.0
+fn shared_bytes(run: &Run, index: usize) -> f64 {
+    let [most, headroom] =
+        ["ingress", "headroom"].map(|name| run.get(&format!("links.in{index}.{name}_bytes_max")));
+    most - headroom - 5_000.0
+}
+
+/// The drops of the first links out for want of headroom.
+fn headroom_drops(run: &Run, links: usize) -> u64 {
+    let of = |index| run.link(&format!("out{index}")).by_reason.drops_headroom_packets;
+    (0..links).map(of).sum()
 }
 
 /// The closed form of Choudhury and Hahne 1998: n queues at their thresholds of alpha times the free
@@ -44,19 +53,18 @@ fn shared_bytes(results: &Results, index: usize) -> f64 {
 /// still take a packet each, which moves it by alpha packets.
 #[test]
 fn ingresses_that_share_memory_stop_at_the_dynamic_threshold() {
-    let results = run(&shared_memory("", [None; 4]), 1);
+    let run = shared_memory("", [None; 4]).run();
     for index in 0..4 {
-        let shared = shared_bytes(&results, index);
-        let (expected, bound) = (0.5 * 400e3 / (1.0 + 4.0 * 0.5), 1_000.0 + 4.0 * 500.0);
-        assert!((shared - expected).abs() < bound, "{shared}, expected {expected}");
-        assert_eq!(link(&results.summary, &format!("out{index}")).drops_packets, 0);
+        let expected = near(0.5 * 400e3 / (1.0 + 4.0 * 0.5), 1_000.0 + 4.0 * 500.0);
+        check(index, shared_bytes(&run, index), expected);
+        run.expect(&format!("links.out{index}.drops_packets"), 0);
     }
 }
 
 #[test]
 fn shared_headroom_is_too_short_if_no_link_could_stop_in_time_alone() {
-    let results = run(&shared_memory("headroom = \"1 kB\"", [None; 4]), 1);
-    let short = warning(&results, WarningKind::ShortHeadroom).expect("it is reported");
+    let run = shared_memory("headroom = '1 kB'", [None; 4]).run();
+    let short = run.warning(WarningKind::ShortHeadroom).expect("it is reported");
     assert!(short.place.starts_with("links.in0.ingress.pool, links.in1.ingress.pool"), "{short:?}");
     // 2 d C + 84 B + 60 quanta and two packets of 1,000 B less a byte.
     let needed = 2_500.0 + 84.0 + 60.0 * 64.0 + 1_999.0;
@@ -67,13 +75,12 @@ fn shared_headroom_is_too_short_if_no_link_could_stop_in_time_alone() {
 /// links resume although nothing has left them.
 #[test]
 fn a_paused_link_resumes_when_others_drain() {
-    let results = run(&shared_memory("", [None, None, Some(20.0), Some(20.0)]), 1);
+    let run = shared_memory("", [None, None, Some(20.0), Some(20.0)]).run();
     for index in 0..2 {
-        let shared = shared_bytes(&results, index);
-        let (expected, bound) = (0.5 * 400e3 / (1.0 + 2.0 * 0.5), 2_000.0 + 2.0 * 500.0);
-        assert!((shared - expected).abs() < bound, "{shared}, expected {expected}");
-        assert!(link(&results.summary, &format!("in{index}")).pause_frames > Some(1));
-        assert_eq!(link(&results.summary, &format!("out{index}")).departures_packets, 0);
+        let expected = near(0.5 * 400e3 / (1.0 + 2.0 * 0.5), 2_000.0 + 2.0 * 500.0);
+        check(index, shared_bytes(&run, index), expected);
+        run.expect(&format!("links.in{index}.pause_frames"), above(1.0))
+            .expect(&format!("links.out{index}.departures_packets"), 0);
     }
 }
 
@@ -82,24 +89,20 @@ fn a_paused_link_resumes_when_others_drain() {
 #[test]
 fn headroom_may_be_shared() {
     for (headroom, is_enough) in [(34, true), (16, false)] {
-        let results = run(&shared_memory(&format!("headroom = \"{headroom} kB\""), [None; 4]), 1);
-        let drops = (0..4).map(|index| {
-            link(&results.summary, &format!("out{index}")).by_reason.drops_headroom_packets
-        });
-        assert_eq!(drops.sum::<u64>() == 0, is_enough, "{headroom} kB");
+        let run = shared_memory(&format!("headroom = '{headroom} kB'"), [None; 4]).run();
+        assert_eq!(headroom_drops(&run, 4) == 0, is_enough, "{headroom} kB");
     }
 }
 
 /// The same links with headroom in the memory, of this size, which begin to send at these times in
 /// milliseconds.
-fn memory_with_headroom(size: &str, starts: [f64; 4]) -> String {
-    let mut text = shared_memory("includes_headroom = true", [None; 4])
-        .replace("\"400 kB\"\nincludes", &format!("\"{size}\"\nincludes"));
-    for (index, start) in starts.iter().enumerate() {
-        let group = format!("[flows.f{index}]\n");
-        text = text.replace(&group, &format!("{group}start = \"{start} ms\"\n"));
-    }
-    text
+fn memory_with_headroom(size: &str, starts: [f64; 4]) -> Run {
+    shared_memory("includes_headroom = true", [None; 4])
+        .set("ingress_pools.memory.size", size)
+        .each(starts.into_iter().enumerate(), |case, (index, start)| {
+            case.set(format!("flows.f{index}.start"), format!("{start} ms"))
+        })
+        .run()
 }
 
 /// Links that stop one after another. Of F bytes that are free, a link takes s = alpha F / (1 + alpha) up
@@ -107,14 +110,13 @@ fn memory_with_headroom(size: &str, starts: [f64; 4]) -> String {
 /// 8,424 B. The packet that crosses a threshold moves it by alpha packets, so that s is off by 1,500 B.
 #[test]
 fn headroom_in_the_memory_lowers_the_thresholds_of_those_that_follow() {
-    let results = run(&memory_with_headroom("400 kB", [0.0, 1.0, 2.0, 3.0]), 1);
+    let run = memory_with_headroom("400 kB", [0.0, 1.0, 2.0, 3.0]);
     let (mut free, mut free_bound) = (400e3, 0.0);
     for index in 0..4 {
-        let (shared, expected) = (shared_bytes(&results, index), 0.5 * free / 1.5);
-        let bound = free_bound / 3.0 + 1_500.0;
-        assert!((shared - expected).abs() < bound, "{index}: {shared}, expected {expected}");
+        let expected = near(0.5 * free / 1.5, free_bound / 3.0 + 1_500.0);
+        check(index, shared_bytes(&run, index), expected);
         (free, free_bound) = (free / 1.5 - 7_424.0, free_bound / 1.5 + 1_500.0 + 1_000.0);
-        assert_eq!(link(&results.summary, &format!("out{index}")).drops_packets, 0);
+        run.expect(&format!("links.out{index}.drops_packets"), 0);
     }
     // Outside the memory, headroom leaves more to the last link than the formula allows.
     let outside = 400e3 / 1.5_f64.powi(3) * 0.5 / 1.5;
@@ -127,18 +129,15 @@ fn headroom_in_the_memory_lowers_the_thresholds_of_those_that_follow() {
 /// the alpha (n - 1) 3 packets that a link takes less if it crosses its threshold last.
 #[test]
 fn headroom_in_the_memory_needs_what_the_thresholds_leave() {
-    let together = |size| run(&memory_with_headroom(size, [0.0; 4]), 1);
-    let drops = |results: &Results| -> u64 {
-        let next = (0..4).map(|index| link(&results.summary, &format!("out{index}")));
-        next.map(|next| next.by_reason.drops_headroom_packets).sum()
-    };
-    assert_eq!(drops(&together("102 kB")), 0); // 12 x 8,424 B
-    assert!(drops(&together("48 kB")) > 0); // 12 x (6,424 B - 2,250 B) and a packet less
-    let results = together("12 kB");
-    let short = warning(&results, WarningKind::ShortHeadroom).expect("it is reported");
+    let together = |size| memory_with_headroom(size, [0.0; 4]);
+    assert_eq!(headroom_drops(&together("102 kB"), 4), 0); // 12 x 8,424 B
+    let short_of_headroom = together("48 kB"); // 12 x (6,424 B - 2,250 B) and a packet less
+    assert!(headroom_drops(&short_of_headroom, 4) > 0);
+    assert_eq!(short_of_headroom.warning(WarningKind::ShortHeadroom), None);
+    let run = together("12 kB");
+    let short = run.warning(WarningKind::ShortHeadroom).expect("it is reported");
     assert!(short.place.starts_with("links.in0.ingress.pool"), "{short:?}");
     assert_eq!(value(short, "headroom_bytes") as u64, 8_000);
-    assert_eq!(warning(&together("48 kB"), WarningKind::ShortHeadroom), None);
 }
 
 /// Lossy ingresses whose next links stand still, without a pool there: each stops at its threshold of alpha
@@ -146,28 +145,17 @@ fn headroom_in_the_memory_needs_what_the_thresholds_leave() {
 #[test]
 fn lossy_ingresses_that_share_memory_drop_above_the_dynamic_threshold() {
     for alpha in [0.125, 0.5, 4.0] {
-        let mut text =
-            "duration = \"5 ms\"\n[ingress_pools.memory]\nsize = \"300 kB\"\n".to_owned();
+        let ingress = format!("ingress = {{ pool = 'memory', alpha = {alpha} }}");
+        let memory = case("5 ms").table("ingress_pools.memory", "size = '300 kB'");
+        let run = memory.each(0..3, |case, index| pair(case, "", index, &ingress, STOPPED)).run();
+        // As of a queue in a pool: a packet, and alpha packets of what the others take meanwhile.
+        let held = near(alpha * 300e3 / (1.0 + 3.0 * alpha), 1e3 * (1.0 + 3.0 * alpha));
         for index in 0..3 {
-            let ingress = format!("ingress = {{ pool = \"memory\", alpha = {alpha} }}");
-            text += &wire(&format!("in{index}"), 10.0, &ingress);
-            let stop = "changes = [{ at = \"0 s\", rate = \"0 bit/s\" }]";
-            text += &wire(&format!("out{index}"), 10.0, stop);
-            let path = format!("[\"in{index}\", \"out{index}\"]");
-            text += &stream(&format!("f{index}"), &path, "cbr", 10.0);
-        }
-        let summary = run(&text, 1).summary;
-        for index in 0..3 {
-            let held = link(&summary, &format!("in{index}")).ingress_bytes_max;
-            // As of a queue in a pool: a packet, and alpha packets of what the others take meanwhile.
-            let (expected, bound) =
-                (alpha * 300e3 / (1.0 + 3.0 * alpha), 1e3 * (1.0 + 3.0 * alpha));
-            let held = held.expect("it is measured");
-            assert!((held - expected).abs() < bound, "alpha {alpha}: {held}, expected {expected}");
-            let next = link(&summary, &format!("out{index}"));
-            assert!(next.by_reason.drops_headroom_packets > 1_000, "{next:?}");
-            assert_eq!(next.by_reason.drops_headroom_packets, next.drops_packets);
-            assert_eq!(link(&summary, &format!("in{index}")).pause_frames, None);
+            let drops = run.get(&format!("links.out{index}.drops_packets"));
+            run.expect(&format!("links.in{index}.ingress_bytes_max"), held)
+                .expect(&format!("links.in{index}.pause_frames"), NULL)
+                .expect(&format!("links.out{index}.drops_headroom_packets"), above(1_000.0))
+                .expect(&format!("links.out{index}.drops_headroom_packets"), drops);
         }
     }
 }
@@ -184,36 +172,29 @@ struct Coupled {
 impl Coupled {
     /// Lossy ingresses have the largest alpha, so that the egress limits them. Lossless packets arrive once
     /// the lossy queues are full.
-    fn text(self) -> String {
+    fn case(self) -> Case {
         let ((lossy, egress_alpha, egress), (lossless, alpha, memory)) =
             (self.lossy, self.lossless);
-        let mut text = format!(
-            "duration = \"40 ms\"\nmeasure_from = \"5 ms\"
-            [pools.egress]\nsize = \"{egress} B\"\nfrees = \"at start\"
-            policy = {{ kind = \"dynamic_threshold\", alpha = {egress_alpha} }}
-            [ingress_pools.memory]\nsize = \"{memory} B\"\n"
-        );
-        for index in 0..lossy {
-            let ingress = "ingress = { pool = \"memory\", alpha = 1e6 }";
-            text += &wire(&format!("lossy-in{index}"), 10.0, ingress);
-            text += &wire(&format!("lossy-out{index}"), 5.0, "pool = \"egress\"");
-            let path = format!("[\"lossy-in{index}\", \"lossy-out{index}\"]");
-            text += &stream(&format!("lossy{index}"), &path, "cbr", 10.0);
-        }
-        text = text.replace("limit = \"400 kB\"", "limit = \"1 MB\"");
-        for index in 0..lossless {
-            let keys = format!(
-                "pause = {{ xoff = \"5 kB\", xon = \"4 kB\", headroom = \"20 kB\" }}
-                ingress = {{ pool = \"memory\", alpha = {alpha} }}"
-            );
-            text += &wire(&format!("in{index}"), 10.0, &keys);
-            let stop = "changes = [{ at = \"0 s\", rate = \"0 bit/s\" }]";
-            text += &wire(&format!("out{index}"), 10.0, stop);
-            let path = format!("[\"in{index}\", \"out{index}\"]");
-            text += &stream(&format!("f{index}"), &path, "cbr", 10.0);
-            let _ = writeln!(text, "start = \"10 ms\"");
-        }
-        text
+        let policy = format!("{{ kind = 'dynamic_threshold', alpha = {egress_alpha} }}");
+        let lossy_pair = |case: Case, index: usize| {
+            let ingress = "ingress = { pool = 'memory', alpha = 1e6 }";
+            let case = pair(case, "lossy-", index, ingress, "pool = 'egress'");
+            case.set(format!("links.lossy-out{index}.rate"), "5 Gbit/s")
+                .set(format!("links.lossy-in{index}.queue.limit"), "1 MB")
+                .set(format!("links.lossy-out{index}.queue.limit"), "1 MB")
+        };
+        let keys = format!("{PAUSE}, ingress = {{ pool = 'memory', alpha = {alpha} }}");
+        let lossless_pair = |case: Case, index: usize| {
+            pair(case, "", index, &keys, STOPPED).set(format!("flows.f{index}.start"), "10 ms")
+        };
+        case("40 ms from 5 ms")
+            .table(
+                "pools.egress",
+                format!("size = '{egress} B', frees = 'at start', policy = {policy}"),
+            )
+            .table("ingress_pools.memory", format!("size = '{memory} B'"))
+            .each(0..lossy, lossy_pair)
+            .each(0..lossless, lossless_pair)
     }
 }
 
@@ -229,15 +210,13 @@ fn lossy_packets_lower_the_thresholds_of_pauses_as_coupled_pools_do() {
         ((3, 0.5, 500e3), (4, 0.125, 600e3)),
         ((6, 0.125, 400e3), (3, 2.0, 300e3)),
     ] {
-        let results = run(&Coupled { lossy, lossless }.text(), 1);
+        let run = Coupled { lossy, lossless }.case().run();
         let ((queues, egress_alpha, egress), (links, alpha, memory)) = (lossy, lossless);
         let (queues, links, pressure) = (queues as f64, links as f64, queues as f64 * egress_alpha);
         let total = egress * pressure / (1.0 + pressure);
-        let (_, pool) = &results.summary.pools.0[0];
         // Each queue is off by a packet, and the threshold by alpha packets.
         let total_bound = queues * (1.0 + egress_alpha) * 1e3;
-        let found = pool.memory_bytes_mean;
-        assert!((found - total).abs() < total_bound, "{lossy:?}: {found}, expected {total}");
+        run.expect("pools.egress.memory_bytes_mean", near(total, total_bound));
         let both = (1.0 + links * alpha) * (1.0 + pressure);
         let threshold = alpha * (memory + pressure * (memory - egress)) / both;
         // A packet of each lossless link, as without lossy ones, and the share of what is off there.
@@ -245,13 +224,16 @@ fn lossy_packets_lower_the_thresholds_of_pauses_as_coupled_pools_do() {
         let without = alpha * memory / (1.0 + links * alpha);
         assert!(without - threshold > 2.0 * bound, "{lossy:?}, {lossless:?} tell nothing");
         for index in 0..lossless.0 {
-            let shared = shared_bytes(&results, index);
-            let case = format!("{lossy:?}, {lossless:?}: {shared}, expected {threshold}");
-            assert!((shared - threshold).abs() < bound, "{case}");
-            assert_eq!(link(&results.summary, &format!("out{index}")).drops_packets, 0);
+            check(
+                format!("{lossy:?}, {lossless:?}"),
+                shared_bytes(&run, index),
+                near(threshold, bound),
+            );
+            run.expect(&format!("links.out{index}.drops_packets"), 0);
         }
-        let at_ingress = |index| link(&results.summary, &format!("lossy-out{index}"));
-        assert!((0..lossy.0).all(|index| at_ingress(index).by_reason.drops_headroom_packets == 0));
+        for index in 0..lossy.0 {
+            run.expect(&format!("links.lossy-out{index}.drops_headroom_packets"), 0);
+        }
     }
 }
 
@@ -259,39 +241,34 @@ fn lossy_packets_lower_the_thresholds_of_pauses_as_coupled_pools_do() {
 #[test]
 fn a_paused_link_resumes_when_lossy_packets_have_left() {
     let coupled = Coupled { lossy: (1, 4.0, 200e3), lossless: (2, 0.5, 300e3) };
-    let text = coupled.text().replace("[flows.lossy0]", "[flows.lossy0]\nstop = \"20 ms\"");
-    let results = run(&text, 1);
+    let run = coupled.case().set("flows.lossy-f0.stop", "20 ms").run();
     for index in 0..2 {
-        let (shared, expected) = (shared_bytes(&results, index), 0.5 * 300e3 / (1.0 + 2.0 * 0.5));
-        assert!((shared - expected).abs() < 2_000.0, "{shared}, expected {expected}");
-        assert!(link(&results.summary, &format!("in{index}")).pause_frames > Some(1));
+        let expected = near(0.5 * 300e3 / (1.0 + 2.0 * 0.5), 2_000.0);
+        check(index, shared_bytes(&run, index), expected);
+        run.expect(&format!("links.in{index}.pause_frames"), above(1.0));
     }
 }
 
 #[test]
 fn wrong_ingress_pools_are_refused_with_the_key_and_a_remedy() {
-    let text = shared_memory("", [None; 4]);
-    let message = refusal(&text.replace("pool = \"memory\"", "pool = \"memry\""));
-    assert_refused(
-        message.lines().next().unwrap_or_default(),
-        "line 10, links.in0.ingress.pool",
-        &["`memory`"],
-    );
-    let message = refusal(&text.replace("alpha = 0.5", "alpha = 0"));
-    assert_refused(
-        message.lines().next().unwrap_or_default(),
-        "line 10, links.in0.ingress.alpha",
-        &["0"],
-    );
-    let unused = "duration = \"40 ms\"\n[ingress_pools.unused]\nsize = \"1 kB\"";
-    let message = refusal(&text.replace("duration = \"40 ms\"", unused));
-    assert_refused(&message, "line 2, ingress_pools.unused", &["remove", "ingress"]);
-    let without = text.replace("pause = {", "#");
-    let message = refusal(&without);
-    assert_refused(&message, "line 10, links.in0.ingress.xon_offset", &["`pause`"]);
-    let lossy = without.replace(", xon_offset = \"1 kB\"", "");
-    let nothing_waits = lossy.replace("[\"in0\", \"out0\"]", "[\"in0\"]");
-    assert_refused(&refusal(&nothing_waits), "line 10, links.in0.ingress", &["path"]);
-    let tiny = lossy.replace("size = \"400 kB\"", "size = \"900 B\"");
-    assert_refused(&refusal(&tiny), "line 10, links.in0.ingress.pool", &["\"1000 B\""]);
+    // The text is changed, so that the refusal names a line: the memory is in the second.
+    let shared = shared_memory("", [None; 4]);
+    let without_pauses = shared.replaced(PAUSE, "").replaced(", ,", ",");
+    let lossy = without_pauses.replaced(", xon_offset = '1 kB'", "");
+    let unused = "duration = '40 ms'\ningress_pools.unused = { size = '1 kB' }";
+    for (case, problems, place, remedies) in [
+        (shared.replaced("'memory'", "'memry'"), 4, "pool", &["`memory`"][..]),
+        (shared.replaced("alpha = 0.5", "alpha = 0"), 4, "alpha", &["0"]),
+        (without_pauses, 1, "xon_offset", &["`pause`"]),
+        (lossy.replaced("[\"in0\", \"out0\"]", "[\"in0\"]"), 1, "", &["path"]),
+        (lossy.replaced("{ size = '400 kB'", "{ size = '900 B'"), 1, "pool", &["\"1000 B\""]),
+    ] {
+        let refusal = case.refusal();
+        let lines: Vec<&str> = refusal.lines().collect();
+        assert_eq!(lines.len(), problems, "{refusal}");
+        let place = format!("line 3, links.in0.ingress.{place}");
+        assert_refused(lines[0], place.trim_end_matches('.'), remedies);
+    }
+    let refusal = shared.replaced("duration = '40 ms'", unused).refusal();
+    assert_refused(&refusal, "line 2, ingress_pools.unused", &["remove", "ingress"]);
 }

@@ -1,8 +1,6 @@
 //! Limits of a run: memory, links on a path, age of a packet, and time. Beyond them a run is
 //! refused or ends with an error; it never gives wrong results.
 
-use std::fmt::Write;
-
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::packet::ties::Ties;
@@ -13,6 +11,7 @@ use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::traffic::cbr::CbrParams;
 use tailroom_engine::units::{Rate, Time};
 
+use crate::support::case::{Case, case, near};
 use crate::support::refusals::assert_refused;
 use crate::support::scenario_text::{base_with, parse};
 use crate::support::{networks, scenario_run, transport};
@@ -33,23 +32,15 @@ fn summary(network: &Network) -> Summary {
     scenario_run::finish(network).summary
 }
 
-/// A flow with these keys. The scenario allows 100 GB, so that it resolves, and the run only 20 MB.
-fn hungry(flow: &str) -> Network {
-    let text = format!(
-        r#"
-duration = "1 s"
-memory_limit = "100 GB"
-[links.b]
-rate = "10 Mbit/s"
-delay = "2 ms"
-queue = {{ kind = "drop_tail", limit = "50 packets" }}
-[flows.f]
-path = ["b"]
-rtt = "20 ms"
-{flow}
-"#
-    );
-    let mut network = scenario_run::network(&text, 1);
+/// A flow with these keys.
+fn flow(keys: &str) -> Case {
+    let keys = format!("rtt = '20 ms', {keys}");
+    case("1 s").link("b", "10 Mbit/s, 2 ms, 50 packets").flows("f", "b", keys)
+}
+
+/// The scenario allows 100 GB, so that it resolves, and the run only 20 MB.
+fn hungry(keys: &str) -> Network {
+    let mut network = flow(keys).set("memory_limit", "100 GB").network();
     network.memory_limit_bytes = 20_000_000;
     network
 }
@@ -76,7 +67,7 @@ fn a_scenario_is_refused_where_there_is_less_memory_than_it_allows() {
 /// interrupt, though no time passes.
 #[test]
 fn a_run_pauses_while_a_large_window_is_filled() {
-    let mut network = hungry("congestion = \"reno\"\ninitial_window = 4_194_304\ncount = 2");
+    let mut network = hungry("congestion = 'reno', initial_window = 4_194_304, count = 2");
     network.memory_limit_bytes = 10_000_000_000;
     let mut simulation = Simulation::new(&network).expect("the network is valid");
     let mut pauses = 0;
@@ -90,13 +81,12 @@ fn a_run_pauses_while_a_large_window_is_filled() {
 /// where the last of them lie beyond the buckets of the schedule; or the first ACK sets the window.
 #[test]
 fn a_run_out_of_memory_ends_within_one_event() {
-    let window = "congestion = \"reno\"\ninitial_window = 30_000_000";
-    let with = |key: &str| format!("{window}\n{key}");
-    let jump = "congestion = { kind = \"fixed_window\", window = 30_000_000.0 }";
+    let with = |key: &str| format!("congestion = 'reno', initial_window = 30_000_000, {key}");
+    let jump = "congestion = { kind = 'fixed_window', window = 30_000_000.0 }";
     for flow in [
         with(""),
-        with("access_rate = \"100 Gbit/s\""),
-        with("access_rate = \"1 Mbit/s\""),
+        with("access_rate = '100 Gbit/s'"),
+        with("access_rate = '1 Mbit/s'"),
         with("send_burst = 16"),
         with("pacing = true"),
         jump.to_owned(),
@@ -123,71 +113,49 @@ fn a_run_out_of_memory_ends_within_one_event() {
 
 #[test]
 fn windows_too_large_for_the_memory_limit_are_refused_before_the_run() {
-    let refused = |flow: &str| {
-        let text = format!(
-            "duration = \"1 s\"\n[links.b]\nrate = \"10 Mbit/s\"\ndelay = \"2 ms\"\n\
-             queue = {{ kind = \"drop_tail\", limit = \"50 packets\" }}\n\
-             [flows.f]\npath = [\"b\"]\nrtt = \"20 ms\"\n{flow}\n"
-        );
-        scenario_run::refusal(&text)
-    };
     let fixed = |window: &str| {
-        refused(&format!("congestion = {{ kind = \"fixed_window\", window = {window} }}"))
+        flow(&format!("congestion = {{ kind = 'fixed_window', window = {window} }}")).refusal()
     };
     let initial =
-        |window: &str| refused(&format!("congestion = \"reno\"\ninitial_window = {window}"));
+        |window: &str| flow(&format!("congestion = 'reno', initial_window = {window}")).refusal();
     for message in [initial("100_000_000"), fixed("1e8")] {
         let remedies = ["memory_limit", "initial_window", "fixed window"];
         assert_refused(&message, "memory_limit", &remedies);
         assert!(message.contains("4.8 GB") && message.contains("4 GB"), "{message}");
     }
     // The largest window that a scenario may give is 10^8 packets.
-    assert_refused(&fixed("1e9"), "line 9, flows.f.congestion.window", &["100000000"]);
-    assert_refused(&initial("1_000_000_000"), "line 10, flows.f.initial_window", &["100000000"]);
+    assert_refused(&fixed("1e9"), "line 3, flows.f.congestion.window", &["100000000"]);
+    assert_refused(&initial("1_000_000_000"), "line 3, flows.f.initial_window", &["100000000"]);
 }
 
 /// A scenario with a path of `forward` links and a reverse path of `back` links.
-fn long_path(forward: usize, back: usize) -> String {
-    let mut text = "duration = \"1 s\"\n".to_owned();
-    for link in 0..forward + back {
-        let _ = write!(
-            text,
-            "[links.l{link}]\nrate = \"100 Mbit/s\"\ndelay = \"10 us\"\n\
-             queue = {{ kind = \"drop_tail\", limit = \"50 packets\" }}\n"
-        );
-    }
-    let names = |links: std::ops::Range<usize>| {
-        links.map(|link| format!("\"l{link}\"")).collect::<Vec<_>>().join(", ")
-    };
-    let (path, reverse) = (names(0..forward), names(forward..forward + back));
-    let _ = write!(
-        text,
-        "[flows.f]\npath = [{path}]\nreverse_path = [{reverse}]\ncongestion = \"reno\"\n\
-         initial_window = 1\nmax_window = 1\nsend_jitter = \"none\"\nrtt = \"20 ms\"\n"
-    );
-    text
+fn long_path(forward: usize, back: usize) -> Case {
+    let names = |links: std::ops::Range<usize>| links.map(|link| format!("l{link}"));
+    let path: Vec<String> = names(0..forward).collect();
+    let reverse: Vec<String> = names(forward..forward + back).collect();
+    let one = "congestion = 'reno', initial_window = 1, max_window = 1, send_jitter = 'none'";
+    case("1 s")
+        .each(names(0..forward + back), |case, name| {
+            case.link(name, "100 Mbit/s, 10 us, 50 packets")
+        })
+        .flows("f", path.join(" "), format!("reverse_path = {reverse:?}, {one}, rtt = '20 ms'"))
 }
 
 /// Propagation takes 10 us per link. A packet of 1,500 bytes takes 120 us on each link of the path,
 /// and an ACK of 40 bytes 3.2 us on each link of the reverse path; the rest of 20 ms is private.
 #[test]
 fn a_flow_and_its_acks_may_cross_255_links() {
-    let summary = scenario_run::run(&long_path(130, 125), 1).summary;
+    let run = long_path(130, 125).run();
     let expected = 20e-3 + 130.0 * 120e-6 + 125.0 * 3.2e-6;
-    let rtt = summary.flows[0].rtt_s_mean.expect("ACKs return");
-    assert!((rtt - expected).abs() < 1e-12, "{rtt}, not {expected}");
-    assert!(summary.flows[0].timeouts == 0 && summary.flows[0].goodput_bps > 0.0);
+    run.expect("flows.0.rtt_s_mean", near(expected, 1e-12)).expect("flows.0.timeouts", 0);
+    assert!(run.summary.flows[0].goodput_bps > 0.0);
 }
 
 #[test]
 fn more_than_255_links_are_refused() {
-    // Four lines per link precede the group.
-    assert_refused(
-        &scenario_run::refusal(&long_path(130, 126)),
-        "line 1028, flows.f.reverse_path",
-        &["shorten", "255"],
-    );
-    let mut network = scenario_run::network(&long_path(130, 125), 1);
+    let place = "line 258, flows.f.reverse_path";
+    assert_refused(&long_path(130, 126).refusal(), place, &["shorten", "255"]);
+    let mut network = long_path(130, 125).network();
     let first = network.groups[0].path[0];
     network.groups[0].reverse_path.push(first);
     let refusal = network.validate().expect_err("the paths are too long");
@@ -267,11 +235,12 @@ fn times_do_not_overflow_in_a_queue_that_takes_centuries_to_drain() {
 #[test]
 fn flows_that_arrive_too_fast_are_named_when_memory_is_used_up() {
     for source in [
-        r#"source = { kind = "finite_flows", size = "1 kB", period = "1 ns" }"#,
-        r#"source = { kind = "incast", fan_in = 3, size = "1 kB", period = "1 ns" }"#,
-        r#"source = { kind = "incast", fan_in = 3, size = "1 kB", period = "1 ns", service_time = "1 s" }"#,
+        "kind = 'finite_flows', size = '1 kB', period = '1 ns'",
+        "kind = 'incast', fan_in = 3, size = '1 kB', period = '1 ns'",
+        "kind = 'incast', fan_in = 3, size = '1 kB', period = '1 ns', service_time = '1 s'",
     ] {
-        let message = error(&hungry(&format!("congestion = \"reno\"\n{source}"))).to_string();
+        let keys = format!("congestion = 'reno', source = {{ {source} }}");
+        let message = error(&hungry(&keys)).to_string();
         assert!(message.contains("flows of flows.f are in progress"), "{message}");
         assert!(message.contains("lengthen the time between its flows"), "{message}");
         assert!(!message.contains("access_rate"), "{message}");

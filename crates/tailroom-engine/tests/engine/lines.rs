@@ -1,28 +1,13 @@
 //! Links that share a line, against closed forms of priority and of weights.
 
+use crate::support::case::{Case, case, close, near};
 use crate::support::refusals::assert_refused;
-use crate::support::scenario_run::{refusal, run};
-use crate::support::summaries::link;
 
-/// A link of 1 Gbit/s on a line.
-fn class(name: &str, line: &str) -> String {
-    format!(
-        "[links.{name}]
-        rate = \"1 Gbit/s\"
-        delay = \"1 us\"
-        queue = {{ kind = \"drop_tail\", limit = \"10000 packets\" }}
-        line = {{ {line} }}\n"
-    )
-}
-
-/// Packets of 1,000 B at a rate in Mbit/s.
-fn stream(path: &str, kind: &str, megabits: f64) -> String {
-    format!(
-        "[flows.{path}]
-        path = [\"{path}\"]
-        packet_size = \"1000 B\"
-        source = {{ kind = \"{kind}\", rate = \"{megabits} Mbit/s\" }}\n"
-    )
+/// A link of 1 Gbit/s on a line, and its packets of 1,000 B at a rate in Mbit/s.
+fn class(case: Case, name: &str, line: &str, kind: &str, megabits: f64) -> Case {
+    let keys = format!("{kind} {megabits} Mbit/s, 1000 B");
+    case.link(name, format!("1 Gbit/s, 1 us, 10000 packets, line = {{ {line} }}"))
+        .stream(name, name, keys)
 }
 
 /// Mean waits of two classes with nonpreemptive priority (Cobham 1954; Kleinrock 1976, volume 2, section
@@ -32,20 +17,12 @@ fn stream(path: &str, kind: &str, megabits: f64) -> String {
 #[test]
 fn strict_priority_has_the_waits_of_cobham() {
     let (high, low, service) = (0.3, 0.4, 8e-6);
-    let text = [
-        "duration = \"10 s\"\n".to_owned(),
-        class("low", "name = \"port\""),
-        class("high", "name = \"port\", priority = 7"),
-        stream("low", "poisson", low * 1e3),
-        stream("high", "poisson", high * 1e3),
-    ];
-    let results = run(&text.concat(), 1);
+    let both = class(case("10 s"), "low", "name = 'port'", "poisson", low * 1e3);
+    let run = class(both, "high", "name = 'port', priority = 7", "poisson", high * 1e3).run();
     let residual = (high + low) * service / 2.0;
-    let expected = [residual / (1.0 - high), residual / ((1.0 - high) * (1.0 - high - low))];
-    for (name, expected) in ["high", "low"].iter().zip(expected) {
-        let wait = link(&results.summary, name).queue_delay_s_mean.expect("packets pass");
-        assert!((wait / expected - 1.0).abs() < 0.05, "{name}: {wait}, expected {expected}");
-    }
+    let of_low = residual / ((1.0 - high) * (1.0 - high - low));
+    run.expect("links.high.queue_delay_s_mean", close(residual / (1.0 - high), 0.05))
+        .expect("links.low.queue_delay_s_mean", close(of_low, 0.05));
 }
 
 /// Max-min fairness with weights 1, 2 and 5: what one class does not use is shared by the others. A turn
@@ -58,16 +35,13 @@ fn classes_of_one_priority_share_the_line_by_their_weights() {
         ([1e3, 1e3, 100.0], [300.0, 600.0, 100.0]),
         ([50.0, 1e3, 1e3], [50.0, 950.0 * 2.0 / 7.0, 950.0 * 5.0 / 7.0]),
     ] {
-        let mut text = "duration = \"1 s\"\nmeasure_from = \"200 ms\"\n".to_owned();
-        for (index, weight) in [1.0, 2.0, 5.0].iter().enumerate() {
-            let name = format!("c{index}");
-            text += &class(&name, &format!("name = \"port\", weight = {weight}"));
-            text += &stream(&name, "cbr", offered[index]);
-        }
-        let results = run(&text, 1);
-        for (index, expected) in expected.iter().enumerate() {
-            let found = link(&results.summary, &format!("c{index}")).utilization * 1e3;
-            assert!((found - expected).abs() < 0.1, "c{index}: {found}, expected {expected}");
+        let weighted = |case: Case, (index, weight): (usize, i32)| {
+            let line = format!("name = 'port', weight = {weight}");
+            class(case, &format!("c{index}"), &line, "cbr", offered[index])
+        };
+        let run = case("1 s from 200 ms").each([(0, 1), (1, 2), (2, 5)], weighted).run();
+        for (index, megabits) in expected.into_iter().enumerate() {
+            run.expect(&format!("links.c{index}.utilization"), near(megabits / 1e3, 0.1e-3));
         }
     }
 }
@@ -75,32 +49,38 @@ fn classes_of_one_priority_share_the_line_by_their_weights() {
 /// A class of a higher priority takes all that it offers, and the rest is for the others.
 #[test]
 fn priority_comes_before_weights() {
-    let text = [
-        "duration = \"1 s\"\nmeasure_from = \"200 ms\"\n".to_owned(),
-        class("a", "name = \"port\", weight = 100"),
-        class("b", "name = \"port\", priority = 1, weight = 0.001"),
-        stream("a", "cbr", 1e3),
-        stream("b", "cbr", 900.0),
-    ];
-    let results = run(&text.concat(), 1);
-    let used = ["a", "b"].map(|name| link(&results.summary, name).utilization);
-    assert!((used[0] - 0.1).abs() < 1e-4 && (used[1] - 0.9).abs() < 1e-4, "{used:?}");
+    let first = case("1 s from 200 ms");
+    let first = class(first, "a", "name = 'port', weight = 100", "cbr", 1e3);
+    class(first, "b", "name = 'port', priority = 1, weight = 0.001", "cbr", 900.0)
+        .run()
+        .expect("links.a.utilization", near(0.1, 1e-4))
+        .expect("links.b.utilization", near(0.9, 1e-4));
 }
 
 #[test]
 fn wrong_lines_are_refused_with_the_key_and_a_remedy() {
     let two = |first: &str, second: &str| {
-        let links = [class("a", first), class("b", second)].concat();
-        refusal(&format!("duration = \"1 s\"\n{links}{}", stream("a", "cbr", 1.0)))
+        class(class(case("1 s"), "a", first, "cbr", 1.0), "b", second, "cbr", 1.0)
     };
-    let message = two("name = \"port\"", "name = \"prot\"");
-    assert_refused(&message, "line 6, links.a.line.name", &["`prot`"]);
-    let message = two("name = \"port\", priority = 8", "name = \"port\"");
-    assert_refused(&message, "line 6, links.a.line.priority", &["7"]);
-    let message = two("name = \"port\", weight = 0", "name = \"port\"");
-    assert_refused(&message, "line 6, links.a.line.weight", &["0.001", "1000"]);
-    let slow = class("b", "name = \"port\"").replace("1 Gbit/s", "10 Gbit/s");
-    let links = [class("a", "name = \"port\""), slow].concat();
-    let message = refusal(&format!("duration = \"1 s\"\n{links}{}", stream("a", "cbr", 1.0)));
-    assert_refused(&message, "line 8, links.b.rate", &["lines of their own"]);
+    for (case, place, remedies) in [
+        (two("name = 'port'", "name = 'prot'"), "line 2, links.a.line.name", &["`prot`"][..]),
+        (
+            two("name = 'port', priority = 8", "name = 'port'"),
+            "line 2, links.a.line.priority",
+            &["7"],
+        ),
+        (
+            two("name = 'port', weight = 0", "name = 'port'"),
+            "line 2, links.a.line.weight",
+            &["0.001", "1000"],
+        ),
+        (
+            two("name = 'port'", "name = 'port'")
+                .replaced("links.b = { rate = '1 ", "links.b = { rate = '10 "),
+            "line 4, links.b.rate",
+            &["lines of their own"],
+        ),
+    ] {
+        assert_refused(&case.refusal(), place, remedies);
+    }
 }

@@ -8,9 +8,9 @@ use tailroom_engine::tcp::sender::handshake::Handshake;
 use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::units::Time;
 
+use crate::support::case::case;
 use crate::support::controls;
 use crate::support::path::{PERFECT, Script, tcp, transfer};
-use crate::support::scenario_run::run;
 
 fn ms(milliseconds: u64) -> Time {
     Time::from_milliseconds(milliseconds)
@@ -82,28 +82,18 @@ fn a_window_that_the_application_does_not_use_stays_small_under_every_law() {
             continue;
         }
         for (pacing, validation) in [(true, false), (false, false), (true, true)] {
-            let text = format!(
-                r#"
-title = "requests"
-duration = "30 s"
-measure_from = "20 s"
-[links.link]
-rate = "1 Gbit/s"
-delay = "10 ms"
-queue = {{ kind = "drop_tail", limit = "1 bdp" }}
-[flows.flow]
-host = "plain"
-path = ["link"]
-congestion = "{name}"
-rtt = "40 ms"
-pacing = {pacing}
-window_validation = {validation}
-slow_start_after_idle = false
-source = {{ kind = "objects", arrivals_per_second = 60, size = "60 kB" }}
-"#
-            );
-            let summary = run(&text, 1).summary;
-            let window = summary.flows[0].cwnd_packets_mean.expect("it has a window");
+            let objects = "source = { kind = 'objects', arrivals_per_second = 60, size = '60 kB' }";
+            let window = format!("pacing = {pacing}, window_validation = {validation}");
+            let host = "rtt = '40 ms', slow_start_after_idle = false";
+            let run = case("30 s from 20 s")
+                .link("link", "1 Gbit/s, 10 ms, 1 bdp")
+                .flows(
+                    "flow",
+                    "link",
+                    format!("congestion = '{name}', {host}, {window}, {objects}"),
+                )
+                .run();
+            let window = run.get("flows.0.cwnd_packets_mean");
             let most = if name == "hybla" { 900.0 * 3.0 / 2.0 } else { 900.0 };
             assert!(window < most, "{name}, paced {pacing}: {window}");
         }
@@ -115,26 +105,14 @@ source = {{ kind = "objects", arrivals_per_second = 60, size = "60 kB" }}
 /// packet twice. Only the first requests, before which nobody has measured the queue, may.
 #[test]
 fn a_connection_in_use_knows_what_waits() {
-    let text = r#"
-        duration = "30 s"
-        measure_from = "1500 ms"
-        [links.link]
-        rate = "10 Mbit/s"
-        delay = "5 ms"
-        queue = { kind = "drop_tail", limit = "1000 packets" }
-        [flows.long]
-        path = ["link"]
-        congestion = { kind = "fixed_window", window = 200.0 }
-        rtt = "20 ms"
-        [flows.requests]
-        path = ["link"]
-        congestion = "reno"
-        rtt = "20 ms"
-        handshake = "done"
-        source = { kind = "finite_flows", size = "10 kB", period = "1 s" }
-        "#;
-    let summary = run(text, 1).summary;
-    let (_, requests) =
-        summary.groups.0.iter().find(|group| group.0 == "requests").expect("it runs");
-    assert_eq!((requests.flows, requests.retransmissions), (28, 0));
+    let fixed = "congestion = { kind = 'fixed_window', window = 200.0 }, rtt = '20 ms'";
+    let source = "source = { kind = 'finite_flows', size = '10 kB', period = '1 s' }";
+    let reno = "congestion = 'reno', rtt = '20 ms', handshake = 'done'";
+    case("30 s from 1500 ms")
+        .link("link", "10 Mbit/s, 5 ms, 1000 packets")
+        .flows("long", "link", fixed)
+        .flows("requests", "link", format!("{reno}, {source}"))
+        .run()
+        .expect("groups.requests.flows", 28)
+        .expect("groups.requests.retransmissions", 0);
 }

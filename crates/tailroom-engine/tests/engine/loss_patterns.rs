@@ -12,7 +12,9 @@ use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::tcp::sender::rtt::RttSamples;
 use tailroom_engine::units::Time;
 
-use crate::support::path::{Outcome, PERFECT, RTT, Script, WINDOW, every_recovery, tcp, transfer};
+use crate::support::path::{
+    Outcome, PERFECT, RTT, Script, WINDOW, every_recovery, is_drawn, tcp, transfer,
+};
 use crate::support::random_cases::config;
 use crate::support::{controls, random_transports};
 
@@ -432,15 +434,6 @@ fn under_a_rate_based_control_a_partial_ack_repairs_the_second_loss_of_a_window(
     assert!(names.len() >= 3, "{names:?}");
 }
 
-/// A reproducible random decision for the n-th transmission of a packet.
-fn is_drawn(seed: u64, packet: u64, nth: u64, probability: f64) -> bool {
-    let mut mixed = seed ^ packet.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ nth << 48;
-    for _ in 0..2 {
-        mixed = (mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    }
-    ((mixed >> 11) as f64) < probability * (1_u64 << 53) as f64
-}
-
 fn any_tcp() -> impl Strategy<Value = TcpSpec> {
     let recovery = random_transports::repair();
     let timeout = PositiveDuration::from_milliseconds(40);
@@ -498,10 +491,10 @@ proptest! {
         delay_ms in 1_u64..1_000,
     ) {
         let loses_data =
-            |sequence: u64, nth: u32| is_drawn(seed, sequence, u64::from(nth), data_loss);
+            |sequence: u64, nth: u32| is_drawn(seed, sequence, nth, data_loss);
         let loses_ack = |nth: u64| is_drawn(!seed, nth, 0, ack_loss);
         let delays = |sequence: u64, nth: u32| {
-            let is_late = is_drawn(seed ^ 1, sequence, u64::from(nth), delayed);
+            let is_late = is_drawn(seed ^ 1, sequence, nth, delayed);
             if is_late { Time::from_milliseconds(delay_ms) } else { Time::ZERO }
         };
         let script =

@@ -7,6 +7,7 @@ use tailroom_engine::network::Network;
 use tailroom_engine::queue::QueueConfig;
 use tailroom_engine::results::{Results, Tables};
 
+use crate::support::case::{Case, case};
 use crate::support::{disciplines, scenario_run, summaries};
 
 const DEPARTURE: u8 = 1;
@@ -20,41 +21,21 @@ const AT_ARRIVAL: [&str; 6] = ["red", "adaptive_red", "step_mark", "wred", "pie"
 const AT_DEPARTURE: [&str; 3] = ["codel", "dual_pi2", "fq_codel"];
 
 /// A byte takes 1 us at `first`; the second link marks too.
-const SCENARIO: &str = r#"
-    duration = "3 s"
-    measure_from = "0 s"
-    [links.first]
-    rate = "8 Mbit/s"
-    delay = "5 ms"
-    queue = { kind = "drop_tail", limit = "40 packets" }
-    packet_log = 1_000_000
-    arrival_log = { from = "0 s", to = "3 s" }
-    [links.second]
-    rate = "7 Mbit/s"
-    delay = "5 ms"
-    queue = { kind = "step_mark", threshold = "5 packets", limit = "100 packets" }
-    packet_log = 1_000_000
-    arrival_log = { from = "0 s", to = "3 s" }
-    [flows.l4s]
-    path = ["first", "second"]
-    congestion = "prague"
-    rtt = "30 ms"
-    ecn = "l4s"
-    [flows.classic]
-    count = 4
-    path = ["first", "second"]
-    congestion = "reno"
-    rtt = "40 ms"
-    ecn = "classic"
-    [flows.dropped]
-    path = ["first"]
-    congestion = "cubic"
-    rtt = "40 ms"
-    [flows.stream]
-    path = ["first"]
-    packet_size = "500 B"
-    source = { kind = "poisson", rate = "1 Mbit/s" }
-"#;
+fn scenario() -> Case {
+    let logs = "packet_log = 1_000_000, arrival_log = { from = '0 s', to = '3 s' }";
+    let marking = "queue = { kind = 'step_mark', threshold = '5 packets', limit = '100 packets' }";
+    case("3 s from 0 s")
+        .link("first", format!("8 Mbit/s, 5 ms, 40 packets, {logs}"))
+        .link("second", format!("7 Mbit/s, 5 ms, {marking}, {logs}"))
+        .flows("l4s", "first second", "congestion = 'prague', rtt = '30 ms', ecn = 'l4s'")
+        .flows(
+            "classic",
+            "first second",
+            "congestion = 'reno', rtt = '40 ms', ecn = 'classic', count = 4",
+        )
+        .flows("dropped", "first", "congestion = 'cubic', rtt = '40 ms'")
+        .stream("stream", "first", "poisson 1 Mbit/s, 500 B")
+}
 
 /// Every discipline of the registry; those whose examples need a larger buffer have other thresholds.
 fn queues() -> Vec<QueueConfig> {
@@ -70,7 +51,7 @@ fn queues() -> Vec<QueueConfig> {
 }
 
 fn network(queue: &QueueConfig, is_acted_on: bool) -> Network {
-    let mut network = scenario_run::network(SCENARIO, 1);
+    let mut network = scenario().network();
     network.links[0].queue = queue.clone();
     network.links[0].is_acted_on = is_acted_on;
     network

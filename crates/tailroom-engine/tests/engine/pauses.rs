@@ -6,52 +6,44 @@ use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::Network;
 use tailroom_engine::quantity::Size;
 use tailroom_engine::quantity::limit::Limit;
-use tailroom_engine::results::{LinkSummary, Results, Warning, WarningKind};
+use tailroom_engine::results::WarningKind;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::traffic::cbr::CbrParams;
 use tailroom_engine::units::{Rate, Time};
 
-use crate::support::paused_links::{PAUSE, stream, value, warning, wire};
+use crate::support::case::{Case, NULL, Run, above, below, case, check, close, near, within};
+use crate::support::paused_links::{PAUSE, STOPPED, count, value};
 use crate::support::random_cases::config;
-use crate::support::scenario_run::run;
-use crate::support::summaries::link;
 use crate::support::{networks, random_networks};
-
-/// A value that is a number of links.
-fn count(warning: &Warning, name: &str) -> u64 {
-    value(warning, name) as u64
-}
 
 /// The paused link carries what the slower one does: it is open for that share of the time, but for the
 /// rest of a packet at each pause, and for what waits between the two at the edges of the window.
 #[test]
 fn a_paused_link_has_the_throughput_of_the_slower_one_and_loses_nothing() {
     for slow in [0.5, 2.5, 9.0] {
-        let text = format!(
-            "duration = \"60 ms\"\nmeasure_from = \"20 ms\"\n{}{}{}",
-            wire("fast", 10.0, PAUSE),
-            wire("slow", slow, ""),
-            stream("f", "[\"fast\", \"slow\"]", "cbr", 10.0)
-        );
-        let results = run(&text, 1);
-        let [fast, slow_link] = ["fast", "slow"].map(|name| link(&results.summary, name));
-        assert_eq!(slow_link.drops_packets, 0);
-        assert!(slow_link.utilization > 0.999_999, "{slow}: {}", slow_link.utilization);
+        let run = case("60 ms from 20 ms")
+            .wire("fast", 10.0, PAUSE)
+            .wire("slow", slow, "")
+            .packets("f", "fast slow", ("cbr", 10.0))
+            .run();
         let carried = 10e9 * 40e-3 / 8.0;
-        let edge = fast.ingress_bytes_max.expect("it is measured") / carried;
-        assert!((fast.utilization - slow / 10.0).abs() <= edge, "{slow}: {}", fast.utilization);
-        let frames = fast.pause_frames.expect("it is measured");
-        let rests = frames as f64 * 1_000.0 / carried;
-        let paused = fast.paused_fraction.expect("it is measured");
-        let expected = 1.0 - slow / 10.0;
-        assert!(frames > 10, "{frames}");
-        assert!((paused - expected).abs() <= edge + rests, "{slow}: {paused}, {frames} frames");
+        let edge = run.get("links.fast.ingress_bytes_max") / carried;
+        let rests = run.get("links.fast.pause_frames") * 1_000.0 / carried;
+        let (open, shut) = (slow / 10.0, 1.0 - slow / 10.0);
+        run.expect("links.slow.drops_packets", 0)
+            .expect("links.slow.utilization", above(0.999_999))
+            .expect("links.fast.utilization", within(open - edge..=open + edge))
+            .expect("links.fast.pause_frames", above(10.0))
+            .expect(
+                "links.fast.paused_fraction",
+                within(shut - edge - rests..=shut + edge + rests),
+            );
     }
 }
 
 /// The packets of 1,000 B that left a link within 0.4 s, in Gbit/s.
-fn carried(results: &Results, name: &str) -> f64 {
-    link(&results.summary, name).departures_packets as f64 * 8e-6 / 0.4
+fn carried(run: &Run, name: &str) -> f64 {
+    run.link(name).departures_packets as f64 * 8e-6 / 0.4
 }
 
 /// Two streams of packets share a link, and then one of them a slow link. The shared link is paused for
@@ -67,36 +59,32 @@ fn carried(results: &Results, name: &str) -> f64 {
 fn a_victim_behind_a_paused_port_has_the_share_of_its_offers() {
     for (hot, victim) in [(8.0, 8.0), (5.0, 10.0), (9.0, 3.0)] {
         let paused = |keys: &str| {
-            format!(
-                "duration = \"420 ms\"\nmeasure_from = \"20 ms\"\n{}{}{}{}{}",
-                wire("trunk", 10.0, keys),
-                wire("slow", 1.0, ""),
-                wire("idle", 10.0, ""),
-                stream("hot", "[\"trunk\", \"slow\"]", "poisson", hot),
-                stream("victim", "[\"trunk\", \"idle\"]", "poisson", victim)
-            )
+            case("420 ms from 20 ms")
+                .wire("trunk", 10.0, keys)
+                .wire("slow", 1.0, "")
+                .wire("idle", 10.0, "")
+                .packets("hot", "trunk slow", ("poisson", hot))
+                .packets("victim", "trunk idle", ("poisson", victim))
+                .run()
         };
-        let results = run(&paused(PAUSE), 1);
-        assert_eq!(link(&results.summary, "slow").drops_packets, 0);
-        let [slow, found] = ["slow", "idle"].map(|name| carried(&results, name));
+        let run = paused(PAUSE);
         let (packets, ratio) = (50_000.0, victim / hot);
         let bound = 4.0 * (ratio * (1.0 + ratio) / packets).sqrt();
-        assert!((slow - 1.0).abs() < 0.002, "{slow}");
-        assert!((found - ratio).abs() < bound, "{found}, expected {ratio} within {bound}");
-        let blocked = |name: &str| link(&results.summary, name).blocked_fraction;
-        let (expected, frames) = (1.0 - (1.0 + ratio) / 10.0, link(&results.summary, "trunk"));
-        let edges = frames.pause_frames.expect("it is measured") as f64 * 2.6e-6 / 0.4;
-        let (idle, bound) = (blocked("idle").expect("it is measured"), bound / 10.0 + edges);
-        assert!((idle - expected).abs() < bound, "{idle}, expected {expected} within {bound}");
-        // The queue of the slow port never runs dry, and nothing can stop what leads to the trunk.
-        assert_eq!((blocked("slow"), blocked("trunk")), (Some(0.0), None));
+        check("slow", carried(&run, "slow"), near(1.0, 0.002));
+        check("idle", carried(&run, "idle"), near(ratio, bound));
+        let edges = run.get("links.trunk.pause_frames") * 2.6e-6 / 0.4;
+        let blocked = near(1.0 - (1.0 + ratio) / 10.0, bound / 10.0 + edges);
+        run.expect("links.slow.drops_packets", 0)
+            .expect("links.idle.blocked_fraction", blocked)
+            // The queue of the slow port never runs dry, and nothing can stop what leads to the trunk.
+            .expect("links.slow.blocked_fraction", 0)
+            .expect("links.trunk.blocked_fraction", NULL);
         // Without pause frames the victim has its share of the shared link.
-        let lossy = run(&paused(""), 1);
-        let expected = 10.0 * victim / (hot + victim);
-        let free = carried(&lossy, "idle");
-        assert!((free / expected - 1.0).abs() < 0.01, "{free}, expected {expected}");
-        assert!(link(&lossy.summary, "slow").drops_packets > 0);
-        assert_eq!(link(&lossy.summary, "idle").blocked_fraction, None);
+        let lossy = paused("");
+        check("lossy", carried(&lossy, "idle"), close(10.0 * victim / (hot + victim), 0.01));
+        lossy
+            .expect("links.slow.drops_packets", above(0.0))
+            .expect("links.idle.blocked_fraction", NULL);
     }
 }
 
@@ -107,106 +95,87 @@ fn a_victim_behind_a_paused_port_has_the_share_of_its_offers() {
 #[test]
 fn a_victim_in_another_class_has_what_the_paused_class_leaves() {
     for (offered, expected) in [(6.0, 6.0), (10.0, 8.0)] {
-        let line = |name: &str| format!("line = {{ name = \"{name}\" }}");
-        let text = [
-            "duration = \"420 ms\"\nmeasure_from = \"20 ms\"\n".to_owned(),
-            wire("lossless", 10.0, &format!("{PAUSE}\n{}", line("trunk"))),
-            wire("lossy", 10.0, &line("trunk")),
-            wire("slow", 1.0, ""),
-            wire("idle-lossless", 10.0, &line("idle")),
-            wire("idle-lossy", 10.0, &line("idle")),
-            stream("hot", "[\"lossless\", \"slow\"]", "poisson", 8.0),
-            stream("same", "[\"lossless\", \"idle-lossless\"]", "poisson", 8.0),
-            stream("other", "[\"lossy\", \"idle-lossy\"]", "poisson", offered),
-        ];
-        let results = run(&text.concat(), 1);
-        let [slow, same, other] =
-            ["slow", "idle-lossless", "idle-lossy"].map(|name| carried(&results, name));
+        let of_trunk = "line = { name = 'trunk' }";
+        let run = case("420 ms from 20 ms")
+            .wire("lossless", 10.0, format!("{PAUSE}, {of_trunk}"))
+            .wire("lossy", 10.0, of_trunk)
+            .wire("slow", 1.0, "")
+            .wire("idle-lossless", 10.0, "line = { name = 'idle' }")
+            .wire("idle-lossy", 10.0, "line = { name = 'idle' }")
+            .packets("hot", "lossless slow", ("poisson", 8.0))
+            .packets("same", "lossless idle-lossless", ("poisson", 8.0))
+            .packets("other", "lossy idle-lossy", ("poisson", offered))
+            .run();
         let bound = 4.0 * (2.0_f64 / 50_000.0).sqrt();
-        assert!((slow - 1.0).abs() < 0.002, "{slow}");
-        assert!((same - 1.0).abs() < bound, "{same}");
         let own = 4.0 * (expected * 8e-6 / 0.4_f64).sqrt();
-        assert!((other - expected).abs() < own + bound, "{other}, expected {expected}");
-        let [paused, free] = ["lossless", "lossy"].map(|name| link(&results.summary, name));
-        assert!(paused.pause_frames > Some(100));
-        assert_eq!((free.pause_frames, free.paused_fraction), (None, None));
-        let drops = |name: &str| link(&results.summary, name).drops_packets;
-        assert_eq!((drops("slow"), drops("idle-lossless"), drops("idle-lossy")), (0, 0, 0));
+        check("slow", carried(&run, "slow"), near(1.0, 0.002));
+        check("same", carried(&run, "idle-lossless"), near(1.0, bound));
+        check("other", carried(&run, "idle-lossy"), near(expected, own + bound));
+        run.expect("links.lossless.pause_frames", above(100.0))
+            .expect("links.lossy.pause_frames", NULL)
+            .expect("links.lossy.paused_fraction", NULL);
+        for name in ["slow", "idle-lossless", "idle-lossy"] {
+            run.expect(&format!("links.{name}.drops_packets"), 0);
+        }
     }
 }
 
 /// Three switches in a ring, and streams that cross two of its links each.
-fn ring(streams: &[[usize; 2]]) -> String {
-    let mut text = "duration = \"40 ms\"\nmeasure_from = \"20 ms\"\n".to_owned();
-    for index in 0..3 {
+fn ring(streams: &[[usize; 2]]) -> Case {
+    let link = |case: Case, index: usize| {
         let leads_on = streams.iter().any(|[first, _]| *first == index);
-        text += &wire(&format!("l{index}"), 10.0, if leads_on { PAUSE } else { "" });
-    }
-    for (index, [first, second]) in streams.iter().enumerate() {
-        let path = format!("[\"l{first}\", \"l{second}\"]");
-        text += &stream(&format!("f{index}"), &path, "cbr", 10.0);
-    }
-    text
+        case.wire(format!("l{index}"), 10.0, if leads_on { PAUSE } else { "" })
+    };
+    let stream = |case: Case, (index, [first, second]): (usize, &[usize; 2])| {
+        case.packets(format!("f{index}"), format!("l{first} l{second}"), ("cbr", 10.0))
+    };
+    case("40 ms from 20 ms").each(0..3, link).each(streams.iter().enumerate(), stream)
 }
 
 /// The buffer dependencies of three links form a cycle, and load above capacity closes it (the
 /// standard example, as in Guo et al. 2016, section 4.2).
 #[test]
 fn a_circular_dependency_of_three_switches_deadlocks_and_is_reported() {
-    let results = run(&ring(&[[0, 1], [1, 2], [2, 0]]), 1);
-    let deadlock = warning(&results, WarningKind::PauseDeadlock).expect("it is reported");
+    let run = ring(&[[0, 1], [1, 2], [2, 0]]).run();
+    let deadlock = run.warning(WarningKind::PauseDeadlock).expect("it is reported");
     assert_eq!(deadlock.place, "links.l0, links.l1, links.l2");
-    assert_eq!(count(deadlock, "cycle_links"), 3);
-    assert_eq!(count(deadlock, "stuck_links"), 3);
-    assert!(value(deadlock, "since_s") < 0.02);
+    assert_eq!((count(deadlock, "cycle_links"), count(deadlock, "stuck_links")), (3, 3));
+    check("since", value(deadlock, "since_s"), below(0.02));
     for name in ["l0", "l1", "l2"] {
-        let LinkSummary { departures_packets, paused_fraction, pause_s_max, .. } =
-            link(&results.summary, name);
-        assert_eq!((*departures_packets, *paused_fraction), (0, Some(1.0)), "{name}");
-        assert_eq!(*pause_s_max, Some(0.02), "{name}");
+        run.expect(&format!("links.{name}.departures_packets"), 0)
+            .expect(&format!("links.{name}.paused_fraction"), 1)
+            .expect(&format!("links.{name}.pause_s_max"), 0.02);
     }
 }
 
 #[test]
 fn without_the_cycle_nothing_stands_still() {
     for streams in [&[[0, 1], [1, 2]][..], &[[0, 1]]] {
-        let results = run(&ring(streams), 1);
-        assert_eq!(warning(&results, WarningKind::PauseDeadlock), None);
-        let last = streams.len();
-        assert!(link(&results.summary, &format!("l{last}")).utilization > 0.99);
+        let run = ring(streams).run();
+        assert_eq!(run.warning(WarningKind::PauseDeadlock), None);
+        run.expect(&format!("links.l{}.utilization", streams.len()), above(0.99));
     }
 }
 
 /// A link that waits for a deadlock stands still too, and is no part of the cycle.
 #[test]
 fn links_that_wait_for_a_deadlock_are_counted() {
-    let mut text = ring(&[[0, 1], [1, 2], [2, 0]]);
-    text += &wire("in", 10.0, PAUSE);
-    text += &stream("more", "[\"in\", \"l1\"]", "cbr", 10.0);
-    let results = run(&text, 1);
-    let deadlock = warning(&results, WarningKind::PauseDeadlock).expect("it is reported");
+    let run = ring(&[[0, 1], [1, 2], [2, 0]])
+        .wire("in", 10.0, PAUSE)
+        .packets("more", "in l1", ("cbr", 10.0))
+        .run();
+    let deadlock = run.warning(WarningKind::PauseDeadlock).expect("it is reported");
     assert_eq!(deadlock.place, "links.l0, links.l1, links.l2");
     assert_eq!(count(deadlock, "stuck_links"), 4);
 }
 
 /// A busy link whose packets nothing serves any more behind it.
-fn stopped(speed_gigabits: f64, delay: &str, headroom: u64) -> String {
-    format!(
-        "duration = \"2 ms\"
-        [links.port]
-        rate = \"{speed_gigabits} Gbit/s\"
-        delay = \"{delay}\"
-        queue = {{ kind = \"drop_tail\", limit = \"100 MB\" }}
-        pause = {{ xoff = \"15001 B\", xon = \"1 B\", headroom = \"{headroom} B\" }}
-        [links.next]
-        rate = \"1 Gbit/s\"
-        delay = \"0 s\"
-        queue = {{ kind = \"drop_tail\", limit = \"100 MB\" }}
-        changes = [{{ at = \"0 s\", rate = \"0 bit/s\" }}]
-        [flows.f]
-        path = [\"port\", \"next\"]
-        source = {{ kind = \"cbr\", rate = \"{speed_gigabits} Gbit/s\" }}\n"
-    )
+fn stopped(gigabits: f64, delay: &str, headroom: u64) -> Case {
+    let pause = format!("pause = {{ xoff = '15001 B', xon = '1 B', headroom = '{headroom} B' }}");
+    case("2 ms")
+        .link("port", format!("{gigabits} Gbit/s, {delay}, 100 MB, {pause}"))
+        .link("next", format!("1 Gbit/s, 0 s, 100 MB, {STOPPED}"))
+        .stream("f", "port next", format!("cbr {gigabits} Gbit/s, 1500 B"))
 }
 
 /// Cable both ways, pause frame, response, a packet just begun, and all but a byte of the packet that crosses
@@ -222,16 +191,13 @@ fn the_headroom_of_the_standard_is_enough_and_a_packet_less_is_not() {
     ] {
         let on_the_way = 2.0 * meters * 5e-9 * speed * 1e9 / 8.0 + 84.0 + quanta * 64.0;
         let needed = (on_the_way + 1_500.0 + 1_499.0) as u64;
-        let results = run(&stopped(speed, delay, needed), 1);
-        let [port, next] = ["port", "next"].map(|name| link(&results.summary, name));
-        let peak = port.headroom_bytes_max.expect("it is measured");
-        assert_eq!(next.drops_packets, 0, "{speed}");
-        assert_eq!(peak as u64, (on_the_way / 1_500.0).ceil() as u64 * 1_500 + 1_499, "{speed}");
-        assert_eq!(warning(&results, WarningKind::ShortHeadroom), None);
-        let results = run(&stopped(speed, delay, needed - 1_501), 1);
-        let next = link(&results.summary, "next");
-        assert_eq!((next.by_reason.drops_headroom_packets, next.drops_packets), (1, 1), "{speed}");
-        let short = warning(&results, WarningKind::ShortHeadroom).expect("it is reported");
+        let enough = stopped(speed, delay, needed).run();
+        let peak = (on_the_way / 1_500.0).ceil() * 1_500.0 + 1_499.0;
+        enough.expect("links.next.drops_packets", 0).expect("links.port.headroom_bytes_max", peak);
+        assert_eq!(enough.warning(WarningKind::ShortHeadroom), None);
+        let less = stopped(speed, delay, needed - 1_501).run();
+        less.expect("links.next.drops_headroom_packets", 1).expect("links.next.drops_packets", 1);
+        let short = less.warning(WarningKind::ShortHeadroom).expect("it is reported");
         assert!((value(short, "needed_bytes") - needed as f64).abs() <= 1.0, "{short:?}");
     }
 }
@@ -239,44 +205,30 @@ fn the_headroom_of_the_standard_is_enough_and_a_packet_less_is_not() {
 /// A link that changes needs what it would need if it had its highest rate and its longest delay throughout.
 #[test]
 fn headroom_is_judged_by_the_highest_rate_and_the_longest_delay() {
-    let needed = |text: &str| {
-        let results = run(text, 1);
-        let short = warning(&results, WarningKind::ShortHeadroom).expect("it is reported");
-        value(short, "needed_bytes") as u64
+    let needed = |case: Case| {
+        let run = case.run();
+        count(run.warning(WarningKind::ShortHeadroom).expect("it is reported"), "needed_bytes")
     };
-    let changed = |at_first: &str, change: &str| {
-        let text = stopped(10.0, "50 ns", 100);
-        let (key, _) = at_first.split_once(" = ").expect("it is a key");
-        let line = text.lines().find(|line| line.trim().starts_with(key)).expect("it is there");
-        let lines = format!("{at_first}\nchanges = [{{ at = \"100 us\", {change} }}]");
-        text.replacen(line, &lines, 1)
+    let changed = |rate: &str, change: &str| {
+        stopped(10.0, "50 ns", 100)
+            .set("links.port.rate", rate)
+            .set("links.port.changes", format!("[{{ at = '100 us', {change} }}]"))
     };
-    let faster = changed("rate = \"1 Gbit/s\"", "rate = \"10 Gbit/s\"");
-    assert_eq!(needed(&faster), needed(&stopped(10.0, "50 ns", 100)));
-    let longer = changed("delay = \"50 ns\"", "delay = \"500 ns\"");
-    assert_eq!(needed(&longer), needed(&stopped(10.0, "500 ns", 100)));
+    let faster = changed("1 Gbit/s", "rate = '10 Gbit/s'");
+    assert_eq!(needed(faster), needed(stopped(10.0, "50 ns", 100)));
+    let longer = changed("10 Gbit/s", "delay = '500 ns'");
+    assert_eq!(needed(longer), needed(stopped(10.0, "500 ns", 100)));
 }
 
 /// A busy link of 10 Gbit/s and 100 m, whose pause frames travel over `back`, on whose line 9,000 B packets
 /// follow one another, the first of them at `phase`: packets of `back` itself, or of another class.
-fn behind(headroom: u64, phase: &str, sender: &str) -> String {
-    let keys = r#"
-        rate = "10 Gbit/s"
-        delay = "500 ns"
-        queue = { kind = "drop_tail", limit = "100 MB" }
-        line = { name = "back" }"#;
-    let port = stopped(10.0, "500 ns", headroom)
-        .replace("[links.next]", "pause_frames_over = \"back\"\n[links.next]")
-        .replace("source = { kind = \"cbr\",", "source = { kind = \"cbr\", phase = \"0 s\",");
-    format!(
-        "{port}
-        [links.back]{keys}
-        [links.other]{keys}
-        [flows.back]
-        path = [\"{sender}\"]
-        packet_size = \"9000 B\"
-        source = {{ kind = \"cbr\", rate = \"10 Gbit/s\", phase = \"{phase}\" }}\n"
-    )
+fn behind(headroom: u64, phase: &str, sender: &str) -> Case {
+    stopped(10.0, "500 ns", headroom)
+        .set("links.port.pause_frames_over", "back")
+        .set("flows.f.source.phase", "0 s")
+        .link("back", "10 Gbit/s, 500 ns, 100 MB, line = { name = 'back' }")
+        .link("other", "10 Gbit/s, 500 ns, 100 MB, line = { name = 'back' }")
+        .stream("back", sender, format!("cbr 10 Gbit/s, 9000 B, source.phase = '{phase}'"))
 }
 
 /// The first packet of 1,500 B does not wait, so that the twelfth crosses the threshold when it has arrived,
@@ -293,17 +245,17 @@ fn a_pause_frame_waits_for_the_packet_of_the_other_direction() {
             let packets = ((on_the_way + wait_us * 1_250.0) / 1_500.0).ceil() as u64;
             let arrived = packets * 1_500 + 1_499;
             for (headroom, drops) in [(arrived, 0), (arrived - 1_500, 1)] {
-                let results = run(&behind(headroom, phase, sender), 1);
-                let [port, next] = ["port", "next"].map(|name| link(&results.summary, name));
-                assert_eq!(next.drops_packets, drops, "{sender}, {phase}, {headroom} B");
-                assert_eq!(port.headroom_bytes_max, Some((arrived - 1_500 * drops) as f64));
+                behind(headroom, phase, sender)
+                    .run()
+                    .expect("links.next.drops_packets", drops)
+                    .expect("links.port.headroom_bytes_max", arrived - 1_500 * drops);
             }
         }
     }
     let needed = (on_the_way + 9_000.0 + 1_500.0 + 1_499.0) as u64;
     for (headroom, is_short) in [(needed, false), (needed - 1, true)] {
-        let results = run(&behind(headroom, "0 s", "other"), 1);
-        let short = warning(&results, WarningKind::ShortHeadroom);
+        let run = behind(headroom, "0 s", "other").run();
+        let short = run.warning(WarningKind::ShortHeadroom);
         assert_eq!(short.is_some(), is_short, "{headroom} B");
         assert!(short.is_none_or(|short| short.text.contains("behind a packet of the other")));
     }
@@ -312,52 +264,40 @@ fn a_pause_frame_waits_for_the_packet_of_the_other_direction() {
 /// In a switch, the link of the other direction is that between the same two nodes.
 #[test]
 fn the_pause_frames_of_a_switch_wait_for_what_it_sends_to_the_same_host() {
-    let text = |keys: &str| {
-        format!(
-            "duration = \"2 ms\"
-            [switches.s]
-            hosts = 3
-            rate = \"10 Gbit/s\"
-            delay = \"500 ns\"
-            queue = {{ kind = \"drop_tail\", limit = \"10 MB\" }}
-            pause = {{ xoff = \"30 kB\", xon = \"10 kB\", headroom = \"60 kB\" }}
-            {keys}
-            [flows.f]
-            from = [\"s.h0\", \"s.h1\"]
-            to = \"s.h2\"
-            pairs = \"all\"
-            packet_size = \"9000 B\"
-            source = {{ kind = \"cbr\", rate = \"8 Gbit/s\" }}
-            [flows.back]
-            from = \"s.h2\"
-            to = \"s.h0\"
-            packet_size = \"9000 B\"
-            source = {{ kind = \"cbr\", rate = \"9.9 Gbit/s\" }}\n"
-        )
+    let switch = "hosts = 3, rate = '10 Gbit/s', delay = '500 ns', \
+                  queue = { kind = 'drop_tail', limit = '10 MB' }, \
+                  pause = { xoff = '30 kB', xon = '10 kB', headroom = '60 kB' }";
+    let flows = |from: &str, rate: &str| {
+        let source = format!("source = {{ kind = 'cbr', rate = '{rate}' }}");
+        format!("packet_size = '9000 B', {from}, {source}")
     };
-    let ingress = |keys: &str, host: &str| {
-        let results = run(&text(keys), 1);
-        let most = link(&results.summary, &format!("s-{host}-switch")).ingress_bytes_max;
-        most.expect("it is measured") as u64
+    let ingress = |waits: bool, host: &str| {
+        case("2 ms")
+            .table("switches.s", format!("{switch}, pause_frames_wait = {waits}"))
+            .table(
+                "flows.f",
+                flows("from = ['s.h0', 's.h1'], to = 's.h2', pairs = 'all'", "8 Gbit/s"),
+            )
+            .table("flows.back", flows("from = 's.h2', to = 's.h0'", "9.9 Gbit/s"))
+            .run()
+            .get(&format!("links.s-{host}-switch.ingress_bytes_max"))
     };
-    assert!(ingress("pause_frames_wait = true", "h0") > ingress("", "h0"));
-    assert_eq!(ingress("pause_frames_wait = true", "h1"), ingress("", "h1"));
+    assert!(ingress(true, "h0") > ingress(false, "h0"));
+    check("at another host", ingress(true, "h1"), ingress(false, "h1"));
 }
 
 #[test]
 fn a_next_queue_that_is_full_before_the_pause_is_reported() {
     for (xoff, is_short) in [("500 kB", true), ("60 kB", false)] {
-        let keys = format!("pause = {{ xoff = \"{xoff}\", xon = \"1 B\", headroom = \"20 kB\" }}");
-        let text = format!(
-            "duration = \"60 ms\"\n{}{}{}",
-            wire("fast", 10.0, &keys),
-            wire("slow", 1.0, ""),
-            stream("f", "[\"fast\", \"slow\"]", "cbr", 10.0)
-        );
-        let results = run(&text, 1);
-        let short = warning(&results, WarningKind::ShortLimit).map(|one| one.place.as_str());
+        let pause = format!("pause = {{ xoff = '{xoff}', xon = '1 B', headroom = '20 kB' }}");
+        let run = case("60 ms")
+            .wire("fast", 10.0, pause)
+            .wire("slow", 1.0, "")
+            .packets("f", "fast slow", ("cbr", 10.0))
+            .run();
+        let short = run.warning(WarningKind::ShortLimit).map(|one| one.place.as_str());
         assert_eq!(short, is_short.then_some("links.slow.queue.limit"));
-        assert_eq!(link(&results.summary, "slow").drops_packets > 0, is_short);
+        assert_eq!(run.link("slow").drops_packets > 0, is_short);
     }
 }
 
@@ -420,7 +360,8 @@ proptest! {
             prop_assert_eq!(link.drops_packets, 0, "{}", name);
         }
         let is_stuck = links().any(|(_, link)| link.departures_packets < link.arrivals_packets);
-        let is_reported = warning(&results, WarningKind::PauseDeadlock).is_some();
+        let mut warnings = results.summary.warnings.iter();
+        let is_reported = warnings.any(|one| one.kind == WarningKind::PauseDeadlock);
         prop_assert_eq!(is_stuck, is_reported);
     }
 }

@@ -3,94 +3,74 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use std::fmt::Write as _;
-
-use tailroom_engine::results::{Summary, WarningKind};
+use tailroom_engine::network::Network;
+use tailroom_engine::results::WarningKind;
 use tailroom_engine::units::Time;
 
+use crate::support::case::{Case, Run, above, case, check, near, within};
 use crate::support::refusals::assert_refused;
-use crate::support::scenario_text::resolve_with;
-use crate::support::{scenario_run, summaries};
 
-const OFF: &str = "send_jitter = \"none\"";
+const OFF: &str = "send_jitter = 'none'";
 
-fn run(text: &str, seed: u64) -> Summary {
-    scenario_run::run(text, seed).summary
+fn goodput_mbps(run: &Run, group: &str) -> f64 {
+    run.group(group).goodput_bps / 1e6
 }
 
-fn goodput_mbps(summary: &Summary, group: &str) -> f64 {
-    summaries::group(summary, group).goodput_bps / 1e6
-}
-
-fn has_phase_warning(summary: &Summary, group: &str) -> bool {
+fn has_phase_warning(run: &Run, group: &str) -> bool {
     let key = format!("flows.{group}.send_jitter");
-    summary.warnings.iter().any(|warning| {
+    run.summary.warnings.iter().any(|warning| {
         warning.kind == WarningKind::PhaseEffects
             && warning.place.split(", ").any(|named| named == key)
     })
 }
 
-fn link(name: &str, rate: &str, queue: &str) -> String {
-    format!("[links.{name}]\nrate = \"{rate}\"\ndelay = \"5 ms\"\nqueue = {queue}\n")
-}
-
 /// Three links of 100 Mbit/s in series: four Reno flows cross all of them, and four flows cross
 /// each of them alone, with an RTT that is longer by nearly a packet time, 0.12 ms.
-fn three_links(jitter: &str) -> String {
-    let mut text = String::from("duration = \"120 s\"\nmeasure_from = \"20 s\"\n");
+fn three_links(jitter: &str) -> Run {
     let links = ["a", "b", "c"];
-    for name in links {
-        text += &link(name, "100 Mbit/s", r#"{ kind = "drop_tail", limit = "0.5 bdp" }"#);
-    }
-    for (name, path) in
-        [("long", "\"a\", \"b\", \"c\""), ("at_a", "\"a\""), ("at_b", "\"b\""), ("at_c", "\"c\"")]
-    {
-        let rtt = if name == "long" { "60 ms" } else { "60.11 ms" };
-        write!(
-            text,
-            "[flows.{name}]\ncount = 4\npath = [{path}]\ncongestion = \"reno\"\n\
-             rtt = \"{rtt}\"\n{jitter}\n"
-        )
-        .unwrap();
-    }
-    text
+    let alone = format!("count = 4, congestion = 'reno', rtt = '60.11 ms', {jitter}");
+    case("120 s from 20 s")
+        .each(links, |case, name| case.link(name, "100 Mbit/s, 5 ms, 0.5 bdp"))
+        .flows("long", "a b c", alone.replace("60.11", "60"))
+        .each(links, |case, name| case.flows(format!("at_{name}"), name, &alone))
+        .run()
+}
+
+/// A link of this rate with this queue.
+fn one_link(duration: &str, rate_and_queue: [&str; 2]) -> Case {
+    let [rate, queue] = rate_and_queue;
+    case(duration).link("link", format!("{rate}, 5 ms, {queue}"))
 }
 
 /// Two groups over one link with these keys; the second group has the longer RTT.
-fn two_groups(rate: &str, queue: &str, keys: [&str; 2]) -> String {
-    let mut text = String::from("duration = \"120 s\"\nmeasure_from = \"20 s\"\n");
-    text += &link("link", rate, queue);
-    for (name, keys) in ["short", "long"].iter().zip(keys) {
-        write!(text, "[flows.{name}]\npath = [\"link\"]\n{keys}\n").unwrap();
-    }
-    text
+fn two_groups(link: Case, keys: [&str; 2]) -> Case {
+    link.flows("short", "link", keys[0]).flows("long", "link", keys[1])
 }
 
-const HALF: &str = r#"{ kind = "drop_tail", limit = "0.5 bdp" }"#;
-
-fn cubics(jitter: &str) -> String {
-    let keys = |rtt: &str| format!("count = 4\ncongestion = \"cubic\"\nrtt = \"{rtt}\"\n{jitter}");
-    two_groups("100 Mbit/s", HALF, [&keys("40 ms"), &keys("80 ms")])
+fn cubics(jitter: &str) -> Case {
+    let keys = |rtt: &str| format!("count = 4, congestion = 'cubic', rtt = '{rtt}', {jitter}");
+    let link = one_link("120 s from 20 s", ["100 Mbit/s", "0.5 bdp"]);
+    two_groups(link, [&keys("40 ms"), &keys("80 ms")])
 }
 
 /// Flows that cross three full links get less than flows that cross one, which have fewer losses
 /// and shorter RTTs.
 #[test]
 fn flows_over_three_links_get_less_than_flows_over_one() {
-    let summary = run(&three_links(""), 1);
+    let run = three_links("");
     for single in ["at_a", "at_b", "at_c"] {
-        assert!(goodput_mbps(&summary, "long") < 0.5 * goodput_mbps(&summary, single));
+        assert!(goodput_mbps(&run, "long") < 0.5 * goodput_mbps(&run, single));
     }
-    assert!(!has_phase_warning(&summary, "long"));
+    assert!(!has_phase_warning(&run, "long"));
 }
 
 #[test]
 fn locked_phases_favor_flows_over_three_links_and_the_run_warns() {
-    let summary = run(&three_links(OFF), 1);
+    let run = three_links(OFF);
     // Without locked phases they get less than half. How much more depends on how windows grow.
-    assert!(goodput_mbps(&summary, "long") > 1.25 * goodput_mbps(&summary, "at_a"));
+    assert!(goodput_mbps(&run, "long") > 1.25 * goodput_mbps(&run, "at_a"));
     for group in ["long", "at_a", "at_b", "at_c"] {
-        assert!(has_phase_warning(&summary, group), "{:?}", summary.warnings);
+        assert!(has_phase_warning(&run, group), "{:?}", run.summary.warnings);
     }
 }
 
@@ -98,10 +78,10 @@ fn locked_phases_favor_flows_over_three_links_and_the_run_warns() {
 /// with locked phases the flows with the longer RTT get about a tenth.
 #[test]
 fn cubic_flows_with_twice_the_rtt_get_a_quarter_or_more_of_the_goodput_of_the_others() {
-    let random = run(&cubics(""), 1);
+    let random = cubics("").run();
     let ratio = goodput_mbps(&random, "short") / goodput_mbps(&random, "long");
-    assert!((1.0..4.0).contains(&ratio), "{ratio}");
-    let locked = run(&cubics(OFF), 1);
+    check("ratio", ratio, within(1.0..4.0));
+    let locked = cubics(OFF).run();
     assert!(goodput_mbps(&locked, "short") > 8.0 * goodput_mbps(&locked, "long"));
     assert!(has_phase_warning(&locked, "short") && has_phase_warning(&locked, "long"));
 }
@@ -109,32 +89,31 @@ fn cubic_flows_with_twice_the_rtt_get_a_quarter_or_more_of_the_goodput_of_the_ot
 /// The example of `--set` in the guide: two Reno flows over 10 Mbit/s with RTTs of 80 and 120 ms.
 #[test]
 fn of_two_reno_flows_the_flow_with_the_shorter_rtt_gets_more() {
-    let queue = r#"{ kind = "drop_tail", limit = "42 packets" }"#;
-    let text = |jitter: &str| {
-        let keys = |rtt: &str| format!("congestion = \"reno\"\nrtt = \"{rtt}\"\n{jitter}");
-        two_groups("10 Mbit/s", queue, [&keys("80 ms"), &keys("120 ms")]).replace("120 s", "600 s")
+    let case = |jitter: &str| {
+        let keys = |rtt: &str| format!("congestion = 'reno', rtt = '{rtt}', {jitter}");
+        let link = one_link("600 s from 20 s", ["10 Mbit/s", "42 packets"]);
+        two_groups(link, [&keys("80 ms"), &keys("120 ms")])
     };
     for seed in 1..=3 {
-        let random = run(&text(""), seed);
+        let random = case("").seed(seed).run();
         assert!(goodput_mbps(&random, "short") > goodput_mbps(&random, "long"), "seed {seed}");
     }
-    let locked = run(&text(OFF), 1);
+    let locked = case(OFF).run();
     assert!(goodput_mbps(&locked, "short") < 0.5 * goodput_mbps(&locked, "long"));
     assert!(has_phase_warning(&locked, "short"));
 }
 
 /// Auge and Roberts, Figure 3: one `NewReno` flow behind an access link with 25 Poisson streams.
-fn next_to_a_background(jitter: &str, rtt: &str) -> String {
-    let queue = r#"{ kind = "drop_tail", limit = "99 packets" }"#;
+fn next_to_a_background(jitter: &str, rtt: &str, seed: u64) -> Run {
     let flow = format!(
-        "congestion = \"reno\"\nrecovery = \"newreno\"\ninitial_window = 2\nrtt = \"{rtt}\"\n\
-         packet_size = \"1000 B\"\naccess_rate = \"1 Gbit/s\"\n{jitter}"
+        "congestion = 'reno', recovery = 'newreno', initial_window = 2, rtt = '{rtt}', \
+         packet_size = '1000 B', access_rate = '1 Gbit/s', {jitter}"
     );
-    let streams = "count = 25\npacket_size = \"1000 B\"\n\
-                   source = { kind = \"poisson\", rate = \"1 Mbit/s\" }";
-    two_groups("50 Mbit/s", queue, [&flow, streams])
-        .replace("\"120 s\"", "\"300 s\"")
-        .replace("20 s", "50 s")
+    one_link("300 s from 50 s", ["50 Mbit/s", "99 packets"])
+        .seed(seed)
+        .flows("short", "link", flow)
+        .stream("long", "link", "poisson 1 Mbit/s, 1000 B, count = 25")
+        .run()
 }
 
 /// Without jitter, a change of the RTT by half a transmission time changes the share of the
@@ -142,109 +121,95 @@ fn next_to_a_background(jitter: &str, rtt: &str) -> String {
 #[test]
 fn an_access_link_and_a_random_background_do_not_prevent_phase_effects() {
     let share = |jitter: &str, rtt: &str| {
-        let summaries = (1..=4).map(|seed| run(&next_to_a_background(jitter, rtt), seed));
-        summaries.map(|summary| goodput_mbps(&summary, "short")).sum::<f64>() / 4.0 / (25.0 * 0.96)
+        let runs = (1..=4).map(|seed| next_to_a_background(jitter, rtt, seed));
+        runs.map(|run| goodput_mbps(&run, "short")).sum::<f64>() / 4.0 / (25.0 * 0.96)
     };
     let locked = share(OFF, "100.00672 ms") - share(OFF, "100.08 ms");
-    assert!(locked > 0.06, "{locked}");
+    check("locked", locked, above(0.06));
     let random = share("", "100.00672 ms") - share("", "100.08 ms");
-    assert!(random.abs() < 0.03, "{random}");
-    assert!(has_phase_warning(&run(&next_to_a_background(OFF, "100.08 ms"), 1), "short"));
+    check("random", random, near(0.0, 0.03));
+    assert!(has_phase_warning(&next_to_a_background(OFF, "100.08 ms", 1), "short"));
 }
 
 /// Each scenario differs from one that warns in a single key, which rules out a locked phase.
 #[test]
 fn a_run_does_not_warn_where_no_phase_can_lock() {
-    let reno = format!("congestion = \"reno\"\nrtt = \"60 ms\"\n{OFF}");
+    let reno = format!("congestion = 'reno', rtt = '60 ms', {OFF}");
     let warns = |queue: &str, keys: &str| {
-        let text = two_groups("10 Mbit/s", queue, [keys, &reno]).replace("120 s", "21 s");
-        has_phase_warning(&run(&text, 1), "short")
+        let link = one_link("21 s from 20 s", ["10 Mbit/s", queue]);
+        has_phase_warning(&two_groups(link, [keys, &reno]).run(), "short")
     };
-    assert!(warns(HALF, &reno));
+    assert!(warns("0.5 bdp", &reno));
     for keys in [
-        "congestion = \"reno\"\nrtt = \"60 ms\"",
-        "congestion = \"reno\"\nrtt = \"60 ms\"\nsend_jitter = \"1 us\"",
-        &format!("{reno}\npacing = true"),
-        "congestion = \"bbr3\"\nrtt = \"60 ms\"\nsend_jitter = \"none\"",
+        "congestion = 'reno', rtt = '60 ms'",
+        "congestion = 'reno', rtt = '60 ms', send_jitter = '1 us'",
+        &format!("{reno}, pacing = true"),
+        "congestion = 'bbr3', rtt = '60 ms', send_jitter = 'none'",
         &format!(
-            "{reno}\nsource = {{ kind = \"objects\", size = \"10 kB\", arrivals_per_second = 1 }}"
+            "{reno}, source = {{ kind = 'objects', size = '10 kB', arrivals_per_second = 1 }}"
         ),
-        &format!("{reno}\nsource = {{ kind = \"finite_flows\", size = \"10 kB\", load = 0.1 }}"),
-        "source = { kind = \"poisson\", rate = \"1 Mbit/s\" }\nsend_jitter = \"none\"",
+        &format!("{reno}, source = {{ kind = 'finite_flows', size = '10 kB', load = 0.1 }}"),
+        "source = { kind = 'poisson', rate = '1 Mbit/s' }, send_jitter = 'none'",
     ] {
-        assert!(!warns(HALF, keys), "{keys}");
+        assert!(!warns("0.5 bdp", keys), "{keys}");
     }
     for queue in ["red", "codel", "fq_codel", "pie", "random_drop", "fair"] {
-        let queue = format!("{{ kind = \"{queue}\", limit = \"50 packets\" }}");
-        assert!(!warns(&queue, &reno), "{queue}");
+        assert!(!warns(&format!("{queue} 50 packets"), &reno), "{queue}");
     }
 }
 
 #[test]
 fn a_run_does_not_warn_about_a_single_flow_or_a_delay_that_changes() {
-    let alone = format!("duration = \"21 s\"\n{}", link("link", "10 Mbit/s", HALF))
-        + &format!(
-            "[flows.one]\npath = [\"link\"]\ncongestion = \"reno\"\nrtt = \"60 ms\"\n{OFF}\n"
-        );
-    assert!(!has_phase_warning(&run(&alone, 1), "one"));
-    let two = alone.replace("[flows.one]\n", "[flows.one]\ncount = 2\n");
-    assert!(has_phase_warning(&run(&two, 1), "one"));
-    let moving = two.replace("queue =", "changes = [{ at = \"1 s\", delay = \"6 ms\" }]\nqueue =");
-    assert!(!has_phase_warning(&run(&moving, 1), "one"));
+    let alone = one_link("21 s", ["10 Mbit/s", "0.5 bdp"]);
+    let alone = alone.flows("one", "link", format!("congestion = 'reno', rtt = '60 ms', {OFF}"));
+    assert!(!has_phase_warning(&alone.run(), "one"));
+    let two = alone.set("flows.one.count", 2);
+    assert!(has_phase_warning(&two.run(), "one"));
+    let moving = two.set("links.link.changes", "[{ at = '1 s', delay = '6 ms' }]");
+    assert!(!has_phase_warning(&moving.run(), "one"));
 }
 
 #[test]
 fn jitter_auto_is_the_transmission_time_on_the_slowest_link_of_the_path() {
-    let links = link("fast", "100 Mbit/s", HALF) + &link("slow", "12 Mbit/s", HALF);
-    let text = |path: &str, keys: &str| {
-        format!("duration = \"1 s\"\n{links}[flows.one]\npath = [{path}]\n{keys}\n")
-            .replace("0.5 bdp", "10 packets")
-    };
     let jitter = |path: &str, keys: &str| {
-        resolve_with(&text(path, keys), &[]).unwrap().groups[0].send_jitter
+        let links = case("1 s")
+            .link("fast", "100 Mbit/s, 5 ms, 10 packets")
+            .link("slow", "12 Mbit/s, 5 ms, 10 packets");
+        links.flows("one", path, keys).network().groups[0].send_jitter
     };
-    let reno = "congestion = \"reno\"";
-    assert_eq!(jitter("\"fast\", \"slow\"", reno), Some(Time::from_milliseconds(1)));
-    assert_eq!(jitter("\"fast\"", reno), Some(Time::from_picoseconds(120_000_000)));
-    let named = format!("{reno}\nsend_jitter = \"auto\"");
-    assert_eq!(jitter("\"fast\"", &named), Some(Time::from_picoseconds(120_000_000)));
-    assert_eq!(jitter("\"fast\"", &format!("{reno}\n{OFF}")), None);
-    let given = format!("{reno}\nsend_jitter = \"3 us\"");
-    assert_eq!(jitter("\"fast\"", &given), Some(Time::from_picoseconds(3_000_000)));
+    let reno = |keys: &str| format!("congestion = 'reno', {keys}");
+    assert_eq!(jitter("fast slow", &reno("")), Some(Time::from_milliseconds(1)));
+    assert_eq!(jitter("fast", &reno("")), Some(Time::from_picoseconds(120_000_000)));
+    let named = jitter("fast", &reno("send_jitter = 'auto'"));
+    assert_eq!(named, Some(Time::from_picoseconds(120_000_000)));
+    assert_eq!(jitter("fast", &reno(OFF)), None);
+    let given = jitter("fast", &reno("send_jitter = '3 us'"));
+    assert_eq!(given, Some(Time::from_picoseconds(3_000_000)));
     // Packet sources, which no ACK clocks, have no jitter by default.
-    let stream = "source = { kind = \"cbr\", rate = \"1 Mbit/s\" }";
-    assert_eq!(jitter("\"fast\"", stream), None);
+    assert_eq!(jitter("fast", "source = { kind = 'cbr', rate = '1 Mbit/s' }"), None);
 }
 
 #[test]
 fn a_wrong_jitter_is_refused_with_the_allowed_words() {
-    let text = two_groups("10 Mbit/s", HALF, ["congestion = \"reno\"\nrtt = \"60 ms\"", ""]);
-    let text = text.split("[flows.long]").next().unwrap().to_owned() + "send_jitter = \"of\"\n";
-    assert_refused(
-        &scenario_run::refusal(&text),
-        "line 11, flows.short.send_jitter",
-        &["\"auto\"", "\"none\""],
-    );
+    let refusal = one_link("120 s from 20 s", ["10 Mbit/s", "0.5 bdp"])
+        .flows("short", "link", "congestion = 'reno', rtt = '60 ms', send_jitter = 'of'")
+        .refusal();
+    let words = ["\"auto\"", "\"none\""];
+    assert_refused(&refusal, "line 4, flows.short.send_jitter", &words);
 }
 
 /// Without jitter the three rounds of slow start take 306 ms (by hand in `flow_level.rs`); with
 /// jitter each round begins up to a transmission time, 1 ms, later.
 #[test]
 fn the_jitter_delays_dynamic_flows_too() {
-    let text = |jitter: &str| {
-        format!(
-            "duration = \"5 s\"\n{}[flows.one]\npath = [\"link\"]\ncongestion = \"reno\"\n\
-             rtt = \"100 ms\"\ninitial_window = 2\n{jitter}\nsource = {{ kind = \"finite_flows\", \
-             size = \"14600 B\", arrivals = [\"1 s\", \"3 s\"], flow_log = 10 }}\n",
-            link("link", "12 Mbit/s", r#"{ kind = "drop_tail", limit = "100 packets" }"#)
-        )
-    };
     let times = |jitter: &str| {
-        scenario_run::run(&text(jitter), 1)
-            .tables
-            .flow_log
-            .expect("it is recorded")
-            .completion_time_s
+        let source =
+            "kind = 'finite_flows', size = '14600 B', arrivals = ['1 s', '3 s'], flow_log = 10";
+        let keys = format!("congestion = 'reno', rtt = '100 ms', initial_window = 2, {jitter}");
+        let run = one_link("5 s", ["12 Mbit/s", "100 packets"])
+            .flows("one", "link", format!("source = {{ {source} }}, {keys}"))
+            .run();
+        run.results.tables.flow_log.expect("it is recorded").completion_time_s
     };
     assert!(times(OFF).iter().all(|time| (time - 0.306).abs() < 1e-9));
     let jittered = times("");
@@ -253,37 +218,22 @@ fn the_jitter_delays_dynamic_flows_too() {
 }
 
 /// Twelve flows of 1 Mbit/s with these keys, over a link of this rate with this queue.
-fn twelve_calls(rate: &str, queue: &str, source: &str) -> String {
-    format!(
-        r#"
-        duration = "20 s"
-        measure_from = "5 s"
-        {}
-        [flows.calls]
-        count = 6
-        path = ["link"]
-        packet_size = "1250 B"
-        source = {source}
-        [flows.others]
-        count = 6
-        path = ["link"]
-        packet_size = "1250 B"
-        source = {source}
-        "#,
-        link("link", rate, queue)
-    )
+fn twelve_calls(rate: &str, queue: &str, source: &str) -> Case {
+    let keys = format!("count = 6, packet_size = '1250 B', source = {{ {source} }}");
+    one_link("20 s from 5 s", [rate, queue])
+        .flows("calls", "link", &keys)
+        .flows("others", "link", &keys)
 }
 
-const FIFTY: &str = r#"{ kind = "drop_tail", limit = "50 packets" }"#;
-const CALL: &str = r#"{ kind = "cbr", rate = "1 Mbit/s" }"#;
+const CALL: &str = "kind = 'cbr', rate = '1 Mbit/s'";
 
 /// The smallest and the largest loss of a flow, and those of the warning about equal periods.
-fn unequal_losses(text: &str, seed: u64) -> ((f64, f64), Option<(f64, f64)>) {
-    let summary = run(text, seed);
-    let losses: Vec<f64> = summary.flows.iter().filter_map(|flow| flow.loss_fraction).collect();
+fn unequal_losses(case: &Case) -> ((f64, f64), Option<(f64, f64)>) {
+    let run = case.run();
+    let losses: Vec<f64> = run.summary.flows.iter().filter_map(|flow| flow.loss_fraction).collect();
     let least = losses.iter().copied().fold(1.0, f64::min);
     let most = losses.iter().copied().fold(0.0, f64::max);
-    let warning = summary.warnings.iter().find(|warning| warning.kind == WarningKind::EqualPeriods);
+    let warning = run.warning(WarningKind::EqualPeriods);
     let warned = warning.map(|warning| {
         assert_eq!(warning.place, "flows.calls, flows.others");
         assert!(warning.text.contains("send_jitter = \"10 ms\""), "{}", warning.text);
@@ -297,7 +247,8 @@ fn unequal_losses(text: &str, seed: u64) -> ((f64, f64), Option<(f64, f64)>) {
 #[test]
 fn equal_periodic_flows_of_which_the_same_lose_everything_warn() {
     for seed in 1..=3 {
-        let (losses, warned) = unequal_losses(&twelve_calls("10 Mbit/s", FIFTY, CALL), seed);
+        let calls = twelve_calls("10 Mbit/s", "50 packets", CALL).seed(seed);
+        let (losses, warned) = unequal_losses(&calls);
         assert_eq!(losses, (0.0, 1.0), "seed {seed}");
         assert_eq!(warned, Some(losses), "seed {seed}");
     }
@@ -306,52 +257,46 @@ fn equal_periodic_flows_of_which_the_same_lose_everything_warn() {
 /// Each loses what a twelfth of the excess is, a sixth, or nothing.
 #[test]
 fn flows_without_a_period_or_without_an_overload_do_not_warn() {
-    let calls = |source: &str| twelve_calls("10 Mbit/s", FIFTY, source);
-    let jitter = |time: &str| {
-        let keys = format!("packet_size = \"1250 B\"\nsend_jitter = \"{time}\"");
-        calls(CALL).replace("packet_size = \"1250 B\"", &keys)
-    };
-    let queue = |kind: &str| format!("{{ kind = \"{kind}\", limit = \"50 packets\" }}");
-    for text in [
-        calls(r#"{ kind = "poisson", rate = "1 Mbit/s" }"#),
-        jitter("20 ms"),
-        twelve_calls("10 Mbit/s", &queue("fair"), CALL),
-        twelve_calls("10 Mbit/s", &queue("random_drop"), CALL),
+    let calls = |queue: &str, source: &str| twelve_calls("10 Mbit/s", queue, source);
+    for case in [
+        calls("50 packets", "kind = 'poisson', rate = '1 Mbit/s'"),
+        calls("50 packets", CALL)
+            .set("flows.calls.send_jitter", "20 ms")
+            .set("flows.others.send_jitter", "20 ms"),
+        calls("fair 50 packets", CALL),
+        calls("random_drop 50 packets", CALL),
     ] {
-        let ((least, most), warned) = unequal_losses(&text, 1);
-        assert!(least > 0.1 && most < 0.25, "{text}: {least} to {most}");
+        let ((least, most), warned) = unequal_losses(&case);
+        assert!(least > 0.1 && most < 0.25, "{case:?}: {least} to {most}");
         assert_eq!(warned, None);
     }
-    let below = twelve_calls("13 Mbit/s", FIFTY, CALL);
-    assert_eq!(unequal_losses(&below, 1), ((0.0, 0.0), None));
+    let below = twelve_calls("13 Mbit/s", "50 packets", CALL);
+    assert_eq!(unequal_losses(&below), ((0.0, 0.0), None));
 }
 
 /// On periods that come at the same time as those of others find the queue full each time.
 #[test]
 fn equal_on_off_periods_of_constant_length_warn() {
     let on_off = |off: &str| {
-        let source =
-            format!(r#"{{ kind = "on_off", rate = "2 Mbit/s", on = "5 ms", off = {off} }}"#);
-        unequal_losses(&twelve_calls("10 Mbit/s", FIFTY, &source), 1)
+        let source = format!("kind = 'on_off', rate = '2 Mbit/s', on = '5 ms', off = {off}");
+        unequal_losses(&twelve_calls("10 Mbit/s", "50 packets", &source))
     };
-    let (losses, warned) = on_off(r#""5 ms""#);
+    let (losses, warned) = on_off("'5 ms'");
     assert!(losses.0 < 0.01 && losses.1 > 0.5, "{losses:?}");
     assert_eq!(warned, Some(losses));
-    assert_eq!(on_off(r#"{ kind = "exponential", mean = "5 ms" }"#).1, None);
+    assert_eq!(on_off("{ kind = 'exponential', mean = '5 ms' }").1, None);
 }
 
 /// Half of the flows cross another link first, which loses packets at random or has a queue per flow.
 #[test]
 fn losses_at_a_link_that_others_do_not_cross_do_not_warn() {
-    let first = |keys: &str| {
-        let text = twelve_calls("13 Mbit/s", FIFTY, CALL);
-        text.replacen("[\"link\"]", "[\"first\", \"link\"]", 1) + keys
-    };
-    let random =
-        link("first", "13 Mbit/s", FIFTY) + "loss = { kind = \"bernoulli\", probability = 0.2 }\n";
-    let fair = link("first", "5 Mbit/s", &FIFTY.replace("drop_tail", "fair"));
-    for text in [first(&random), first(&fair)] {
-        let ((least, most), warned) = unequal_losses(&text, 1);
+    for first in [
+        "13 Mbit/s, 5 ms, 50 packets, loss = { kind = 'bernoulli', probability = 0.2 }",
+        "5 Mbit/s, 5 ms, fair 50 packets",
+    ] {
+        let calls = twelve_calls("13 Mbit/s", "50 packets", CALL);
+        let calls = calls.link("first", first).set("flows.calls.path", "['first', 'link']");
+        let ((least, most), warned) = unequal_losses(&calls);
         assert!(least == 0.0 && most > 0.15, "{least} to {most}");
         assert_eq!(warned, None);
     }
@@ -360,9 +305,8 @@ fn losses_at_a_link_that_others_do_not_cross_do_not_warn() {
 /// Explicit phases leave nothing to the seed: only a shift shows what they decide.
 #[test]
 fn a_phase_shift_delays_flows_without_acks() {
-    let source = r#"{ kind = "cbr", rate = "1 Mbit/s", phase = "0 s" }"#;
-    let text = twelve_calls("10 Mbit/s", FIFTY, source);
-    let network = |shift| resolve_with(&text, &[("phase_shift", shift)]).unwrap();
+    let calls = twelve_calls("10 Mbit/s", "50 packets", &format!("{CALL}, phase = '0 s'"));
+    let network = |shift: &str| calls.clone().set("phase_shift", shift).network();
     let packet = Time::from_milliseconds(1);
     let starts =
         |shift| -> Vec<Time> { network(shift).flows.iter().map(|flow| flow.start).collect() };
@@ -376,18 +320,16 @@ fn a_phase_shift_delays_flows_without_acks() {
 /// not change limits in bdp.
 #[test]
 fn a_phase_shift_lengthens_rtts_by_less_than_a_transmission_time() {
-    let text = cubics("");
-    let network = |shift: &str, seed: &str| {
-        resolve_with(&text, &[("phase_shift", shift), ("seed", seed)]).unwrap()
-    };
-    let (plain, shifted, other) = (network("0", "1"), network("1", "1"), network("2", "1"));
+    let network =
+        |shift: &str, seed: u64| cubics("").seed(seed).set("phase_shift", shift).network();
+    let (plain, shifted, other) = (network("0", 1), network("1", 1), network("2", 1));
     let packet = Time::from_picoseconds(120_000_000);
-    let shifts = |to: &tailroom_engine::network::Network| -> Vec<Time> {
+    let shifts = |to: &Network| -> Vec<Time> {
         to.flows.iter().zip(&plain.flows).map(|(to, from)| to.rtt.since(from.rtt)).collect()
     };
     assert!(shifts(&shifted).iter().all(|shift| *shift < packet));
     assert!(shifts(&shifted).iter().any(|shift| *shift > Time::ZERO));
     assert_ne!(shifts(&shifted), shifts(&other));
-    assert_eq!(shifts(&shifted), shifts(&network("1", "7")));
+    assert_eq!(shifts(&shifted), shifts(&network("1", 7)));
     assert!((plain.links[0].bdp_bytes - shifted.links[0].bdp_bytes).abs() < 1e-9);
 }

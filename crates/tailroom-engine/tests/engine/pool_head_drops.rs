@@ -8,9 +8,8 @@ use tailroom_engine::results::Results;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::units::Time;
 
-use crate::pools::{PACKET, links, stream};
-use crate::support::scenario_run::{network, run};
-use crate::support::summaries::link;
+use crate::pools::{PACKET, dynamic};
+use crate::support::case::{Case, case, check, within};
 
 /// What a queue holds at each millisecond, in bytes.
 fn held(results: &Results, link: u32) -> Vec<f64> {
@@ -19,7 +18,10 @@ fn held(results: &Results, link: u32) -> Vec<f64> {
     rows.filter(|(at, _)| **at == link).map(|(_, bytes)| *bytes).collect()
 }
 
-const SERIES: &str = "series = { interval = \"1 ms\" }\n";
+/// A case whose series has a row for each millisecond.
+fn with_series(duration: &str) -> Case {
+    case(duration).table("series", "interval = '1 ms'")
+}
 
 /// Bytes per millisecond of a rate in Mbit/s.
 fn bytes_per_ms(mbps: f64) -> f64 {
@@ -32,36 +34,32 @@ fn bytes_per_ms(mbps: f64) -> f64 {
 #[test]
 fn a_queue_above_its_threshold_shrinks_at_the_rates_of_its_link_and_of_spare_bandwidth() {
     for memory in [None, Some(30.0), Some(50.0)] {
-        let rate = memory.map(|rate| format!(", memory_rate = \"{rate} Mbit/s\""));
-        let rate = rate.unwrap_or_default();
-        let policy = format!("kind = \"occamy\", alpha = 1, bucket = \"100 B\"{rate}");
-        let mut text = "duration = \"1200 ms\"\nmeasure_from = \"1 s\"\n".to_owned() + SERIES;
-        text += &links(2, &format!("size = \"1 MB\"\npolicy = {{ {policy} }}"), "");
-        text += &stream("long", 0, 2.0, "0 s").replace("source", "stop = \"1 s\"\nsource");
-        text += &stream("burst", 1, 160.0, "1 s").replace("source", "stop = \"1001 ms\"\nsource");
-        let results = run(&text, 1);
-        let queue = held(&results, 0);
+        let rate = memory.map_or(String::new(), |rate| format!(", memory_rate = '{rate} Mbit/s'"));
+        let policy = format!("kind = 'occamy', alpha = 1, bucket = '100 B'{rate}");
+        let run = with_series("1200 ms from 1 s")
+            .ports(2, format!("size = '1 MB', policy = {{ {policy} }}"), "")
+            .load("long", 0, 2.0, "stop = '1 s'")
+            .load("burst", 1, 160.0, "start = '1 s', stop = '1001 ms'")
+            .run();
+        let queue = held(&run, 0);
         let (link_rate, spare) = (bytes_per_ms(10.0), bytes_per_ms(memory.unwrap_or(20.0) - 20.0));
         let shrinks = |from: usize, to: usize, rate: f64| {
             let (found, expected) = (queue[from] - queue[to], (to - from) as f64 * rate);
             // A packet at either end, and one that tokens are still owed for.
-            let case = format!("{memory:?}, {from} to {to}: {found} B, {expected} B expected");
-            assert!((found - expected).abs() <= 3.0 * PACKET, "{case}");
+            let bound = expected - 3.0 * PACKET..=expected + 3.0 * PACKET;
+            check(format!("{memory:?}, {from} to {to}"), found, within(bound));
         };
         let meets = 200e3 / (3.0 * link_rate + 2.0 * spare);
         shrinks(1_002, 1_000 + meets as usize - 2, link_rate + spare);
         shrinks(1_000 + meets as usize + 4, 1_100, link_rate);
         // Nothing arrives at the queue any more: each drop is that of a head, and counted for its reason.
-        let at = link(&results.summary, "l0");
+        let at = run.link("l0");
         let (found, expected) = (at.by_reason.drops_head_packets as f64 * PACKET, spare * meets);
         assert_eq!((at.arrivals_packets, at.drops_packets), (0, at.by_reason.drops_head_packets));
         // Until the burst begins, its link leaves bandwidth for one head. The burst takes a millisecond to
         // arrive, in which the threshold falls, and the queues start off by a packet.
         let bound = if memory.is_none() { PACKET } else { spare + link_rate + 3.0 * PACKET };
-        assert!(
-            (found - expected).abs() <= bound,
-            "{memory:?}: {found} B dropped, {expected} B expected"
-        );
+        check(format!("{memory:?}: dropped"), found, within(expected - bound..=expected + bound));
     }
 }
 
@@ -72,50 +70,51 @@ fn a_queue_above_its_threshold_shrinks_at_the_rates_of_its_link_and_of_spare_ban
 fn a_burst_takes_its_fair_share_at_once_from_a_full_queue() {
     const SIZE: f64 = 1e6;
     const ALPHA: f64 = 8.0;
-    let at_60_ms = |policy: &str| {
-        let mut text = "duration = \"1100 ms\"\n".to_owned() + SERIES;
-        text += &links(2, &format!("size = \"{SIZE} B\"\npolicy = {{ {policy} }}"), "");
-        text += &stream("long", 0, 2.0, "0 s");
-        text += &stream("burst", 1, 8.0, "1 s");
-        let results = run(&text, 1);
-        [0, 1].map(|link| held(&results, link)[1_060])
+    let at_60_ms = |pool: &str| {
+        let both = with_series("1100 ms").ports(2, pool, "").load("long", 0, 2.0, "");
+        let run = both.load("burst", 1, 8.0, "start = '1 s'").run();
+        [0, 1].map(|link| held(&run, link)[1_060])
     };
+    let bound = (1.0 + 2.0 * ALPHA) * PACKET;
+    let within_bound = |expected: f64| within(expected - bound..=expected + bound);
     let fair = ALPHA * SIZE / (1.0 + 2.0 * ALPHA);
-    for found in at_60_ms("kind = \"occamy\", memory_rate = \"100 Gbit/s\"") {
-        let bound = (1.0 + 2.0 * ALPHA) * PACKET;
-        assert!((found - fair).abs() <= bound, "{found} B, {fair} B expected");
+    let occamy = "{ kind = 'occamy', memory_rate = '100 Gbit/s' }";
+    for found in at_60_ms(&format!("size = '{SIZE} B', policy = {occamy}")) {
+        check("under Occamy", found, within_bound(fair));
     }
-    let [_, found] = at_60_ms("kind = \"dynamic_threshold\", alpha = 8");
+    let [_, found] = at_60_ms(&dynamic(SIZE, ALPHA));
     // The full queue has drained for 60 ms, and the threshold follows.
     let left = ALPHA * SIZE / (1.0 + ALPHA) - 60.0 * bytes_per_ms(10.0);
     let expected = ALPHA * (SIZE - left) / (1.0 + ALPHA);
-    assert!((found - expected).abs() <= (1.0 + 2.0 * ALPHA) * PACKET, "{found} B, {expected} B");
+    check("under dynamic thresholds", found, within_bound(expected));
 }
 
 /// A memory that has nothing to spare drops no head: Occamy is dynamic thresholds.
 #[test]
 fn without_spare_bandwidth_the_results_are_those_of_dynamic_thresholds() {
     let with = |policy: &str| {
-        let pool = format!("size = \"30 kB\"\npolicy = {{ {policy}, alpha = 2 }}");
-        let mut text = "duration = \"3 s\"\n".to_owned() + &links(3, &pool, "");
-        text += "[defaults]\ncongestion = \"cubic\"\nrtt = \"20 ms\"\n[flows.a]\ncount = 3\npath = \
-                 [\"l0\", \"l1\"]\nreverse_path = [\"l2\"]\n[flows.b]\npath = [\"l1\"]\n";
-        run(&text, 1).summary.links
+        case("3 s")
+            .ports(3, format!("size = '30 kB', policy = {{ {policy}, alpha = 2 }}"), "")
+            .toml("defaults = { congestion = 'cubic', rtt = '20 ms' }")
+            .flows("a", "l0 l1", "count = 3, reverse_path = ['l2']")
+            .flows("b", "l1", "")
+            .run()
+            .results
+            .summary
+            .links
     };
-    let dynamic = with("kind = \"dynamic_threshold\"");
-    let none = "kind = \"occamy\", memory_rate = \"1 bit/s\", bucket = \"1 B\"";
+    let dynamic = with("kind = 'dynamic_threshold'");
+    let none = "kind = 'occamy', memory_rate = '1 bit/s', bucket = '1 B'";
     assert_eq!(with(none), dynamic);
-    assert_ne!(with("kind = \"occamy\""), dynamic, "heads are dropped");
+    assert_ne!(with("kind = 'occamy'"), dynamic, "heads are dropped");
 }
 
 /// Three packets wait behind the one that is sent: the first of them is dropped, once, and the second is
 /// sent next.
 #[test]
 fn the_head_of_a_queue_is_the_packet_that_would_be_sent_next() {
-    let mut text = "duration = \"1 s\"\n".to_owned();
-    text += &links(1, "size = \"1 MB\"\npolicy = \"occamy\"", "");
-    text += &stream("f", 0, 0.5, "0 s");
-    let network = network(&text, 1);
+    let ports = case("1 s").ports(1, "size = '1 MB', policy = 'occamy'", "");
+    let network = ports.load("f", 0, 0.5, "").network();
     let mut link = Link::new(&network.links[0], &network.link_facts()[0], network.measured());
     let now = Time::from_milliseconds(1);
     let class = |_: Transit| 0;

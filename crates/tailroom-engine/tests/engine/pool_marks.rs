@@ -3,21 +3,16 @@
 use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::packet::{Ecn, Packet};
-use tailroom_engine::results::LinkSummary;
 use tailroom_engine::units::Time;
 
-use crate::pools::{PACKET, links, stream};
-use crate::support::scenario_run::{network, run};
-use crate::support::summaries::link;
+use crate::pools::{PACKET, dynamic};
+use crate::support::case::{Run, above, case};
 
 /// What becomes of the ECN field of packets of 100 B that arrive every 50 us at a link that sends one per
 /// 80 us, in a pool that marks above `threshold`.
 fn fields(threshold: u64, ecn: Ecn, packets: u64) -> Vec<Ecn> {
-    let pool =
-        format!("size = \"1 MB\"\npolicy = \"complete_sharing\"\nmark_above = \"{threshold} B\"");
-    let text =
-        "duration = \"1 s\"\n".to_owned() + &links(1, &pool, "") + &stream("f", 0, 1.6, "0 s");
-    let network = network(&text, 1);
+    let pool = format!("size = '1 MB', policy = 'complete_sharing', mark_above = '{threshold} B'");
+    let network = case("1 s").ports(1, pool, "").load("f", 0, 1.6, "").network();
     let mut pools = network.empty_pools();
     let mut link = Link::new(&network.links[0], &network.link_facts()[0], network.measured());
     let arrive = |sequence: u64| {
@@ -55,41 +50,27 @@ fn packets_without_ecn_pass_unmarked() {
 }
 
 /// Two DCTCP flows over one port, whose discipline and pool are given.
-fn dctcp(queue: &str, pool: &str) -> LinkSummary {
-    let text = format!(
-        "duration = \"1 s\"
-        measure_from = \"100 ms\"
-        [pools.p]
-        size = \"200 kB\"
-        policy = \"complete_sharing\"
-        {pool}
-        [links.l0]
-        rate = \"100 Mbit/s\"
-        delay = \"100 us\"
-        queue = {queue}
-        pool = \"p\"
-        [flows.f]
-        path = [\"l0\"]
-        count = 2
-        congestion = \"dctcp\"
-        ecn = \"accurate\"
-        rtt = \"400 us\"\n"
-    );
-    link(&run(&text, 1).summary, "l0").clone()
+fn dctcp(queue: &str, pool: &str) -> Run {
+    let flows = "count = 2, congestion = 'dctcp', ecn = 'accurate', rtt = '400 us'";
+    case("1 s from 100 ms")
+        .table("pools.p", format!("size = '200 kB', policy = 'complete_sharing', {pool}"))
+        .link("l0", format!("100 Mbit/s, 100 us, queue = {queue}, pool = 'p'"))
+        .flows("f", "l0", flows)
+        .run()
 }
 
 /// Memory that is free at the start of a transmission is what waits. `step_mark` marks where at least K
 /// bytes wait, and the pool where more than K - 1 are in use.
 #[test]
 fn a_pool_of_one_port_marks_what_a_threshold_of_its_queue_marks() {
-    let step =
-        "{ kind = \"step_mark\", threshold = \"20 kB\", limit = \"200 kB\", drop_others = false }";
-    let of_queue = dctcp(step, "frees = \"at start\"");
-    let of_pool = dctcp("\"drop_tail\"", "frees = \"at start\"\nmark_above = \"19999 B\"");
-    assert!(of_queue.marks_packets > 100, "{} marks", of_queue.marks_packets);
-    assert_eq!(of_pool.marks_packets, of_queue.marks_packets);
-    assert_eq!(of_pool.queue_delay_s_p99, of_queue.queue_delay_s_p99);
-    assert_eq!(of_pool.departures_packets, of_queue.departures_packets);
+    let step = "kind = 'step_mark', threshold = '20 kB', limit = '200 kB', drop_others = false";
+    let of_queue = dctcp(&format!("{{ {step} }}"), "frees = 'at start'");
+    let of_pool = dctcp("'drop_tail'", "frees = 'at start', mark_above = '19999 B'");
+    of_queue.expect("links.l0.marks_packets", above(100.0));
+    for name in ["marks_packets", "queue_delay_s_p99", "departures_packets"] {
+        let place = format!("links.l0.{name}");
+        of_pool.expect(&place, of_queue.get(&place));
+    }
 }
 
 /// Nothing waits at the second link, whose packets find what waits at the first: with an alpha of 1, half
@@ -97,22 +78,19 @@ fn a_pool_of_one_port_marks_what_a_threshold_of_its_queue_marks() {
 #[test]
 fn packets_are_marked_for_what_others_hold() {
     let marks = |threshold: &str| {
-        let policy = "policy = { kind = \"dynamic_threshold\", alpha = 1 }";
-        let pool = format!("size = \"60 kB\"\n{policy}\n{threshold}");
-        let mut text = "duration = \"1 s\"\n".to_owned() + &links(2, &pool, "");
-        text += &stream("s", 0, 1.5, "0 s");
-        text += "[flows.f]\npath = [\"l1\"]\ncongestion = \"reno\"\nmax_window = 2\n";
-        text += "ecn = \"classic\"\nrtt = \"20 ms\"\n";
-        link(&run(&text, 1).summary, "l1").marks_packets
+        let tcp = "congestion = 'reno', max_window = 2, ecn = 'classic', rtt = '20 ms'";
+        let case = case("1 s").ports(2, dynamic(60_000.0, 1.0) + threshold, "");
+        let run = case.load("s", 0, 1.5, "").flows("f", "l1", tcp).run();
+        run.link("l1").marks_packets
     };
     assert_eq!(marks(""), 0);
-    assert_eq!(marks("mark_above = \"40 kB\""), 0);
-    assert!(marks("mark_above = \"20 kB\"") > 10);
+    assert_eq!(marks(", mark_above = '40 kB'"), 0);
+    assert!(marks(", mark_above = '20 kB'") > 10);
 }
 
 #[test]
 fn a_scheduler_sends_what_the_pool_has_marked() {
-    let found = dctcp("\"fq_codel\"", "mark_above = \"20 kB\"");
-    assert!(found.marks_packets > 100, "{} marks", found.marks_packets);
-    assert_eq!(found.drops_packets, 0);
+    dctcp("'fq_codel'", "mark_above = '20 kB'")
+        .expect("links.l0.marks_packets", above(100.0))
+        .expect("links.l0.drops_packets", 0);
 }

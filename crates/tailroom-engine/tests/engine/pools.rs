@@ -1,49 +1,48 @@
 //! Memory that links share: closed forms of dynamic thresholds, what a switch measures, and what holds
 //! for every policy and discipline.
 
-use std::fmt::Write;
-
 use tailroom_engine::results::{PoolSummary, Results, Summary};
 use tailroom_engine::scenario::{self, NoFiles};
 
-use crate::support::scenario_run::run;
-use crate::support::summaries::link;
+use crate::support::case::{Case, Expected, Run, above, case, check, near, within};
 
 /// Bytes of each packet of these tests.
 pub(crate) const PACKET: f64 = 100.0;
 
-/// Links `l0`, `l1`, ... of 10 Mbit/s that share the pool `p`.
-pub(crate) fn links(count: usize, pool: &str, keys: &str) -> String {
-    let mut text = format!("[pools.p]\n{pool}\n");
-    for index in 0..count {
-        let _ = write!(
-            text,
-            "[links.l{index}]
-            rate = \"10 Mbit/s\"
-            delay = \"0 ms\"
-            queue = \"drop_tail\"
-            pool = \"p\"
-            {keys}\n"
-        );
+impl Case {
+    /// Links `l0`, `l1`, ... of 10 Mbit/s that share the pool `p`.
+    pub(crate) fn ports(self, count: usize, pool: impl AsRef<str>, keys: &str) -> Self {
+        let keys = format!("10 Mbit/s, 0 ms, queue = 'drop_tail', pool = 'p', {keys}");
+        let port = |case: Case, index: usize| case.link(format!("l{index}"), &keys);
+        self.table("pools.p", pool).each(0..count, port)
     }
-    text
-}
 
-/// A stream of packets of 100 B at so many times the rate of a link.
-pub(crate) fn stream(name: &str, link: usize, times: f64, start: &str) -> String {
-    format!(
-        "[flows.{name}]
-        path = [\"l{link}\"]
-        packet_size = \"100 B\"
-        header_size = \"40 B\"
-        start = \"{start}\"
-        source = {{ kind = \"cbr\", rate = \"{} bit/s\" }}\n",
-        (times * 1e7).round()
-    )
+    /// A stream of packets of 100 B at so many times the rate of a port.
+    pub(crate) fn load(self, name: impl AsRef<str>, port: usize, times: f64, keys: &str) -> Self {
+        let rate = (times * 1e7).round();
+        let keys = format!("cbr {rate} bit/s, 100 B, header_size = '40 B', {keys}");
+        self.stream(name, format!("l{port}"), keys)
+    }
+
+    /// Streams `f0`, `f1`, ... of this kind, one to each of the first ports.
+    pub(crate) fn loads(self, ports: usize, times: f64, keys: &str) -> Self {
+        self.each(0..ports, |case, port| case.load(format!("f{port}"), port, times, keys))
+    }
 }
 
 pub(crate) fn pool_of(summary: &Summary) -> &PoolSummary {
     summary.pools.get("p").expect("the scenario has a pool")
+}
+
+/// Memory of this size under dynamic thresholds.
+pub(crate) fn dynamic(size: f64, alpha: f64) -> String {
+    format!("size = '{size} B', policy = {{ kind = 'dynamic_threshold', alpha = {alpha} }}")
+}
+
+/// So many bytes for each of some queues, or up to the bound from it.
+pub(crate) fn each(queues: usize, bytes: f64, bound: f64) -> Expected {
+    let queues = queues as f64;
+    within(queues * (bytes - bound)..=queues * (bytes + bound))
 }
 
 /// Queues that are always full hold alpha B / (1 + alpha M) each (Choudhury and Hahne 1998).
@@ -52,18 +51,15 @@ fn saturated_queues_settle_at_the_dynamic_threshold() {
     const SIZE: f64 = 200_000.0;
     for queues in [1, 4, 16, 64] {
         for alpha in [0.0625, 0.5, 1.0, 8.0] {
-            let policy = format!("policy = {{ kind = \"dynamic_threshold\", alpha = {alpha} }}");
-            let mut text = "duration = \"1 s\"\nmeasure_from = \"600 ms\"\n".to_owned();
-            text += &links(queues, &format!("size = \"{SIZE} B\"\n{policy}"), "");
-            for index in 0..queues {
-                text += &stream(&format!("f{index}"), index, 1.5, "0 s");
-            }
-            let results = run(&text, 1);
-            let found = pool_of(&results.summary).memory_bytes_mean / queues as f64;
             let expected = alpha * SIZE / (1.0 + alpha * queues as f64);
-            let bound = (1.0 + alpha) * PACKET;
-            let case = format!("{queues} queues, alpha {alpha}: {found} B, expected {expected} B");
-            assert!((found - expected).abs() <= bound, "{case}");
+            case("1 s from 600 ms")
+                .ports(queues, dynamic(SIZE, alpha), "")
+                .loads(queues, 1.5, "")
+                .run()
+                .expect(
+                    "pools.p.memory_bytes_mean",
+                    each(queues, expected, (1.0 + alpha) * PACKET),
+                );
         }
     }
 }
@@ -96,15 +92,17 @@ fn a_burst_next_to_saturated_queues_is_cut_where_the_fluid_model_says() {
         (8.0, 16, 32.0),
         (0.0625, 4, 16.0),
     ] {
-        let policy = format!("policy = {{ kind = \"dynamic_threshold\", alpha = {alpha} }}");
-        let mut text = "duration = \"2500 ms\"\n".to_owned();
-        text += &links(saturated + 1, &format!("size = \"{SIZE} B\"\n{policy}"), "");
-        text += "arrival_log = { from = \"1500 ms\", to = \"2500 ms\", most_packets = 2000000 }\n";
-        for index in 0..saturated {
-            text += &stream(&format!("f{index}"), index, 2.0, "0 s");
-        }
-        text += &stream("burst", saturated, input, "1500 ms");
-        let found = accepted_before_a_drop(&run(&text, 1), saturated as u32);
+        let log = "arrival_log = { from = '1500 ms', to = '2500 ms', most_packets = 2000000 }";
+        let run = case("2500 ms")
+            .ports(saturated, dynamic(SIZE, alpha), "")
+            .link(
+                format!("l{saturated}"),
+                format!("10 Mbit/s, 0 ms, queue = 'drop_tail', pool = 'p', {log}"),
+            )
+            .loads(saturated, 2.0, "")
+            .load("burst", saturated, input, "start = '1500 ms'")
+            .run();
+        let found = accepted_before_a_drop(&run, saturated as u32);
         let others = saturated as f64;
         let (follow, fill) = (1.0 + others + 1.0 / alpha, input - 1.0);
         let (queue, packets_off) = if input < follow {
@@ -179,43 +177,51 @@ const LADDERS: [Ladder; 5] = [
 #[test]
 fn queues_that_fill_in_turn_stop_where_those_of_a_tomahawk_5_do() {
     for (shared, reserve, ladder) in LADDERS {
-        let queues = ladder.len();
-        let pool = format!(
-            "size = \"{} B\"\ncell = \"254 B\"\npolicy = {{ kind = \"dynamic_threshold\" }}",
-            (shared + queues as u64 * reserve) * 254
+        let size = (shared + ladder.len() as u64 * reserve) * 254;
+        let pool =
+            format!("size = '{size} B', cell = '254 B', policy = {{ kind = 'dynamic_threshold' }}");
+        let reserved = format!("reserved = '{} B'", reserve * 254);
+        let run = filled_in_turn(
+            ladder,
+            254,
+            case(&format!("{} s", ladder.len())).ports(ladder.len(), pool, &reserved),
         );
-        let reserved = format!("reserved = \"{} B\"", reserve * 254);
-        let mut text = format!("duration = \"{queues} s\"\n");
-        text += &links(queues, &pool, &reserved).replace("10 Mbit/s", "1 bit/s");
         for (index, stops_at) in ladder.iter().enumerate() {
-            let _ = write!(
-                text,
-                "[flows.f{index}]
-                path = [\"l{index}\"]
-                packet_size = \"254 B\"
-                start = \"{index} s\"
-                stop = \"{} s\"
-                source = {{ kind = \"cbr\", rate = \"{} bit/s\" }}\n",
-                index + 1,
-                (stops_at + 100) * 254 * 8
-            );
-        }
-        let summary = run(&text, 1).summary;
-        for (index, stops_at) in ladder.iter().enumerate() {
-            let at = link(&summary, &format!("l{index}"));
+            let at = run.link(&format!("l{index}"));
             assert!(
                 at.by_reason.drops_threshold_packets > 0,
                 "queue {index} reaches its threshold"
             );
             let taken = at.arrivals_packets - at.drops_packets;
-            assert_eq!(taken, *stops_at, "queue {index} of {queues}, {shared} cells shared");
+            assert_eq!(taken, *stops_at, "queue {index}, {shared} cells shared");
         }
     }
 }
 
-/// A policy with an alpha of queues and one of ports.
-fn two_alphas(queue: f64, port: f64) -> String {
-    format!("policy = {{ kind = \"dynamic_threshold\", alpha = {queue}, port_alpha = {port} }}")
+/// Ports that send next to nothing, each of which gets 100 packets of a cell more than it holds, one port a
+/// second.
+fn filled_in_turn(holds: &[u64], cell: u64, case: Case) -> Run {
+    let fill = |case: Case, (index, packets): (usize, &u64)| {
+        let rate = (packets + 100) * cell * 8;
+        let span = format!("start = '{index} s', stop = '{} s'", index + 1);
+        let keys = format!("cbr {rate} bit/s, {cell} B, {span}");
+        let case = case.set(format!("links.l{index}.rate"), "1 bit/s");
+        case.stream(format!("f{index}"), format!("l{index}"), keys)
+    };
+    case.each(holds.iter().enumerate(), fill).run()
+}
+
+/// Names the ports of links, of which so many belong to one.
+fn with_ports(case: Case, links: usize, of_port: usize) -> Case {
+    case.each(0..links, |case, link| {
+        case.set(format!("links.l{link}.port"), format!("p{}", link / of_port))
+    })
+}
+
+/// Memory with an alpha of queues and one of ports.
+fn two_alphas(size: f64, queue: f64, port: f64) -> String {
+    let policy = format!("kind = 'dynamic_threshold', alpha = {queue}, port_alpha = {port}");
+    format!("size = '{size} B', policy = {{ {policy} }}")
 }
 
 /// M ports of k queues each that are always full: q = aq (ap (B - M k q) - k q).
@@ -224,22 +230,17 @@ fn saturated_queues_settle_where_the_alphas_of_queue_and_port_allow() {
     const SIZE: f64 = 200_000.0;
     for (ports, queues) in [(1, 1), (1, 4), (4, 1), (4, 4), (16, 2)] {
         for (queue, port) in [(0.5, 0.5), (1.0, 8.0), (8.0, 1.0), (4.0, 4.0), (0.0625, 2.0)] {
-            let mut text = "duration = \"1 s\"\nmeasure_from = \"600 ms\"\n".to_owned();
-            let memory = format!("size = \"{SIZE} B\"\n{}", two_alphas(queue, port));
-            text += &links(ports * queues, &memory, "");
-            for index in 0..ports * queues {
-                let of_port = format!("[links.l{index}]\nport = \"p{}\"", index / queues);
-                text = text.replacen(&format!("[links.l{index}]"), &of_port, 1);
-                text += &stream(&format!("f{index}"), index, 1.5, "0 s");
-            }
-            let results = run(&text, 1);
-            let all = (ports * queues) as f64;
-            let found = pool_of(&results.summary).memory_bytes_mean / all;
-            let expected = queue * port * SIZE / (1.0 + queue * (port * all + queues as f64));
+            let all = ports * queues;
+            let saturated = case("1 s from 600 ms")
+                .ports(all, two_alphas(SIZE, queue, port), "")
+                .loads(all, 1.5, "");
+            let (of_all, of_port) = (all as f64, queues as f64);
+            let expected = queue * port * SIZE / (1.0 + queue * (port * of_all + of_port));
             // A packet that leaves moves the threshold of its port by so many.
             let bound = (1.0 + queue * (port + 1.0)) * PACKET;
-            let case = format!("{ports} ports of {queues} queues, alphas {queue} and {port}");
-            assert!((found - expected).abs() <= bound, "{case}: {found} B, expected {expected} B");
+            with_ports(saturated, all, queues)
+                .run()
+                .expect("pools.p.memory_bytes_mean", each(all, expected, bound));
         }
     }
 }
@@ -263,68 +264,45 @@ fn queues_of_ports_that_fill_in_turn_stop_where_those_of_a_spectrum_4_do() {
             }
             left -= taken;
         }
-        let pool = format!(
-            "size = \"{} B\"\ncell = \"192 B\"\n{}",
-            CELLS * 192.0,
-            two_alphas(queue, port)
-        );
-        let mut text = "duration = \"14 s\"\n".to_owned();
-        text += &links(14, &pool, "").replace("10 Mbit/s", "1 bit/s");
-        for (index, stop) in stops.iter().enumerate() {
-            let of_port = format!("[links.l{index}]\nport = \"p{}\"", index / 2);
-            text = text.replacen(&format!("[links.l{index}]"), &of_port, 1);
-            let _ = write!(
-                text,
-                "[flows.f{index}]
-                path = [\"l{index}\"]
-                packet_size = \"192 B\"
-                start = \"{index} s\"
-                stop = \"{} s\"
-                source = {{ kind = \"cbr\", rate = \"{} bit/s\" }}\n",
-                index + 1,
-                (stop + 100.0) * 192.0 * 8.0
-            );
-        }
-        let summary = run(&text, 1).summary;
+        let memory = two_alphas(CELLS * 192.0, queue, port) + ", cell = '192 B'";
+        let case = with_ports(case("14 s").ports(14, memory, ""), 14, 2);
+        let run =
+            filled_in_turn(&stops.iter().map(|stop| *stop as u64).collect::<Vec<_>>(), 192, case);
         for (index, stop) in stops.into_iter().enumerate() {
-            let at = link(&summary, &format!("l{index}"));
+            let at = run.link(&format!("l{index}"));
             let taken = (at.arrivals_packets - at.drops_packets) as f64;
-            let case = format!("alphas {queue} and {port}, queue {index}");
-            assert!((taken - stop).abs() <= 1.0, "{case}: {taken} cells, {stop} expected");
+            check(format!("queue {index}"), taken, within(stop - 1.0..=stop + 1.0));
         }
     }
 }
 
 const POLICIES: [&str; 13] = [
-    "\"complete_sharing\"",
-    "\"complete_partitioning\"",
-    "{ kind = \"static_threshold\", threshold = \"3 kB\" }",
-    "\"dynamic_threshold\"",
-    "{ kind = \"dynamic_threshold\", alpha = 8 }",
-    "{ kind = \"dynamic_threshold\", alpha = 2, port_alpha = 4 }",
-    "{ kind = \"dynamic_threshold\", lower_alphas = [0.5] }",
-    "{ kind = \"abm\", interval = \"10 ms\" }",
-    "\"fab\"",
-    "{ kind = \"fab\", alpha = 8, short_flow_alpha = 0.5 }",
-    "\"occamy\"",
-    "{ kind = \"occamy\", alpha = 0.5, memory_rate = \"1 Gbit/s\" }",
-    "\"longest_queue_drop\"",
+    "'complete_sharing'",
+    "'complete_partitioning'",
+    "{ kind = 'static_threshold', threshold = '3 kB' }",
+    "'dynamic_threshold'",
+    "{ kind = 'dynamic_threshold', alpha = 8 }",
+    "{ kind = 'dynamic_threshold', alpha = 2, port_alpha = 4 }",
+    "{ kind = 'dynamic_threshold', lower_alphas = [0.5] }",
+    "{ kind = 'abm', interval = '10 ms' }",
+    "'fab'",
+    "{ kind = 'fab', alpha = 8, short_flow_alpha = 0.5 }",
+    "'occamy'",
+    "{ kind = 'occamy', alpha = 0.5, memory_rate = '1 Gbit/s' }",
+    "'longest_queue_drop'",
 ];
 
 /// Equal streams whose packets arrive at the same picosecond.
 #[test]
 fn symmetric_senders_lose_alike_under_every_policy() {
     for policy in POLICIES {
-        let mut text = "duration = \"4 s\"\n".to_owned();
-        text += &links(2, &format!("size = \"5 kB\"\npolicy = {policy}"), "");
-        for index in 0..2 {
-            let paced = stream(&format!("f{index}"), index, 1.6, "0 s");
-            text += &paced.replace("bit/s\" }", "bit/s\", phase = \"0 s\" }");
-        }
-        let summary = run(&text, 1).summary;
-        let [first, second] = ["l0", "l1"].map(|name| link(&summary, name).drops_packets as f64);
-        assert!(first > 20_000.0, "{policy}: {first} drops");
-        assert!((first / second - 1.0).abs() < 0.01, "{policy}: {first} and {second} drops");
+        let run = case("4 s")
+            .ports(2, format!("size = '5 kB', policy = {policy}"), "")
+            .loads(2, 1.6, "source.phase = '0 s'")
+            .run();
+        let first = run.get("links.l0.drops_packets");
+        run.expect("links.l0.drops_packets", above(20_000.0));
+        check(policy, first / run.get("links.l1.drops_packets"), near(1.0, 0.01));
     }
 }
 
@@ -332,96 +310,91 @@ fn symmetric_senders_lose_alike_under_every_policy() {
 #[test]
 fn a_reserve_is_free_for_its_queue_under_every_policy() {
     for policy in POLICIES {
-        let mut text = "duration = \"2 s\"\n".to_owned();
-        text += &links(2, &format!("size = \"3 kB\"\npolicy = {policy}"), "reserved = \"150 B\"");
-        text += &stream("flood", 0, 3.0, "0 s");
-        text += &stream("slow", 1, 0.9, "0 s");
-        let summary = run(&text, 1).summary;
-        assert!(link(&summary, "l0").drops_packets > 10_000, "{policy}");
-        assert_eq!(link(&summary, "l1").drops_packets, 0, "{policy}");
+        case("2 s")
+            .ports(2, format!("size = '3 kB', policy = {policy}"), "reserved = '150 B'")
+            .load("flood", 0, 3.0, "")
+            .load("slow", 1, 0.9, "")
+            .run()
+            .expect("links.l0.drops_packets", above(10_000.0))
+            .expect("links.l1.drops_packets", 0);
     }
 }
 
 /// With memory for all that the disciplines hold, a pool decides nothing.
 #[test]
 fn a_pool_that_never_binds_changes_no_statistic_of_a_link() {
-    let with = |pool: &str, key: &str| {
-        let mut text = "duration = \"2 s\"\n".to_owned();
-        let queue = "queue = { kind = \"drop_tail\", limit = \"20 packets\" }";
-        text += &links(3, pool, "").replace("queue = \"drop_tail\"", queue);
-        let text = text.replace("pool = \"p\"", key);
-        let text =
-            if key.is_empty() { text.replace(&format!("[pools.p]\n{pool}\n"), "") } else { text };
-        let flows = "[defaults]\ncongestion = \"cubic\"\nrtt = \"20 ms\"\n[flows.a]\ncount = 3\npath = \
-                     [\"l0\", \"l1\"]\n[flows.b]\npath = [\"l2\"]\nreverse_path = [\"l0\"]\n";
-        run(&(text + flows), 1).summary
+    let limited = |ports: Case, key: &str| {
+        let link = |case: Case, index: i32| {
+            case.link(format!("l{index}"), format!("10 Mbit/s, 0 ms, 20 packets, {key}"))
+        };
+        ports
+            .each(0..3, link)
+            .toml("defaults = { congestion = 'cubic', rtt = '20 ms' }")
+            .flows("a", "l0 l1", "count = 3")
+            .flows("b", "l2", "reverse_path = ['l0']")
+            .run()
     };
-    let without = with("", "");
-    for policy in ["\"complete_sharing\"", "{ kind = \"dynamic_threshold\", alpha = 1e6 }"] {
+    let without = limited(case("2 s"), "");
+    for policy in ["'complete_sharing'", "{ kind = 'dynamic_threshold', alpha = 1e6 }"] {
         for frees in ["at start", "at end"] {
-            let pool = format!("size = \"94500 B\"\npolicy = {policy}\nfrees = \"{frees}\"");
-            let summary = with(&pool, "pool = \"p\"");
-            assert!(pool_max(&summary) > 30_000.0, "the pool is used");
-            assert_eq!(summary.links, without.links, "{policy}, {frees}");
+            let pool = format!("size = '94500 B', policy = {policy}, frees = '{frees}'");
+            let run = limited(case("2 s").table("pools.p", pool), "pool = 'p'");
+            run.expect("pools.p.memory_bytes_max", above(30_000.0));
+            assert_eq!(run.summary.links, without.summary.links, "{policy}, {frees}");
         }
     }
-    assert!(without.links.0[0].1.by_reason.drops_overflow_packets > 0, "the limits bind");
+    without.expect("links.l0.drops_overflow_packets", above(0.0));
 }
 
 /// A link that is never idle holds ten packets: with the one that it sends, or without it.
 #[test]
 fn the_packet_that_is_sent_occupies_memory_until_it_is_freed() {
-    for (frees, waiting) in [("at start", 10.0), ("at end", 9.0)] {
-        let pool = format!("size = \"1 kB\"\npolicy = \"complete_sharing\"\nfrees = \"{frees}\"");
-        let mut text = "duration = \"1 s\"\nmeasure_from = \"100 ms\"\n".to_owned();
-        text += &links(1, &pool, "");
-        text += &stream("flood", 0, 3.0, "0 s");
-        let summary = run(&text, 1).summary;
-        assert_eq!(link(&summary, "l0").queue_packets_max, Some(waiting), "{frees}");
-        assert!((pool_max(&summary) - 1_000.0).abs() <= 8.0, "{frees}");
+    for (frees, waiting) in [("at start", 10), ("at end", 9)] {
+        let pool = format!("size = '1 kB', policy = 'complete_sharing', frees = '{frees}'");
+        case("1 s from 100 ms")
+            .ports(1, pool, "")
+            .load("flood", 0, 3.0, "")
+            .run()
+            .expect("links.l0.queue_packets_max", waiting)
+            .expect("pools.p.memory_bytes_max", within(992.0..=1_008.0));
     }
-}
-
-fn pool_max(summary: &Summary) -> f64 {
-    pool_of(summary).memory_bytes_max.expect("time passes")
 }
 
 /// Every discipline takes a pool without a limit of its own, and thresholds of ECN still mark.
 #[test]
 fn every_discipline_works_on_a_pool() {
-    let queues = [
-        "\"drop_tail\"",
-        "\"red\"",
-        "\"adaptive_red\"",
-        "{ kind = \"step_mark\", threshold = \"5 packets\" }",
-        "{ kind = \"wred\", k_min = \"5 kB\", k_max = \"20 kB\" }",
-        "\"drop_head\"",
-        "\"random_drop\"",
-        "\"codel\"",
-        "\"pie\"",
-        "\"dual_pi2\"",
-        "\"fair\"",
-        "\"fq_codel\"",
-        "\"fq_pie\"",
-    ];
-    for queue in queues {
-        let mut text = "duration = \"3 s\"\nmeasure_from = \"500 ms\"\n".to_owned();
-        let pool = "size = \"60 kB\"\ncell = \"208 B\"\npolicy = \"dynamic_threshold\"";
-        text += &links(2, pool, "").replace("queue = \"drop_tail\"", &format!("queue = {queue}"));
-        text += "[defaults]\npath = [\"l0\"]\nrtt = \"10 ms\"\n[flows.marked]\ncount = 2\n\
-                 congestion = \"dctcp\"\necn = \"accurate\"\n[flows.flood]\npath = [\"l1\"]\nsource = \
-                 { kind = \"cbr\", rate = \"11 Mbit/s\" }\n";
-        let summary = run(&text, 1).summary;
-        let at = link(&summary, "l0");
-        assert!(at.utilization > 0.8, "{queue}: {}", at.utilization);
-        let marks = ["step_mark", "wred", "codel"];
-        let is_marking = marks.iter().any(|kind| queue.contains(kind));
-        assert!(!is_marking || at.marks_packets > 0, "{queue} marks");
-        let pool = pool_of(&summary);
-        let max = pool_max(&summary);
-        assert!(max <= 60_000.0 && max > 3_000.0, "{queue}: {max}");
-        let shares: f64 = pool.links.0.iter().filter_map(|(_, link)| link.memory_share).sum();
-        assert!((shares - 1.0).abs() < 1e-9, "{queue}: shares add up to {shares}");
+    for queue in [
+        "'drop_tail'",
+        "'red'",
+        "'adaptive_red'",
+        "{ kind = 'step_mark', threshold = '5 packets' }",
+        "{ kind = 'wred', k_min = '5 kB', k_max = '20 kB' }",
+        "'drop_head'",
+        "'random_drop'",
+        "'codel'",
+        "'pie'",
+        "'dual_pi2'",
+        "'fair'",
+        "'fq_codel'",
+        "'fq_pie'",
+    ] {
+        let pool = "size = '60 kB', cell = '208 B', policy = 'dynamic_threshold'";
+        let marked = "count = 2, rtt = '10 ms', congestion = 'dctcp', ecn = 'accurate'";
+        let run = case("3 s from 500 ms")
+            .table("pools.p", pool)
+            .link("l0", format!("10 Mbit/s, 0 ms, queue = {queue}, pool = 'p'"))
+            .link("l1", format!("10 Mbit/s, 0 ms, queue = {queue}, pool = 'p'"))
+            .flows("marked", "l0", marked)
+            .stream("flood", "l1", "cbr 11 Mbit/s, 1500 B, rtt = '10 ms'")
+            .run();
+        run.expect("links.l0.utilization", above(0.8))
+            .expect("pools.p.memory_bytes_max", above(3_000.0))
+            .expect("pools.p.memory_bytes_max", within(..=60_000.0));
+        if ["step_mark", "wred", "codel"].iter().any(|kind| queue.contains(kind)) {
+            run.expect("links.l0.marks_packets", above(0.0));
+        }
+        let shares = pool_of(&run.summary).links.0.iter().filter_map(|(_, link)| link.memory_share);
+        check(format!("{queue}: shares"), shares.sum(), near(1.0, 1e-9));
     }
 }
 
@@ -436,9 +409,8 @@ fn a_pool_is_written_as_it_is_read() {
     let read = |text: &str, overrides: &[(String, String)]| {
         scenario::parse(text, overrides, None, &NoFiles).expect("it is valid")
     };
-    let pool = "size = \"16 kB\"\npolicy = { kind = \"dynamic_threshold\", alpha = 1 }";
-    let text =
-        "duration = \"1 s\"\n".to_owned() + &links(1, pool, "") + &stream("f", 0, 1.0, "0 s");
+    let pool = "size = '16 kB', policy = { kind = 'dynamic_threshold', alpha = 1 }";
+    let text = case("1 s").ports(1, pool, "").load("f", 0, 1.0, "").text;
     let written = read(&text, &overrides).to_toml();
     let again = read(&written, &[]);
     assert_eq!(again.to_toml(), written);

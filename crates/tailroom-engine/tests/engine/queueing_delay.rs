@@ -4,29 +4,22 @@
 
 use serde_json::Value;
 
-use crate::support::scenario_run::{finish, network, run};
-use crate::support::summaries::link;
+use crate::support::case::{Case, below, case, near};
 
-/// Disciplines that drop and mark nothing with this limit: arrival rules and schedulers.
-fn patient_queues(limit: &str) -> [(&'static str, String); 6] {
-    let with =
-        |kind: &str, keys: &str| format!("{{ kind = \"{kind}\", limit = \"{limit}\"{keys} }}");
-    [
-        ("drop_tail", with("drop_tail", "")),
-        (
-            "red",
-            with("red", ", min_threshold = \"90000 packets\", max_threshold = \"99000 packets\""),
-        ),
-        ("step_mark", with("step_mark", ", threshold = \"99000 packets\"")),
-        ("drop_head", with("drop_head", "")),
-        ("codel", with("codel", ", target = \"100 s\", interval = \"1000 s\"")),
-        ("pie", with("pie", ", target = \"1000 s\"")),
-    ]
-}
+/// Disciplines that drop and mark nothing: arrival rules and schedulers.
+const PATIENT: [&str; 6] = [
+    "kind = 'drop_tail'",
+    "kind = 'red', min_threshold = '90000 packets', max_threshold = '99000 packets'",
+    "kind = 'step_mark', threshold = '99000 packets'",
+    "kind = 'drop_head'",
+    "kind = 'codel', target = '100 s', interval = '1000 s'",
+    "kind = 'pie', target = '1000 s'",
+];
 
 /// The whole summary without what a discipline says of itself.
-fn comparable(text: &str) -> Value {
-    let mut summary = serde_json::to_value(run(text, 3).summary).expect("a summary is JSON");
+fn comparable(case: &Case) -> Value {
+    let results = case.clone().seed(3).run().results;
+    let mut summary = serde_json::to_value(results.summary).expect("a summary is JSON");
     summary["events"] = Value::Null;
     summary["warnings"] = Value::Null;
     for link in summary["links"].as_object_mut().expect("links by name").values_mut() {
@@ -36,15 +29,20 @@ fn comparable(text: &str) -> Value {
     summary
 }
 
-fn assert_alike(text: impl Fn(&str) -> String) {
-    let queues = patient_queues("100000 packets");
-    let expected = comparable(&text(&queues[0].1));
-    for (kind, queue) in &queues {
-        let found = comparable(&text(queue));
+/// Compares the results with these links under every discipline.
+fn assert_alike(case: &Case, links: &[&str]) {
+    let under = |discipline: &str| {
+        let queue = format!("{{ {discipline}, limit = '100000 packets' }}");
+        let set = |case: Case, link: &&str| case.set(format!("links.{link}.queue"), &queue);
+        comparable(&case.clone().each(links, set))
+    };
+    let expected = under(PATIENT[0]);
+    for discipline in PATIENT {
+        let found = under(discipline);
         for part in ["links", "groups", "flows"] {
-            assert_eq!(found[part], expected[part], "{kind} compared with drop_tail: {part}");
+            assert_eq!(found[part], expected[part], "{discipline} compared with tail drop: {part}");
         }
-        assert_eq!(found, expected, "{kind} compared with drop_tail");
+        assert_eq!(found, expected, "{discipline} compared with tail drop");
     }
 }
 
@@ -52,106 +50,48 @@ fn assert_alike(text: impl Fn(&str) -> String) {
 /// in 10 s have waited 2.5 s on average, and those that arrive will have waited 5 s.
 #[test]
 fn a_growing_queue_has_the_same_delay_behind_every_discipline() {
-    let text = |queue: &str| {
-        format!(
-            r#"
-            duration = "10 s"
-            [links.link]
-            rate = "10 Mbit/s"
-            delay = "10 ms"
-            queue = {queue}
-            [flows.flood]
-            path = ["link"]
-            source = {{ kind = "cbr", rate = "20 Mbit/s", phase = "0 s" }}
-            "#
-        )
-    };
-    assert_alike(text);
-    let results = run(&text(&patient_queues("100000 packets")[0].1), 1);
-    let mean = link(&results.summary, "link").queue_delay_s_mean.expect("packets were sent");
-    assert!((mean - 2.5).abs() < 0.001, "{mean}");
+    let keys = "cbr 20 Mbit/s, 1500 B, source.phase = '0 s'";
+    let case =
+        case("10 s").link("link", "10 Mbit/s, 10 ms, 100000 packets").stream("flood", "link", keys);
+    assert_alike(&case, &["link"]);
+    case.run().expect("links.link.queue_delay_s_mean", near(2.5, 0.001));
 }
 
 /// As many packets as are sent in the run still wait at its end: what the wire will do to them is not
 /// part of the results.
 #[test]
 fn a_growing_queue_has_the_same_random_losses_behind_every_discipline() {
-    let text = |queue: &str| {
-        format!(
-            r#"
-            duration = "10 s"
-            measure_from = "2 s"
-            [links.link]
-            rate = "10 Mbit/s"
-            delay = "10 ms"
-            loss = {{ kind = "periodic", every = 10 }}
-            queue = {queue}
-            [flows.flood]
-            path = ["link"]
-            packet_size = "1250 B"
-            source = {{ kind = "cbr", rate = "20 Mbit/s", phase = "0 s" }}
-            "#
-        )
-    };
-    assert_alike(text);
-    let results = run(&text(&patient_queues("100000 packets")[0].1), 1);
+    let loss = "loss = { kind = 'periodic', every = 10 }";
+    let case = case("10 s from 2 s")
+        .link("link", format!("10 Mbit/s, 10 ms, 100000 packets, {loss}"))
+        .stream("flood", "link", "cbr 20 Mbit/s, 1250 B, source.phase = '0 s'");
+    assert_alike(&case, &["link"]);
     // A packet takes 1 ms.
-    assert_eq!(link(&results.summary, "link").random_losses_packets, 800);
+    case.run().expect("links.link.random_losses_packets", 800);
 }
 
 /// Two links, several groups, a window that begins and ends while packets wait, and transmissions that
 /// begin exactly at its edges: a packet of the source takes 1 ms.
 #[test]
 fn groups_and_links_have_the_same_delay_behind_every_discipline() {
-    assert_alike(|queue| {
-        format!(
-            r#"
-            duration = "12 s"
-            measure_from = "4 s"
-            series = {{ interval = "500 ms" }}
-            [links.first]
-            rate = "10 Mbit/s"
-            delay = "10 ms"
-            queue = {queue}
-            [links.second]
-            rate = "8 Mbit/s"
-            delay = "5 ms"
-            queue = {queue}
-            [flows.even]
-            path = ["first"]
-            packet_size = "1250 B"
-            source = {{ kind = "cbr", rate = "5 Mbit/s", phase = "0 s" }}
-            [flows.long]
-            count = 3
-            path = ["first", "second"]
-            rtt = "60 ms"
-            congestion = "reno"
-            [flows.short]
-            path = ["second"]
-            rtt = "40 ms"
-            congestion = "cubic"
-            source = {{ kind = "finite_flows", size = "20 kB", load = 0.3 }}
-            "#
-        )
-    });
+    let short = "source = { kind = 'finite_flows', size = '20 kB', load = 0.3 }";
+    let case = case("12 s from 4 s")
+        .table("series", "interval = '500 ms'")
+        .link("first", "10 Mbit/s, 10 ms, 100000 packets")
+        .link("second", "8 Mbit/s, 5 ms, 100000 packets")
+        .stream("even", "first", "cbr 5 Mbit/s, 1250 B, source.phase = '0 s'")
+        .flows("long", "first second", "count = 3, rtt = '60 ms', congestion = 'reno'")
+        .flows("short", "second", format!("rtt = '40 ms', congestion = 'cubic', {short}"));
+    assert_alike(&case, &["first", "second"]);
 }
 
 /// A wait that ends after the run is not counted: it cannot be longer than the run.
 #[test]
 fn no_delay_is_longer_than_the_run() {
-    let text = r#"
-        duration = "20 s"
-        [links.link]
-        rate = "1 Mbit/s"
-        changes = [{ at = "5 s", rate = "0 bit/s" }, { at = "500 s", rate = "1 Mbit/s" }]
-        delay = "10 ms"
-        queue = { kind = "drop_tail", limit = "1000 packets" }
-        [flows.poisson]
-        path = ["link"]
-        source = { kind = "poisson", rate = "900 kbit/s" }
-        "#;
-    let results = finish(&network(text, 1));
-    let link = link(&results.summary, "link");
-    let p99 = link.queue_delay_s_p99.expect("packets were sent");
-    assert!(p99 < 5.0, "{p99}");
+    let stop = "changes = [{ at = '5 s', rate = '0 bit/s' }, { at = '500 s', rate = '1 Mbit/s' }]";
+    case("20 s")
+        .link("link", format!("1 Mbit/s, 10 ms, 1000 packets, {stop}"))
+        .stream("poisson", "link", "poisson 900 kbit/s, 1500 B")
+        .run()
+        .expect("links.link.queue_delay_s_p99", below(5.0));
 }

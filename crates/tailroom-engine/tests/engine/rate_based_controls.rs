@@ -1,36 +1,23 @@
 //! Rate-based controls (BBR and packet pair) in whole simulations: the rates and queues that their
 //! models predict.
 
-use tailroom_engine::results::Summary;
-
-use crate::support::scenario_run;
-use crate::support::summaries::link;
+use crate::support::case::{Case, Run, above, below, case, check, near, within};
 
 /// Runs flows of one control over a bottleneck with a base RTT of 40 ms; the measurement starts
 /// after a quarter of the run.
-fn run(kind: &str, flows: u32, rate_mbps: u32, queue: &str, seconds: u32, seed: u64) -> Summary {
-    let text = format!(
-        r#"
-duration = "{seconds} s"
-measure_from = "{} s"
-[links.bottleneck]
-rate = "{rate_mbps} Mbit/s"
-delay = "10 ms"
-queue = {{ {queue} }}
-[flows.all]
-count = {flows}
-path = ["bottleneck"]
-congestion = {{ kind = "{kind}" }}
-rtt = "40 ms"
-access_rate = "1 Gbit/s"
-start = {{ uniform = ["0 s", "1 s"] }}
-"#,
-        seconds / 4
-    );
-    scenario_run::run(&text, seed).summary
+fn run(kind: &str, flows: u32, queue: &str, seconds: u32) -> Run {
+    let start = "access_rate = '1 Gbit/s', start = { uniform = ['0 s', '1 s'] }";
+    case(&format!("{seconds} s from {} s", seconds / 4))
+        .link("bottleneck", format!("100 Mbit/s, 10 ms, {queue}"))
+        .flows(
+            "all",
+            "bottleneck",
+            format!("congestion = '{kind}', count = {flows}, rtt = '40 ms', {start}"),
+        )
+        .run()
 }
 
-const DEEP: &str = r#"kind = "drop_tail", limit = "4000 packets""#;
+const DEEP: &str = "4000 packets";
 
 /// One flow at 100 Mbit/s with an RTT of 40 ms: the BDP is 333 packets of 1500 B. Version 1 may
 /// send nothing for 200 ms in 10 s, 2 %, version 3 sends at half its rate for 200 ms in 5 s, 2 %,
@@ -41,13 +28,11 @@ const DEEP: &str = r#"kind = "drop_tail", limit = "4000 packets""#;
 #[test]
 fn one_flow_fills_the_link_and_keeps_the_queue_short() {
     for kind in ["bbr1", "bbr3"] {
-        let summary = run(kind, 1, 100, DEEP, 40, 1);
-        let link = link(&summary, "bottleneck");
-        assert!(link.utilization > 0.95, "{kind}: {}", link.utilization);
-        assert!(link.queue_packets_mean < 0.25 * 333.0, "{kind}: {}", link.queue_packets_mean);
-        let p99 = link.queue_packets_p99.expect("the queue is measured");
-        assert!(p99 <= 333.0 + 24.0, "{kind}: {p99}");
-        assert_eq!(link.drops_packets, 0);
+        run(kind, 1, DEEP, 40)
+            .expect("links.bottleneck.utilization", above(0.95))
+            .expect("links.bottleneck.queue_packets_mean", below(0.25 * 333.0))
+            .expect("links.bottleneck.queue_packets_p99", within(..=333.0 + 24.0))
+            .expect("links.bottleneck.drops_packets", 0);
     }
 }
 
@@ -58,24 +43,15 @@ fn one_flow_fills_the_link_and_keeps_the_queue_short() {
 /// stayed, the mean queue would be 44 packets.
 #[test]
 fn version_1_drains_the_queue_of_its_probes() {
-    let text = r#"
-duration = "60 s"
-measure_from = "20 s"
-[links.bottleneck]
-rate = "100 Mbit/s"
-delay = "10 ms"
-queue = { kind = "drop_tail", limit = "625 packets" }
-[flows.one]
-path = ["bottleneck"]
-congestion = { kind = "bbr1" }
-rtt = "75 ms"
-access_rate = "1 Gbit/s"
-"#;
+    let keys = "congestion = 'bbr1', rtt = '75 ms', access_rate = '1 Gbit/s'";
+    let link = case("60 s from 20 s").link("bottleneck", "100 Mbit/s, 10 ms, 625 packets");
+    let one = link.flows("one", "bottleneck", keys);
     for seed in [1, 2, 3] {
-        let summary = scenario_run::run(text, seed).summary;
-        let link = link(&summary, "bottleneck");
-        assert!((20.0..44.0).contains(&link.queue_packets_mean), "{}", link.queue_packets_mean);
-        assert!(link.utilization > 0.95, "{}", link.utilization);
+        one.clone()
+            .seed(seed)
+            .run()
+            .expect("links.bottleneck.queue_packets_mean", within(20.0..44.0))
+            .expect("links.bottleneck.utilization", above(0.95));
     }
 }
 
@@ -88,15 +64,13 @@ access_rate = "1 Gbit/s"
 #[test]
 fn flows_of_version_1_keep_two_bdp_in_flight_in_a_deep_buffer() {
     for flows in [2, 4] {
-        let summary = run("bbr1", flows, 100, DEEP, 40, 1);
-        let link = link(&summary, "bottleneck");
+        let run = run("bbr1", flows, DEEP, 40);
         let beyond = 24.0 * f64::from(flows) + 83.0;
-        let windows: f64 = summary.flows.iter().filter_map(|flow| flow.cwnd_packets_mean).sum();
-        assert!((0.95 * 667.0..667.0 + beyond).contains(&windows), "{windows} packets");
-        let queued = link.queue_packets_mean;
-        assert!((0.95 * 333.0..333.0 + beyond).contains(&queued), "{queued} packets");
-        assert!(link.utilization > 0.97, "{}", link.utilization);
-        assert_eq!(link.drops_packets, 0);
+        let windows = run.summary.flows.iter().filter_map(|flow| flow.cwnd_packets_mean);
+        check("packets", windows.sum(), within(0.95 * 667.0..667.0 + beyond));
+        run.expect("links.bottleneck.queue_packets_mean", within(0.95 * 333.0..333.0 + beyond))
+            .expect("links.bottleneck.utilization", above(0.97))
+            .expect("links.bottleneck.drops_packets", 0);
     }
 }
 
@@ -105,32 +79,17 @@ fn flows_of_version_1_keep_two_bdp_in_flight_in_a_deep_buffer() {
 #[test]
 fn flows_of_version_1_that_start_one_after_another_converge_to_equal_shares() {
     for limit in ["2 bdp", "8 bdp"] {
-        let link = format!(
-            r#"
-duration = "100 s"
-measure_from = "60 s"
-[links.bottleneck]
-rate = "100 Mbit/s"
-delay = "1 ms"
-queue = {{ kind = "drop_tail", limit = "{limit}" }}
-"#
-        );
-        let group = |number: u32| {
-            format!(
-                r#"
-[flows.f{number}]
-path = ["bottleneck"]
-congestion = {{ kind = "bbr1" }}
-rtt = "10 ms"
-start = "{} s"
-"#,
-                2 * number
-            )
+        let flow = |case: Case, number: u32| {
+            let keys = format!("congestion = 'bbr1', rtt = '10 ms', start = '{} s'", 2 * number);
+            case.flows(format!("f{number}"), "bottleneck", keys)
         };
-        let text = (0..5).map(group).fold(link, |text, group| text + &group);
-        let summary = scenario_run::run(&text, 1).summary;
-        let shares: Vec<f64> = summary.flows.iter().map(|flow| 5.0 * flow.share).collect();
-        assert!(shares.iter().all(|share| (0.8..1.2).contains(share)), "{limit}: {shares:?}");
+        let run = case("100 s from 60 s")
+            .link("bottleneck", format!("100 Mbit/s, 1 ms, {limit}"))
+            .each(0..5, flow)
+            .run();
+        for flow in 0..5 {
+            run.expect(&format!("flows.{flow}.share"), within(0.8 / 5.0..1.2 / 5.0));
+        }
     }
 }
 
@@ -138,15 +97,11 @@ start = "{} s"
 /// of 2 %, and version 1 does not.
 #[test]
 fn in_a_short_buffer_version_3_stays_below_its_loss_threshold_and_version_1_does_not() {
-    let short = r#"kind = "drop_tail", limit = "83 packets""#;
-    let loss = |kind| {
-        let summary = run(kind, 4, 100, short, 40, 1);
-        let link = link(&summary, "bottleneck");
-        assert!(link.utilization > 0.9, "{kind}: {}", link.utilization);
-        link.loss_fraction.expect("packets arrive")
-    };
-    let (first, third) = (loss("bbr1"), loss("bbr3"));
-    assert!(third < 0.02 && first > 0.02, "version 1 loses {first}, version 3 {third}");
+    for (kind, expected) in [("bbr1", above(0.02)), ("bbr3", below(0.02))] {
+        run(kind, 4, "83 packets", 40)
+            .expect("links.bottleneck.utilization", above(0.9))
+            .expect("links.bottleneck.loss_fraction", expected);
+    }
 }
 
 /// Keshav 1995: each of n flows gets C / n and keeps 4 packets queued (the set point), and one more
@@ -154,20 +109,13 @@ fn in_a_short_buffer_version_3_stays_below_its_loss_threshold_and_version_1_does
 #[test]
 fn packet_pair_flows_share_a_fair_queue_equally_and_keep_it_short() {
     for flows in [1, 2, 5, 10] {
-        let fair = r#"kind = "fair", limit = "1000 packets""#;
-        let summary = run("packet_pair", flows, 100, fair, 20, 1);
-        let link = link(&summary, "bottleneck");
-        assert!(link.utilization > 0.999, "{flows} flows: {}", link.utilization);
-        for flow in &summary.flows {
-            let share = flow.share * f64::from(flows);
-            assert!(
-                (share - 1.0).abs() < 0.01,
-                "{} of {flows} flows: {share} of the equal share",
-                flow.name
-            );
+        let run = run("packet_pair", flows, "fair 1000 packets", 20);
+        let count = f64::from(flows);
+        for flow in &run.summary.flows {
+            check(&flow.name, flow.share * count, near(1.0, 0.01));
         }
-        let queued = link.queue_packets_mean / f64::from(flows);
-        assert!((4.0..6.0).contains(&queued), "{queued} packets per flow");
-        assert_eq!(link.drops_packets, 0);
+        run.expect("links.bottleneck.utilization", above(0.999))
+            .expect("links.bottleneck.queue_packets_mean", within(4.0 * count..6.0 * count))
+            .expect("links.bottleneck.drops_packets", 0);
     }
 }

@@ -13,8 +13,9 @@ use tailroom_engine::traffic::{FlowSourceSpec, SourceSpec};
 use tailroom_engine::units::{Rate, Time};
 
 use crate::ordering::difference;
+use crate::support::case::case;
 use crate::support::random_cases::config;
-use crate::support::{networks, random_networks, scenario_run};
+use crate::support::{networks, random_networks};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
 
@@ -195,25 +196,11 @@ proptest! {
 /// rate.
 #[test]
 fn a_limit_in_time_stays_what_the_first_rate_sends_in_it() {
-    let text = |changes: &str| {
-        format!(
-            r#"
-            duration = "4 s"
-            measure_from = "1 s"
-            [links.link]
-            rate = "8 Mbit/s"
-            delay = "1 ms"
-            queue = {{ kind = "drop_tail", limit = "20 ms" }}
-            {changes}
-            [flows.stream]
-            path = ["link"]
-            packet_size = "1000 B"
-            source = {{ kind = "cbr", rate = "20 Mbit/s" }}
-            "#
-        )
-    };
-    for changes in ["", r#"changes = [{ at = "500 ms", rate = "1 Mbit/s" }]"#] {
-        let results = scenario_run::run(&text(changes), 1);
-        assert_eq!(results.summary.links.0[0].1.queue_packets_max, Some(20.0), "{changes}");
+    for changes in ["", "changes = [{ at = '500 ms', rate = '1 Mbit/s' }]"] {
+        case("4 s from 1 s")
+            .link("link", format!("8 Mbit/s, 1 ms, 20 ms, {changes}"))
+            .stream("stream", "link", "cbr 20 Mbit/s, 1000 B")
+            .run()
+            .expect("links.link.queue_packets_max", 20);
     }
 }

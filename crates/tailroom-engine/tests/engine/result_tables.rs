@@ -9,49 +9,26 @@ use tailroom_engine::results::{Results, Tables, TimeSeries, series_json};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::units::Time;
 
-use crate::support::scenario_run;
+use crate::support::case::{Case, case};
+use crate::support::scenario_run::finish;
 
 /// Records every table, with every fate of a packet that a `codel` queue knows.
-const EVERYTHING: &str = r#"
-    title = "every table"
-    duration = "4 s"
-    measure_from = "1 s"
-    [series]
-    interval = "100 ms"
-    [pools.memory]
-    size = "40 kB"
-    policy = "dynamic_threshold"
-    [links.link]
-    pool = "memory"
-    rate = "10 Mbit/s"
-    delay = "5 ms"
-    queue = { kind = "codel", limit = "20 packets" }
-    packet_log = 1000
-    arrival_dispersion = "10 ms"
-    arrival_log = { from = "1 s", to = "2 s" }
-    [links.back]
-    rate = "10 Mbit/s"
-    delay = "5 ms"
-    queue = { kind = "drop_tail", limit = "20 packets" }
-    arrival_log = { from = "1 s", to = "4 s" }
-    [flows.reno]
-    count = 2
-    path = ["link"]
-    reverse_path = ["back"]
-    congestion = { kind = "reno" }
-    packet_size = "1000 B"
-    rtt = "40 ms"
-    ecn = "classic"
-    endpoint_log = { from = "0 s", to = "2 s", most_packets = 10_000 }
-    [flows.short]
-    count = 1
-    path = ["link"]
-    reverse_path = ["back"]
-    congestion = { kind = "reno" }
-    packet_size = "1000 B"
-    rtt = "40 ms"
-    source = { kind = "finite_flows", load = 0.2, size = "20 kB", flow_log = 100 }
-"#;
+fn everything() -> Case {
+    let logs = "packet_log = 1000, arrival_dispersion = '10 ms'";
+    let reno =
+        "reverse_path = ['back'], congestion = 'reno', packet_size = '1000 B', rtt = '40 ms'";
+    let ends = "endpoint_log = { from = '0 s', to = '2 s', most_packets = 10_000 }";
+    let short = "kind = 'finite_flows', load = 0.2, size = '20 kB', flow_log = 100";
+    case("4 s from 1 s")
+        .table("series", "interval = '100 ms'")
+        .table("pools.memory", "size = '40 kB', policy = 'dynamic_threshold'")
+        .link("link", format!("10 Mbit/s, 5 ms, codel 20 packets, pool = 'memory', {logs}"))
+        .link("back", "10 Mbit/s, 5 ms, 20 packets")
+        .set("links.link.arrival_log", "{ from = '1 s', to = '2 s' }")
+        .set("links.back.arrival_log", "{ from = '1 s', to = '4 s' }")
+        .flows("reno", "link", format!("{reno}, count = 2, ecn = 'classic', {ends}"))
+        .flows("short", "link", format!("{reno}, count = 1, source = {{ {short} }}"))
+}
 
 fn length(column: &Column) -> usize {
     match &column.values {
@@ -94,7 +71,7 @@ fn number_of_labels(results: &Results, labels: Labels) -> usize {
 
 #[test]
 fn every_declared_table_has_the_declared_columns() {
-    let results = scenario_run::run(EVERYTHING, 1);
+    let results = everything().run().results;
     let tables = results.tables.clone().into_columns();
     let declarations = Tables::declarations();
     assert_eq!(tables.len(), declarations.len());
@@ -121,15 +98,14 @@ fn every_declared_table_has_the_declared_columns() {
 
 #[test]
 fn a_run_that_records_nothing_has_the_numbers_of_flows_alone() {
-    let quiet: String = (EVERYTHING.replace("[series]\n    interval = \"100 ms\"", "").lines())
-        .filter(|line| {
-            !line.contains("packet_log")
-                && !line.contains("arrival_")
-                && !line.contains("endpoint_")
-        })
-        .map(|line| line.replace(", flow_log = 100", "") + "\n")
-        .collect();
-    let tables = scenario_run::run(&quiet, 1).tables.into_columns();
+    let mut quiet = everything()
+        .without("series")
+        .replaced(", packet_log = 1000, arrival_dispersion = '10 ms'", "")
+        .replaced(", endpoint_log = { from = '0 s', to = '2 s', most_packets = 10_000 }", "")
+        .replaced(", flow_log = 100", "")
+        .network();
+    quiet.links.iter_mut().for_each(|link| link.arrival_log = None);
+    let tables = finish(&quiet).tables.into_columns();
     let recorded: Vec<&str> =
         tables.iter().filter(|(_, columns)| columns.is_some()).map(|(name, _)| *name).collect();
     assert_eq!(recorded, ["flow_counts"]);
@@ -156,7 +132,7 @@ fn words_stand_for_the_codes_of_the_engine() {
 
 #[test]
 fn the_series_so_far_begin_the_series_of_the_whole_run() {
-    let network = scenario_run::network(EVERYTHING, 1);
+    let network = everything().network();
     let mut simulation = Simulation::new(&network).expect("the network is valid");
     let json =
         |series| -> Value { serde_json::to_value(series_json(&network, series)).expect("JSON") };

@@ -1,16 +1,11 @@
 //! Scalable congestion controls (Prague and DCTCP): Prague alone at `DualPI2`, and the shares of
 //! either alongside CUBIC at `DualPI2`, at a marking threshold and without marks.
 
-use std::fmt::Write as _;
+use crate::support::case::{Case, Run, above, below, case, check, close, within};
 
-use tailroom_engine::results::{GroupSummary, LinkSummary};
-
-use crate::support::scenario_run;
-use crate::support::summaries::link;
-
-const DUAL_PI2: &str = r#"{ kind = "dual_pi2" }"#;
-const STEP: &str = r#"{ kind = "step_mark", threshold = "1 ms", limit = "50 ms" }"#;
-const DROP_TAIL: &str = r#"{ kind = "drop_tail", limit = "50 ms" }"#;
+const DUAL_PI2: &str = "{ kind = 'dual_pi2' }";
+const STEP: &str = "{ kind = 'step_mark', threshold = '1 ms', limit = '50 ms' }";
+const DROP_TAIL: &str = "{ kind = 'drop_tail', limit = '50 ms' }";
 
 /// Round trip times without queueing, in ms.
 const RTTS: [u32; 5] = [5, 10, 20, 50, 100];
@@ -28,43 +23,25 @@ const CUBIC: Pair = Pair { control: "cubic", ecn: "off" };
 const CUBIC_WITH_ECN: Pair = Pair { control: "cubic", ecn: "classic" };
 
 /// Runs pairs of flows with this RTT over 100 Mbit/s and measures 60 s after 30 s.
-fn run(queue: &str, pairs: &[Pair], rtt_ms: u32, seed: u64) -> (LinkSummary, Vec<GroupSummary>) {
-    let mut text = format!(
-        r#"
-duration = "90 s"
-measure_from = "30 s"
-[links.bottleneck]
-rate = "100 Mbit/s"
-delay = "2 ms"
-queue = {queue}
-"#
-    );
-    for (index, Pair { control, ecn }) in pairs.iter().enumerate() {
-        write!(
-            text,
-            r#"
-[flows.pair{index}]
-count = 2
-path = ["bottleneck"]
-congestion = {{ kind = "{control}" }}
-ecn = "{ecn}"
-pacing = {}
-rtt = "{rtt_ms} ms"
-start = {{ uniform = ["0 s", "1 s"] }}
-"#,
-            *control == "prague",
-        )
-        .expect("writing to a string cannot fail");
-    }
-    let summary = scenario_run::run(&text, seed).summary;
-    let link = link(&summary, "bottleneck").clone();
-    (link, summary.groups.0.into_iter().map(|(_, group)| group).collect())
+fn run(queue: &str, pairs: &[Pair], rtt_ms: u32, seed: u64) -> Run {
+    let flows = |case: Case, (index, pair): (usize, &Pair)| {
+        let Pair { control, ecn } = pair;
+        let control = format!("congestion = '{control}', ecn = '{ecn}'");
+        let others = format!("pacing = {}, rtt = '{rtt_ms} ms'", pair.control == "prague");
+        let start = "count = 2, start = { uniform = ['0 s', '1 s'] }";
+        case.flows(format!("pair{index}"), "bottleneck", format!("{control}, {others}, {start}"))
+    };
+    case("90 s from 30 s")
+        .seed(seed)
+        .link("bottleneck", format!("100 Mbit/s, 2 ms, queue = {queue}"))
+        .each(pairs.iter().enumerate(), flows)
+        .run()
 }
 
-/// The ratio of the goodput of the first pair to that of the second, and the summary of the link.
-fn ratio(queue: &str, pairs: [Pair; 2], rtt_ms: u32, seed: u64) -> (f64, LinkSummary) {
-    let (link, groups) = run(queue, &pairs, rtt_ms, seed);
-    (groups[0].goodput_bps / groups[1].goodput_bps, link)
+/// The ratio of the goodput of the first pair to that of the second, and the run.
+fn ratio(queue: &str, pairs: [Pair; 2], rtt_ms: u32, seed: u64) -> (f64, Run) {
+    let run = run(queue, &pairs, rtt_ms, seed);
+    (run.group("pair0").goodput_bps / run.group("pair1").goodput_bps, run)
 }
 
 /// The L4S queue marks every packet above a delay of 800 + 400 us. At RTTs above 25 ms whole
@@ -73,11 +50,12 @@ fn ratio(queue: &str, pairs: [Pair; 2], rtt_ms: u32, seed: u64) -> (f64, LinkSum
 #[test]
 fn prague_alone_keeps_the_l4s_queue_below_a_millisecond_and_the_link_busy() {
     for rtt_ms in RTTS {
-        let (link, groups) = run(DUAL_PI2, &[PRAGUE], rtt_ms, 1);
-        assert!(link.utilization > 0.995, "{rtt_ms} ms: {}", link.utilization);
-        assert!(link.queue_delay_s_mean.unwrap() < 800e-6, "{rtt_ms} ms: {link:?}");
-        assert!(link.queue_delay_s_p99.unwrap() < 1_200e-6, "{rtt_ms} ms: {link:?}");
-        assert_eq!((link.drops_packets, groups[0].timeouts), (0, 0), "{rtt_ms} ms");
+        run(DUAL_PI2, &[PRAGUE], rtt_ms, 1)
+            .expect("links.bottleneck.utilization", above(0.995))
+            .expect("links.bottleneck.queue_delay_s_mean", below(800e-6))
+            .expect("links.bottleneck.queue_delay_s_p99", below(1_200e-6))
+            .expect("links.bottleneck.drops_packets", 0)
+            .expect("groups.pair0.timeouts", 0);
     }
 }
 
@@ -89,12 +67,11 @@ fn prague_alone_keeps_the_l4s_queue_below_a_millisecond_and_the_link_busy() {
 #[test]
 fn prague_has_the_response_function_of_its_virtual_round_trip() {
     for rtt_ms in [5, 10] {
-        let (_, groups) = run(DUAL_PI2, &[PRAGUE, CUBIC], rtt_ms, 1);
-        let p = groups[0].marked_fraction.unwrap();
+        let run = run(DUAL_PI2, &[PRAGUE, CUBIC], rtt_ms, 1);
+        let p = run.get("groups.pair0.marked_fraction");
         let x = (1.0 - p) + ((1.0 - p) * (1.0 - p) + (1.0 - p)).sqrt();
         let expected = x / p * 1500.0 * 8.0 / 0.025;
-        let each = groups[0].throughput_bps / 2.0;
-        assert!((each / expected - 1.0).abs() < 0.05, "{rtt_ms} ms: {each}, not {expected}");
+        run.expect("groups.pair0.throughput_bps", close(2.0 * expected, 0.05));
     }
 }
 
@@ -107,9 +84,9 @@ fn prague_and_cubic_share_a_dual_queue_within_a_factor_of_two() {
     for rtt_ms in RTTS {
         for cubic in [CUBIC, CUBIC_WITH_ECN] {
             for seed in [1, 2] {
-                let (ratio, link) = ratio(DUAL_PI2, [PRAGUE, cubic], rtt_ms, seed);
-                assert!((0.6..1.8).contains(&ratio), "{cubic:?}, {rtt_ms} ms: {ratio}");
-                assert!(link.utilization > 0.99, "{rtt_ms} ms: {}", link.utilization);
+                let (ratio, run) = ratio(DUAL_PI2, [PRAGUE, cubic], rtt_ms, seed);
+                check(format!("{cubic:?}, {rtt_ms} ms"), ratio, within(0.6..1.8));
+                run.expect("links.bottleneck.utilization", above(0.99));
             }
         }
     }
@@ -149,8 +126,8 @@ fn cubic_starves_next_to_scalable_controls_at_a_shared_threshold() {
 fn scalable_controls_yield_to_cubic_without_marks() {
     let mean = |pair, rtt_ms| {
         let ratios = (1..=3).map(|seed| {
-            let (ratio, link) = ratio(DROP_TAIL, [pair, CUBIC], rtt_ms, seed);
-            assert!(link.utilization > 0.99, "{rtt_ms} ms: {}", link.utilization);
+            let (ratio, run) = ratio(DROP_TAIL, [pair, CUBIC], rtt_ms, seed);
+            run.expect("links.bottleneck.utilization", above(0.99));
             ratio
         });
         ratios.sum::<f64>() / 3.0
@@ -168,37 +145,26 @@ fn scalable_controls_yield_to_cubic_without_marks() {
 /// sent again too (RFC 8257 sec. 3.5): where the queue marks and has room, no flow waits for a timer.
 #[test]
 fn flows_that_need_marks_lose_nothing_where_the_queue_marks_and_has_room() {
-    let queues = [
-        r#"{ kind = "step_mark", limit = "5000 packets", threshold = "65 packets" }"#,
-        r#"{ kind = "wred", limit = "5000 packets", k_min = "40 packets", k_max = "120 packets", p_max = 0.2 }"#,
-        r#"{ kind = "codel", limit = "5000 packets", target = "50 us", interval = "1 ms" }"#,
-    ];
-    for queue in queues {
+    let source = "source = { kind = 'finite_flows', load = 0.2, size = '10 kB' }";
+    for queue in [
+        "kind = 'step_mark', threshold = '65 packets'",
+        "kind = 'wred', k_min = '40 packets', k_max = '120 packets', p_max = 0.2",
+        "kind = 'codel', target = '50 us', interval = '1 ms'",
+    ] {
         for (control, ecn) in [("dctcp", "accurate"), ("prague", "l4s")] {
-            let text = format!(
-                r#"
-                duration = "0.4 s"
-                [links.port]
-                rate = "10 Gbit/s"
-                delay = "5 us"
-                queue = {queue}
-                loss = {{ kind = "bernoulli", probability = 0.001 }}
-                [defaults]
-                path = ["port"]
-                congestion = "{control}"
-                ecn = "{ecn}"
-                rtt = {{ uniform = ["80 us", "120 us"] }}
-                [flows.long]
-                count = 20
-                start = {{ uniform = ["0 s", "0.05 s"] }}
-                [flows.short]
-                source = {{ kind = "finite_flows", load = 0.2, size = "10 kB" }}
-                "#
-            );
-            let summary = scenario_run::run(&text, 1).summary;
-            let port = link(&summary, "port");
-            assert!(port.marks_packets > 0 && port.random_losses_packets > 0, "{queue}, {control}");
-            assert_eq!(port.drops_packets, 0, "{queue}, {control}");
+            let queue = format!("queue = {{ {queue}, limit = '5000 packets' }}");
+            let loss = "loss = { kind = 'bernoulli', probability = 0.001 }";
+            let rtt = "rtt = { uniform = ['80 us', '120 us'] }";
+            let keys = format!("congestion = '{control}', ecn = '{ecn}', {rtt}");
+            let start = "count = 20, start = { uniform = ['0 s', '0.05 s'] }";
+            case("0.4 s")
+                .link("port", format!("10 Gbit/s, 5 us, {queue}, {loss}"))
+                .flows("long", "port", format!("{keys}, {start}"))
+                .flows("short", "port", format!("{keys}, {source}"))
+                .run()
+                .expect("links.port.marks_packets", above(0.0))
+                .expect("links.port.random_losses_packets", above(0.0))
+                .expect("links.port.drops_packets", 0);
         }
     }
 }

@@ -1,30 +1,15 @@
 //! Random processing delay before packets leave their sender: it is uniform, packets that are sent
 //! in the meantime leave together, and no packet overtakes another.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
-
-use crate::support::scenario_run;
 use tailroom_engine::results::Results;
 
-fn scenario(flows: &str) -> String {
-    format!(
-        r#"
-        duration = "100 s"
-        [links.link]
-        rate = "1 Gbit/s"
-        delay = "10 ms"
-        queue = {{ kind = "drop_tail", limit = "100000 packets" }}
-        packet_log = 1_000_000
-        [flows.senders]
-        path = ["link"]
-        packet_size = "1000 B"
-        {flows}
-        "#
-    )
-}
+use crate::support::case::{Run, above, case, check, near};
 
-fn run(flows: &str) -> Results {
-    scenario_run::run(&scenario(flows), 1)
+fn run(keys: &str) -> Run {
+    case("100 s")
+        .link("link", "1 Gbit/s, 10 ms, 100000 packets, packet_log = 1_000_000")
+        .flows("senders", "link", format!("packet_size = '1000 B', {keys}"))
+        .run()
 }
 
 fn arrivals(results: &Results) -> Vec<f64> {
@@ -37,9 +22,9 @@ fn arrivals(results: &Results) -> Vec<f64> {
 /// that time.
 #[test]
 fn the_jitter_is_uniform() {
-    let plain = "source = { kind = \"cbr\", rate = \"800 kbit/s\" }";
+    let plain = "source = { kind = 'cbr', rate = '800 kbit/s' }";
     let on_time = arrivals(&run(plain));
-    let late = arrivals(&run(&format!("{plain}\nsend_jitter = \"1 ms\"")));
+    let late = arrivals(&run(&format!("{plain}, send_jitter = '1 ms'")));
     assert!(on_time.len() >= 9_999 && late.len() >= 9_999);
     let mut quarters = [0_u32; 4];
     for (late, on_time) in late.iter().zip(&on_time) {
@@ -56,9 +41,9 @@ fn the_jitter_is_uniform() {
 /// delay.
 #[test]
 fn packets_sent_during_a_delay_leave_together() {
-    let plain = "source = { kind = \"cbr\", rate = \"8 Mbit/s\" }";
+    let plain = "source = { kind = 'cbr', rate = '8 Mbit/s' }";
     let sent = arrivals(&run(plain));
-    let left = arrivals(&run(&format!("{plain}\nsend_jitter = \"30 ms\"")));
+    let left = arrivals(&run(&format!("{plain}, send_jitter = '30 ms'")));
     let mut batches = 0;
     for at in 1..left.len() {
         let is_together = left[at] - left[at - 1] < 1e-9;
@@ -76,20 +61,18 @@ fn packets_sent_during_a_delay_leave_together() {
 /// ACKs would soon indicate a loss.
 #[test]
 fn no_packet_overtakes_another() {
-    let results = run("congestion = { kind = \"reno\" }\nrtt = \"100 ms\"\nmax_window = 100\n\
-         send_jitter = \"30 ms\"");
-    let flow = &results.summary.flows[0];
-    assert!(flow.goodput_bps > 5e6, "{}", flow.goodput_bps);
-    assert_eq!((flow.retransmissions, flow.congestion_events), (0, 0));
+    run("congestion = 'reno', rtt = '100 ms', max_window = 100, send_jitter = '30 ms'")
+        .expect("flows.0.goodput_bps", above(5e6))
+        .expect("flows.0.retransmissions", 0)
+        .expect("flows.0.congestion_events", 0);
 }
 
 /// Each flow draws its jitter from its own random stream, so two flows of a group have independent
 /// delays.
 #[test]
 fn flows_of_a_group_have_independent_delays() {
-    let results = run(
-        "count = 2\nsource = { kind = \"cbr\", rate = \"800 kbit/s\", phase = \"0 s\" }\nsend_jitter = \"1 ms\"",
-    );
+    let source = "source = { kind = 'cbr', rate = '800 kbit/s', phase = '0 s' }";
+    let results = run(&format!("count = 2, {source}, send_jitter = '1 ms'"));
     let log = results.tables.packet_log.as_ref().expect("it is recorded");
     let times = |flow: u32| -> Vec<f64> {
         let lines = (0..log.time_s.len()).filter(|at| log.event[*at] == 0 && log.flow[*at] == flow);
@@ -101,5 +84,5 @@ fn flows_of_a_group_have_independent_delays() {
     let square = pairs.map(|(one, other)| ((one - other) * 1e3).powi(2)).sum::<f64>();
     let variance = square / one.len() as f64;
     // The fourth moment is 1/15 ms^4: a standard deviation of sqrt((1/15 - 1/36) / 10,000) = 0.002.
-    assert!((variance - 1.0 / 6.0).abs() < 0.0066, "{variance}");
+    check("variance", variance, near(1.0 / 6.0, 0.0066));
 }

@@ -196,3 +196,27 @@ fn a_key_with_very_many_steps_is_refused_shortly() {
     let below_a_link = format!("links.bottleneck.queue.{}", vec!["a"; 100_000].join("."));
     assert!(refusal(BASE, &[(&below_a_link, "1")]).contains("more than 32"));
 }
+
+/// Each wrong name is compared with all names, so that the number of such errors is bounded as that of others is.
+#[test]
+fn of_thousands_of_paths_to_no_link_a_hundred_are_looked_at() {
+    let queue = r#"queue = { kind = "drop_tail", limit = "9 packets" }"#;
+    let mut text = String::from("duration = \"1 s\"\n");
+    for index in 0..1_000 {
+        let link = format!("[links.l{index}]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n{queue}\n");
+        let group = format!(
+            "[flows.f{index}]\npath = [\"x{index}\"]\ncongestion = \"reno\"\nrtt = \"9 ms\"\n"
+        );
+        text += &(link + &group);
+    }
+    for text in [text.replace("9 ms", "9"), text] {
+        let scenario = scenario::parse(&text, &[], None, &scenario::NoFiles);
+        let error = scenario
+            .and_then(|scenario| scenario.resolve())
+            .expect_err("no path leads over a link");
+        let problems = error.problems();
+        let unknown =
+            problems.iter().filter(|problem| problem.problem.contains("there is no link"));
+        assert!((1..=100).contains(&unknown.count()), "{} problems", problems.len());
+    }
+}

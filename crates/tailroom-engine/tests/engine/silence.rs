@@ -11,7 +11,8 @@ use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::traffic::cbr::CbrParams;
 use tailroom_engine::units::{Rate, Time};
 
-use crate::support::{networks, scenario_run};
+use crate::support::case::case;
+use crate::support::networks;
 
 const HOURS: fn(u64) -> Time = |hours| Time::from_milliseconds(hours * 3_600_000);
 
@@ -227,33 +228,13 @@ fn admission_control_waits_for_weeks_in_no_time() {
 /// The policy of the pool looks every millisecond at what the link `stuck` holds for weeks.
 #[test]
 fn a_pool_looks_once_at_queues_that_stay_the_same() {
-    let text = r#"
-        duration = "719 h"
-        [pools.memory]
-        size = "100 kB"
-        policy = { kind = "abm", interval = "1 ms" }
-        [links.stuck]
-        rate = "10 Mbit/s"
-        delay = "1 ms"
-        queue = { kind = "drop_tail", limit = "100 packets" }
-        pool = "memory"
-        changes = [{ at = "100 ms", rate = "0 bit/s" }]
-        [links.other]
-        rate = "10 Mbit/s"
-        delay = "1 ms"
-        queue = { kind = "drop_tail", limit = "100 packets" }
-        pool = "memory"
-        [flows.early]
-        path = ["stuck"]
-        stop = "200 ms"
-        source = { kind = "cbr", rate = "20 Mbit/s" }
-        [flows.late]
-        path = ["other"]
-        start = "718 h"
-        stop = "718.0001 h"
-        source = { kind = "cbr", rate = "1 Mbit/s" }
-    "#;
-    let network = scenario_run::network(text, 1);
-    let results = Simulation::new(&network).expect("it is valid").finish().expect("it ends");
-    assert_eq!(results.summary.links.0[1].1.drops_packets, 0);
+    let shared = "10 Mbit/s, 1 ms, 100 packets, pool = 'memory'";
+    case("719 h")
+        .table("pools.memory", "size = '100 kB', policy = { kind = 'abm', interval = '1 ms' }")
+        .link("stuck", format!("{shared}, changes = [{{ at = '100 ms', rate = '0 bit/s' }}]"))
+        .link("other", shared)
+        .stream("early", "stuck", "cbr 20 Mbit/s, 1500 B, stop = '200 ms'")
+        .stream("late", "other", "cbr 1 Mbit/s, 1500 B, start = '718 h', stop = '718.0001 h'")
+        .run()
+        .expect("links.other.drops_packets", 0);
 }

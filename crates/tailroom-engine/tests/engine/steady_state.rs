@@ -12,30 +12,20 @@ use tailroom_engine::parameters::Ranges;
 use tailroom_engine::results::{Results, WarningKind};
 use tailroom_engine::scenario::{self, FindCode, OwnCode};
 
-use crate::support::scenario_run;
+use crate::support::case::{Case, case};
+use crate::support::scenario_run::{finish, plain_hosts};
 
-fn text(congestion: &str, link: &str) -> String {
-    format!(
-        r#"
-        duration = "20 s"
-        measure_from = "10 s"
-        [links.link]
-        rate = "10 Mbit/s"
-        delay = "5 ms"
-        {link}
-        [flows.group]
-        path = ["link"]
-        congestion = {congestion}
-        rtt = "20 ms"
-        "#
-    )
+fn group(congestion: &str, link: &str) -> Case {
+    let keys = format!("congestion = {congestion}, rtt = '20 ms'");
+    case("20 s from 10 s")
+        .link("link", format!("10 Mbit/s, 5 ms, {link}"))
+        .flows("group", "link", keys)
 }
 
 /// A buffer that no window fills.
-const LARGE: &str = "queue = { kind = \"drop_tail\", limit = \"100000 packets\" }";
+const LARGE: &str = "100000 packets";
 /// Losses on the wire: three in the measured window of a flow that fills the link.
-const THREE_LOSSES: &str = "queue = { kind = \"drop_tail\", limit = \"100000 packets\" }
-    loss = { kind = \"periodic\", every = 2500 }";
+const THREE_LOSSES: &str = "100000 packets, loss = { kind = 'periodic', every = 2500 }";
 
 fn has_warning(results: &Results) -> bool {
     let warnings = &results.summary.warnings;
@@ -43,13 +33,13 @@ fn has_warning(results: &Results) -> bool {
 }
 
 fn warns(congestion: &str, link: &str) -> bool {
-    has_warning(&scenario_run::run(&text(congestion, link), 1))
+    has_warning(&group(congestion, link).run())
 }
 
 #[test]
 fn a_loss_based_control_without_losses_is_warned_about() {
     for control in ["reno", "cubic", "highspeed", "htcp"] {
-        assert!(warns(&format!("\"{control}\""), LARGE), "{control}");
+        assert!(warns(&format!("'{control}'"), LARGE), "{control}");
     }
 }
 
@@ -58,8 +48,8 @@ fn a_loss_based_control_without_losses_is_warned_about() {
 #[test]
 fn the_warning_says_to_which_duration_the_run_should_be_lengthened() {
     let warning = |link| {
-        let warnings = scenario_run::run(&text("\"reno\"", link), 1).summary.warnings;
-        warnings.into_iter().find(|one| one.kind == WarningKind::FewReductions).map(|one| one.text)
+        let run = group("'reno'", link).run();
+        run.warning(WarningKind::FewReductions).map(|one| one.text.clone())
     };
     let some = warning(THREE_LOSSES).unwrap_or_default();
     assert!(some.contains(": 3 window reductions"), "{some}");
@@ -70,21 +60,19 @@ fn the_warning_says_to_which_duration_the_run_should_be_lengthened() {
 
 #[test]
 fn a_fixed_window_and_rate_based_controls_are_not_warned_about() {
-    let fixed = r#"{ kind = "fixed_window", window = 30.0 }"#;
-    for control in [fixed, "\"bbr1\"", "\"bbr3\""] {
+    for control in ["{ kind = 'fixed_window', window = 30.0 }", "'bbr1'", "'bbr3'"] {
         for link in [LARGE, THREE_LOSSES] {
             assert!(!warns(control, link), "{control}");
         }
     }
-    let fair = "queue = { kind = \"fair\", limit = \"1000 packets\" }";
-    assert!(!warns("\"packet_pair\"", fair));
+    assert!(!warns("'packet_pair'", "fair 1000 packets"));
 }
 
 #[test]
 fn a_delay_based_control_is_warned_about_only_if_it_had_some_reductions() {
     for control in ["vegas", "fast", "ledbat"] {
-        assert!(!warns(&format!("\"{control}\""), LARGE), "{control}");
-        assert!(warns(&format!("\"{control}\""), THREE_LOSSES), "{control}");
+        assert!(!warns(&format!("'{control}'"), LARGE), "{control}");
+        assert!(warns(&format!("'{control}'"), THREE_LOSSES), "{control}");
     }
 }
 
@@ -121,13 +109,13 @@ impl FindCode for Unknown {
 }
 
 fn warns_of_own(link: &str, find: &dyn FindCode) -> bool {
-    let text = text("{ kind = \"custom\", control = \"mine\" }", link);
-    let hosts = scenario_run::plain_hosts(&text);
+    let text = group("{ kind = 'custom', control = 'mine' }", link).text;
+    let hosts = plain_hosts(&text);
     let scenario =
         scenario::parse(&text, &hosts, Some(1), &scenario::NoFiles).expect("the scenario is valid");
     let scenario = scenario.with_code(find).expect("the control is found");
     let network = scenario.resolve().expect("the scenario is valid");
-    has_warning(&scenario_run::finish(&network))
+    has_warning(&finish(&network))
 }
 
 #[test]

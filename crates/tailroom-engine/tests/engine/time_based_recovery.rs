@@ -8,7 +8,7 @@ use tailroom_engine::tcp::sender::recovery::Recovery;
 use tailroom_engine::units::Time;
 
 use crate::support::ack_by_ack::{Driven, transport};
-use crate::support::path::{Outcome, PERFECT, RTT, Script, WINDOW, tcp, transfer};
+use crate::support::path::{Outcome, PERFECT, RTT, Script, WINDOW, is_drawn, tcp, transfer};
 use crate::support::random_cases::config;
 
 fn rack() -> TcpSpec {
@@ -146,15 +146,6 @@ fn an_answer_that_is_slower_than_the_handshake_is_that_of_the_retransmission() {
     let &(again, sequence) = host.sent().last().expect("packets have left");
     assert_eq!(sequence, 4, "{again}");
     assert_eq!(host.ack(again + 42.0, 7, &[]), [7]);
-}
-
-/// A reproducible random decision for the n-th transmission of a packet.
-fn is_drawn(seed: u64, packet: u64, nth: u32, probability: f64) -> bool {
-    let mut mixed = seed ^ packet.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(nth) << 48;
-    for _ in 0..2 {
-        mixed = (mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    }
-    ((mixed >> 11) as f64) < probability * (1_u64 << 53) as f64
 }
 
 proptest! {

@@ -12,14 +12,14 @@ use std::path::PathBuf;
 
 use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::packet::{Ecn, Packet, StoredAck};
-use tailroom_engine::probe::flow::Checkpoints;
 use tailroom_engine::quantity::PositiveDuration;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::{DelayedAck, Receiver};
 use tailroom_engine::tcp::sender::ecn::EcnMode;
-use tailroom_engine::tcp::sender::{PacketSink, SendQueue, Sender};
-use tailroom_engine::units::{Rate, Time};
+use tailroom_engine::tcp::sender::{PacketSink, Sender};
+use tailroom_engine::units::Time;
 
+use crate::support::path::{no_checkpoints, send_queue};
 use crate::support::{controls, transport};
 
 /// Milliseconds.
@@ -122,24 +122,6 @@ fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
             ecn: EcnMode::Accurate
         }
     );
-    let send_queue = SendQueue {
-        start: Time::ZERO,
-        stop: Time::NEVER,
-        packets: u64::MAX,
-        packet_bytes: 1_000,
-        last_packet_bytes: 1_000,
-        header_bytes: 40,
-        line_rate: Rate::from_bits_per_second(10_000_000_000),
-        hops: 1,
-    };
-    let marks = Checkpoints {
-        measure_from: Time::ZERO,
-        duration: Time::NEVER,
-        series_interval: Time::NEVER,
-        step_interval: Time::NEVER,
-        progress_interval: Time::NEVER,
-        reductions_kept: 0,
-    };
     let mut path = Path {
         script,
         losses: 0,
@@ -147,7 +129,7 @@ fn trajectory(congestion: CongestionConfig, script: Script) -> Vec<f64> {
         receiver: Receiver::new(DelayedAck::OFF, true, u64::MAX),
         acks: VecDeque::new(),
     };
-    let mut sender = Sender::new(&tcp, send_queue, 1, marks);
+    let mut sender = Sender::new(&tcp, send_queue(u64::MAX, 1_000, 40), 1, no_checkpoints(0));
     let (mut windows, mut sample) = (Vec::new(), Time::ZERO);
     while sample <= END {
         let ack = path.acks.front().map_or(Time::NEVER, |ack| ack.0);

@@ -14,7 +14,7 @@ use tailroom_engine::tcp::sender::slow_start::SlowStartSpec;
 use tailroom_engine::units::Time;
 
 use crate::support::controls;
-use crate::support::path::{Acked, Outcome, PERFECT, Script, WINDOW, tcp, transfer};
+use crate::support::path::{Acked, Outcome, PERFECT, Script, WINDOW, is_drawn, tcp, transfer};
 use crate::support::random_cases::config;
 
 const PACKETS: u64 = 400;
@@ -103,15 +103,6 @@ proptest! {
         prop_assert!(outcome.is_complete, "{name}: {outcome:?}");
         prop_assert_eq!(outcome.undone, 0, "{}: {:?}", name, outcome);
     }
-}
-
-/// A reproducible random decision for the n-th transmission of a packet.
-fn is_drawn(seed: u64, packet: u64, nth: u32, probability: f64) -> bool {
-    let mut mixed = seed ^ packet.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(nth) << 48;
-    for _ in 0..2 {
-        mixed = (mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    }
-    ((mixed >> 11) as f64) < probability * (1_u64 << 53) as f64
 }
 
 /// The same stall without undo: the window falls, and a window of packets is sent again.

@@ -264,7 +264,7 @@ fn wrong_queues_losses_and_logs_of_a_link_are_refused() {
         assert_wrong(&place, &[least], |network| network.links[0].loss = loss);
     }
     assert_wrong("links[0].arrival_dispersion", &["30 days"], |network| {
-        network.links[0].arrival_dispersion = Some(Time::ZERO);
+        network.links[0].arrival_dispersion = Some(PositiveDuration::new(0));
     });
     let log = |from, to| ArrivalLogSpec::new(MS(from).into(), MS(to).into());
     assert_wrong("links[0].arrival_log.to", &["to"], |network| {

@@ -15,7 +15,7 @@ SETS = {
     "bbr3": "BBRv3: all 22 test cases of the draft, and restarts from idle",
     "hystart": "HyStart++: when slow start ends, and when it does not",
     "recovery": "Proportional rate reduction, RACK, and tail loss probes",
-    "linux": "Linux's sender at each ACK: window, recovery, timers, pacing",
+    "linux": "Linux's sender at each ACK: window, recovery, timers, pacing, bursts",
     "codel": "CoDel: when it drops",
     "fq_codel": "FQ-CoDel: equal bytes, sparse flows first, drops from the largest queue",
     "pie": "PIE: bursts, small probabilities, and the delay that it keeps",

@@ -2,6 +2,35 @@
 //!
 //! A [`ControlMaker`] makes a control for each flow. A program that builds a network puts it into the
 //! group's [`CustomParams`].
+//!
+//! ```
+//! use tailroom_engine::congestion::custom::{ControlMaker, CustomParams};
+//! use tailroom_engine::congestion::{AckEvent, CongestionConfig, CongestionEvent, WindowLaw};
+//! use tailroom_engine::{LinkSpec, Network, QueueLimit, Rate, Simulation, TcpSpec, Time};
+//!
+//! /// The window grows by a packet a round trip, and a loss takes a quarter of it.
+//! struct Gentle;
+//!
+//! impl WindowLaw for Gentle {
+//!     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
+//!         cwnd_packets + event.acked_packets as f64 / cwnd_packets
+//!     }
+//!
+//!     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {
+//!         0.75 * event.cwnd_packets
+//!     }
+//! }
+//!
+//! let maker = ControlMaker::window_law(|| Box::new(Gentle));
+//! let gentle = CongestionConfig::Custom(CustomParams::named("gentle").made_by(maker));
+//! let rate = Rate::from_bits_per_second(20_000_000);
+//! let link = LinkSpec::drop_tail(rate, Time::from_milliseconds(10), QueueLimit::packets(25));
+//! let (duration, rtt) = (Time::from_milliseconds(20_000), Time::from_milliseconds(40));
+//! let network = Network::dumbbell(duration, link, TcpSpec::new(gentle), 1, rtt);
+//! let summary = Simulation::new(&network)?.finish()?.summary;
+//! assert!(summary.links.get("link").expect("its name").utilization > 0.9);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod running;
 

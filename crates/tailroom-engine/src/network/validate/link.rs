@@ -43,7 +43,7 @@ pub(crate) fn check_link(link: &LinkSpec, duration: Time) -> Result<(), BadParam
         check("jitter.draws", between, is_allowed, "at least 10 us")?;
     }
     if let Some(base) = link.arrival_dispersion {
-        check_span("arrival_dispersion", base)?;
+        check_span("arrival_dispersion", base.time())?;
     }
     if let Some(log) = &link.arrival_log {
         check_log("arrival_log", log)?;

@@ -3,6 +3,36 @@
 //!
 //! A [`DisciplineMaker`] makes a discipline for each link. A program that builds a network puts it into
 //! the link's [`CustomParams`].
+//!
+//! ```
+//! use tailroom_engine::congestion::CongestionConfig;
+//! use tailroom_engine::congestion::reno::RenoParams;
+//! use tailroom_engine::queue::buffer::DropReason;
+//! use tailroom_engine::queue::custom::{CustomParams, CustomRule, DisciplineMaker};
+//! use tailroom_engine::queue::{ArrivalRule, EnqueueEvent, QueueConfig, Verdict};
+//! use tailroom_engine::{LinkSpec, Network, Rate, Simulation, TcpSpec, Time};
+//!
+//! /// Drops each packet that finds 30 others or more.
+//! struct Short;
+//!
+//! impl ArrivalRule for Short {
+//!     fn on_enqueue(&mut self, event: &EnqueueEvent) -> Verdict {
+//!         if event.waiting_packets < 30 { Verdict::Accept } else { Verdict::Drop(DropReason::Early) }
+//!     }
+//! }
+//!
+//! impl CustomRule for Short {}
+//!
+//! let maker = DisciplineMaker::rule(|_link, _limit| Box::new(Short));
+//! let short = QueueConfig::Custom(CustomParams::named("short").made_by(maker));
+//! let link = LinkSpec::new(Rate::from_bits_per_second(20_000_000), Time::from_milliseconds(10), short);
+//! let reno = TcpSpec::new(CongestionConfig::Reno(RenoParams::default()));
+//! let (duration, rtt) = (Time::from_milliseconds(10_000), Time::from_milliseconds(40));
+//! let network = Network::dumbbell(duration, link, reno, 2, rtt);
+//! let summary = Simulation::new(&network)?.finish()?.summary;
+//! assert_eq!(summary.links.get("link").expect("its name").queue_packets_max, Some(30.0));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod running;
 mod running_scheduler;

@@ -12,18 +12,10 @@ use super::defaults_config::DefaultsConfig;
 use super::fabrics::{FabricConfig, SwitchConfig};
 use super::flows::FlowsConfig;
 use super::pools::{IngressConfig, PoolConfig};
-use crate::kind_or_name;
-use crate::link::arrivals::ArrivalLogSpec;
+use crate::link::LinkSpec;
 use crate::link::ingress_pool::IngressMemory;
 use crate::link::jitter::JitterConfig;
-use crate::link::line::LineSpec;
-use crate::link::pause::PauseSpec;
-use crate::link::policer::PolicerSpec;
 use crate::link::rate_variation::RateVariationConfig;
-use crate::link::reorder::ReorderSpec;
-use crate::link::shaper::ShaperSpec;
-use crate::link::spec::FlowAdmissionSpec;
-use crate::link::wire_loss::LossSpec;
 use crate::packet::ties::Ties;
 use crate::quantity::{BitRate, BitRateOrZero, Duration, PositiveDuration, Size};
 use crate::queue::QueueConfig;
@@ -186,21 +178,13 @@ fn tenth_of_a_second() -> PositiveDuration {
 
 /// A shared link: a queue, a rate, a propagation delay, and faults on the way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
+#[schemars(deny_unknown_fields)] // serde cannot refuse them with `flatten`; the schema check does
 pub(in crate::scenario) struct LinkConfig {
     /// Rate at which the link sends. Left out if `trace` gives the rate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) rate: Option<BitRate>,
     /// One-way propagation delay.
     pub(in crate::scenario) delay: Duration,
-    /// Queue discipline, and the limit of its buffer. A link with a pool may leave the limit out: the
-    /// pool is the limit then.
-    #[serde(deserialize_with = "kind_or_name::read")]
-    #[schemars(
-        schema_with = "kind_or_name::schema_with_code::<QueueConfig>",
-        example = serde_json::json!({ "kind": "drop_tail", "limit": "100 packets" })
-    )]
-    pub(in crate::scenario) queue: QueueConfig,
     /// Name of the memory of `[pools]` that the link shares with others; without it, the memory is the
     /// link's own, as large as the limit of its queue.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -224,38 +208,28 @@ pub(in crate::scenario) struct LinkConfig {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 1_000), example = 1)]
     pub(in crate::scenario) priority: Option<u32>,
-    /// Random loss on the wire, after the packet has used the link.
-    #[serde(default, deserialize_with = "kind_or_name::read")]
-    #[schemars(schema_with = "kind_or_name::schema::<LossSpec>")]
-    pub(in crate::scenario) loss: LossSpec,
-    /// Changes of rate or delay during the run, in order of time. Packets never overtake one
-    /// another, even if the delay decreases; for that, there is `reorder`.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(in crate::scenario) changes: Vec<ChangeConfig>,
-    /// Shaper: a token bucket for which packets wait in the queue. Off unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(example = serde_json::json!({ "rate": "50 Mbit/s", "burst": "32 kB" }))]
-    pub(in crate::scenario) shaper: Option<ShaperSpec>,
-    /// Policer: a token bucket that drops arriving packets before the queue. Off unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(example = serde_json::json!({ "rate": "50 Mbit/s", "burst": "250 kB" }))]
-    pub(in crate::scenario) policer: Option<PolicerSpec>,
-    /// The line that the link shares with others, each of which is then the queue of a traffic class: one
-    /// of them sends at a time, and each may be paused alone. Off unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(example = serde_json::json!({ "name": "up", "priority": 3 }))]
-    pub(in crate::scenario) line: Option<LineSpec>,
-    /// Pause frames from the switch at the far end, which make the link lossless: the switch counts
-    /// what arrived over the link and waits for the next links. Off unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(example = serde_json::json!({ "xoff": "60 kB", "xon": "50 kB", "headroom": "30 kB" }))]
-    pub(in crate::scenario) pause: Option<PauseSpec>,
     /// Name of the link in the other direction, over which these pause frames travel: each waits for the
     /// packet that it is sending, or that another link of its line is. Default: they wait for none, and
     /// `response_time` counts what delays them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(min = 1))]
     pub(in crate::scenario) pause_frames_over: Option<String>,
+    /// File of delivery opportunities in the format of Mahimahi: one timestamp in milliseconds per
+    /// line, in order, each an opportunity for 1500 bytes; the file repeats after its last
+    /// timestamp. tailroom reads the file as a fluid: in each millisecond the rate of the link is
+    /// the sum of its opportunities, so that packets of any size share the rate and an empty queue
+    /// loses no opportunity. The path is relative to the scenario file. `rate` is then left out,
+    /// and bdp and limits in milliseconds use the mean rate of the trace.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(min = 1))]
+    pub(in crate::scenario) trace: Option<String>,
+    /// What a link has as it is given.
+    #[serde(flatten)]
+    pub(in crate::scenario) keys: LinkSpec,
+    /// Changes of rate or delay during the run, in order of time. Packets never overtake one
+    /// another, even if the delay decreases; for that, there is `reorder`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(in crate::scenario) changes: Vec<ChangeConfig>,
     /// Memory at the far end that the link shares with others: what waits there may take alpha times the
     /// memory that is free beyond `xoff`, so that the threshold moves. Without `pause`, packets above the
     /// threshold are dropped. Off unless given.
@@ -268,39 +242,6 @@ pub(in crate::scenario) struct LinkConfig {
     /// given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(in crate::scenario) jitter: Option<JitterConfig>,
-    /// Reordering: hold some packets back after their transmission, so that those behind overtake
-    /// them. Off unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(example = serde_json::json!({ "kind": "periodic", "every": 100, "extra_delay": "5 ms" }))]
-    pub(in crate::scenario) reorder: Option<ReorderSpec>,
-    /// File of delivery opportunities in the format of Mahimahi: one timestamp in milliseconds per
-    /// line, in order, each an opportunity for 1500 bytes; the file repeats after its last
-    /// timestamp. tailroom reads the file as a fluid: in each millisecond the rate of the link is
-    /// the sum of its opportunities, so that packets of any size share the rate and an empty queue
-    /// loses no opportunity. The path is relative to the scenario file. `rate` is then left out,
-    /// and bdp and limits in milliseconds use the mean rate of the trace.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(length(min = 1))]
-    pub(in crate::scenario) trace: Option<String>,
-    /// Number of arrivals, departures, drops and marks at this link that the packet log keeps, from
-    /// the start of the run, such as 10000; 0 keeps none.
-    #[serde(default)]
-    #[schemars(range(max = 1_000_000_000))]
-    pub(in crate::scenario) packet_log: u64,
-    /// Measure the burstiness of arrivals: the index of dispersion of the number of packets that
-    /// arrive in intervals of this length, of twice this length, and so on. Off unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(example = "10 us")]
-    pub(in crate::scenario) arrival_dispersion: Option<PositiveDuration>,
-    /// Record each packet that arrives in a span of time: its flow and size, the length of the
-    /// queue at its arrival, and whether it is accepted, marked or dropped. Off unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(example = serde_json::json!({ "from": "60 s", "to": "62 s" }))]
-    pub(in crate::scenario) arrival_log: Option<ArrivalLogSpec>,
-    /// Admission control: while the link is congested, it refuses new flows of the groups whose
-    /// flows arrive and depart. Off unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(in crate::scenario) admission: Option<FlowAdmissionSpec>,
 }
 
 impl LinkConfig {
@@ -309,28 +250,18 @@ impl LinkConfig {
         LinkConfig {
             rate: Some(rate),
             delay,
-            queue,
             pool: None,
             reserved: None,
             alpha: None,
             port: None,
             priority: None,
-            loss: LossSpec::default(),
-            changes: Vec::new(),
-            shaper: None,
-            policer: None,
-            line: None,
-            pause: None,
             pause_frames_over: None,
+            trace: None,
+            keys: LinkSpec::new(rate.rate(), delay.time(), queue),
+            changes: Vec::new(),
             ingress: None,
             rate_variation: None,
             jitter: None,
-            reorder: None,
-            trace: None,
-            packet_log: 0,
-            arrival_dispersion: None,
-            arrival_log: None,
-            admission: None,
         }
     }
 }

@@ -10,8 +10,8 @@ use crate::link::spec::{DelayChange, FlowAdmissionSpec, policed_rate};
 use crate::network::Network;
 use crate::network::validate::link::{check_interval, check_later, check_log};
 use crate::pool::{PoolMember, PoolSpec};
+use crate::quantity::Size;
 use crate::quantity::limit::{Amount, Limit, QueueLimit};
-use crate::quantity::{PositiveDuration, Size};
 use crate::queue::QueueConfig;
 use crate::scenario::format::file::{LinkConfig, ScenarioFile};
 use crate::scenario::text::error::{Fault, Path, bad_parameter};
@@ -59,17 +59,17 @@ pub(in crate::scenario) fn resolve_link(
     }
     let jitter = link.jitter.as_ref().map(|jitter| jitter.resolve(inputs.files)).transpose();
     let jitter = jitter.map_err(|bad| bad_parameter(&at.key("jitter"), bad))?;
-    let sustained = link.shaper.map_or(rate, |shaper| shaper.packet_rate(load.packet_bytes()));
+    let sustained = link.keys.shaper.map_or(rate, |shaper| shaper.packet_rate(load.packet_bytes()));
     let pool = resolve_member(inputs.file, pools, link, load, &at)?;
     let drops_waiting = |member: PoolMember| pools[member.pool].policy.parameters().drops_waiting();
     // Packets wait at the sustained rate; what else the link holds follows from what it carries.
-    let carried = policed_rate(link.policer, sustained, &rate_changes).unwrap_or(sustained);
+    let carried = policed_rate(link.keys.policer, sustained, &rate_changes).unwrap_or(sustained);
     let bdp = load.bdp(carried);
-    let queue = resolve_queue(&link.queue, (sustained, bdp), load, &at.key("queue"))?;
-    if let Some(admission) = &link.admission {
+    let queue = resolve_queue(&link.keys.queue, (sustained, bdp), load, &at.key("queue"))?;
+    if let Some(admission) = &link.keys.admission {
         check_flow_admission(admission, sustained, &at)?;
     }
-    if let Some(log) = &link.arrival_log {
+    if let Some(log) = &link.keys.arrival_log {
         check_log("arrival_log", log).map_err(|bad| bad_parameter(&at, bad))?;
     }
     Ok(LinkSpec {
@@ -77,26 +77,17 @@ pub(in crate::scenario) fn resolve_link(
         rate,
         delay: link.delay.time(),
         queue,
-        loss: link.loss,
         rate_changes,
         rate_period: trace.map(|trace| trace.period),
         delay_changes,
         jitter,
-        reorder: link.reorder,
-        shaper: link.shaper,
-        policer: link.policer,
-        line: link.line.clone(),
-        pause: link.pause,
         pause_frames_over: resolve_frames_over(inputs.file, link, &at)?,
         ingress: resolve_ingress(inputs.file, link, &at.key("ingress"))?,
         pool,
-        packet_log: link.packet_log as usize,
-        admission: link.admission,
         is_acted_on: pool.is_some_and(drops_waiting),
-        arrival_dispersion: link.arrival_dispersion.map(PositiveDuration::time),
-        arrival_log: link.arrival_log,
         bdp_bytes: bdp.map_or(0.0, |(bits, divisor)| bits as f64 / divisor as f64),
         packet_bytes: load.packet_bytes(),
+        ..link.keys.clone()
     })
 }
 

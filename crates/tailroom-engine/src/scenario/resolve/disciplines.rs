@@ -33,7 +33,7 @@ pub(in crate::scenario) fn write_out(table: &mut Table) {
 pub(in crate::scenario) fn custom(
     file: &ScenarioFile,
 ) -> impl Iterator<Item = (Path, &CustomParams)> {
-    let links = file.links.iter().map(|(name, link)| (["links", name, "queue"], &link.queue));
+    let links = file.links.iter().map(|(name, link)| (["links", name, "queue"], &link.keys.queue));
     let switches = file.switches.iter().map(|(name, switch)| ("switches", name, &switch.ports));
     let fabrics = file.fabrics.iter().map(|(name, fabric)| ("fabrics", name, &fabric.ports));
     let ports = switches.chain(fabrics).flat_map(|(table, name, ports)| {
@@ -44,7 +44,7 @@ pub(in crate::scenario) fn custom(
 
 /// The same disciplines in the same order, to be changed.
 fn custom_mut(file: &mut ScenarioFile) -> impl Iterator<Item = &mut CustomParams> {
-    let links = file.links.values_mut().map(|link| &mut link.queue);
+    let links = file.links.values_mut().map(|link| &mut link.keys.queue);
     let switches = file.switches.values_mut().map(|switch| &mut switch.ports);
     let ports = switches.chain(file.fabrics.values_mut().map(|fabric| &mut fabric.ports));
     let queues = links.chain(ports.flat_map(|ports| [&mut ports.queue, &mut ports.nic_queue]));

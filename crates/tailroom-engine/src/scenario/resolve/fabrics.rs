@@ -137,12 +137,12 @@ impl Fabrics {
                 let link = format!("{name}-{from}-{to}");
                 let origin = Origin { at: at.clone(), place };
                 let mut config = link_at(place, ports);
-                config.line = ports.line.as_ref().map(|line| LineSpec {
+                config.keys.line = ports.line.as_ref().map(|line| LineSpec {
                     name: format!("{}-{from}-{to}", line.name),
                     ..line.clone()
                 });
                 if place.leads_to_switch(is_switch) {
-                    config.pause = ports.pause;
+                    config.keys.pause = ports.pause;
                     let over = || format!("{name}-{to}-{from}");
                     config.pause_frames_over = ports.pause_frames_wait.then(over);
                     if let Some(ingress) = &ports.ingress {

@@ -40,7 +40,7 @@ impl Inputs<'_> {
     pub(in crate::scenario) fn link_rate(&self, name: &str) -> Option<Rate> {
         let link = self.file.links.get(name)?;
         let trace = self.traces.get(name).map(|trace| trace.mean_rate);
-        let shaped = link.shaper.map(|shaper| shaper.rate.rate());
+        let shaped = link.keys.shaper.map(|shaper| shaper.rate.rate());
         shaped.or(link.rate.map(BitRate::rate)).or(trace)
     }
 }

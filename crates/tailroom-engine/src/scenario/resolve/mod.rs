@@ -41,7 +41,7 @@ use crate::quoting::quoted;
 use crate::random::{self, Random};
 use crate::scenario::format::file::{LinkConfig, ScenarioFile};
 use crate::scenario::format::flows::{FlowsConfig, PerFlow};
-use crate::scenario::text::error::{Fault, Path, bad_parameter};
+use crate::scenario::text::error::{Fault, MOST_FAULTS, Path, bad_parameter};
 use crate::units::{Rate, Time};
 use buffer::{check_admission, resolve_link};
 use host_pairs::resolve_hosts;
@@ -60,11 +60,14 @@ use transport::resolve_transport;
 pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fault>> {
     let Inputs { file, .. } = inputs;
     let mut faults = Vec::new();
-    let mut note = |fault| faults.push(fault);
-    check_run(file, &mut note);
+    check_run(file, &mut |fault| faults.push(fault));
     let mut groups = Vec::new();
     let mut flows = Vec::new();
     for (index, (name, group)) in file.flows.iter().enumerate() {
+        if faults.len() >= MOST_FAULTS {
+            break; // each may look through all names for the nearest
+        }
+        let mut note = |fault| faults.push(fault);
         let Some(group_spec) = resolve_group(inputs, name, group, &mut note) else { continue };
         if group_spec.source.dynamic_rtt().is_none() {
             let total = flows.len() as u64 + permanent_flows(group, group_spec.hosts.as_ref());
@@ -87,6 +90,9 @@ pub(in crate::scenario) fn resolve(inputs: Inputs<'_>) -> Result<Network, Vec<Fa
     let pools = resolve_pools(file);
     let mut links = Vec::new();
     for ((name, link), load) in file.links.iter().zip(&loads) {
+        if faults.len() >= MOST_FAULTS {
+            break;
+        }
         match resolve_link(inputs, &pools, (name, link), load) {
             Ok(link) => links.push(link),
             Err(fault) => faults.push(fault),

@@ -6,7 +6,7 @@
 use toml::{Table, Value};
 
 use crate::quoting::quoted;
-use crate::scenario::text::error::{Fault, Path, Step, suggestion};
+use crate::scenario::text::error::{Fault, MOST_FAULTS, Path, Step, suggestion};
 
 /// Returns the faults of the paths in `table`; `faults` are those that the schema has found.
 pub(in crate::scenario) fn check(table: &Table, faults: &[Fault]) -> Vec<Fault> {
@@ -26,6 +26,7 @@ pub(in crate::scenario) fn check(table: &Table, faults: &[Fault]) -> Vec<Fault> 
     });
     let named = steps.filter_map(|(at, name)| Some((at, name?)));
     let unknown = named.filter(|(_, name)| !links.contains_key(*name));
+    let unknown = unknown.take(MOST_FAULTS);
     unknown.map(|(at, name)| no_such_link(name, links.keys().map(String::as_str), &at)).collect()
 }
 

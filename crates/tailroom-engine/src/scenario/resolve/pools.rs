@@ -139,7 +139,7 @@ fn index_of<T>(
 
 /// The port of a link: the one that it names, or else its line.
 fn port_of(link: &LinkConfig) -> Option<&str> {
-    link.port.as_deref().or_else(|| link.line.as_ref().map(|line| line.name.as_str()))
+    link.port.as_deref().or_else(|| link.keys.line.as_ref().map(|line| line.name.as_str()))
 }
 
 /// A number that the links with this port share: the place of the first of them.

@@ -322,6 +322,13 @@ impl Sender {
         }
     }
 
+    /// The number of the packet behind the object that reaches a receiver which has `received` packets in order;
+    /// `None` if the data are no objects.
+    #[inline]
+    pub fn end_of_object(&mut self, received: u64) -> Option<u64> {
+        self.objects.as_mut().map(|objects| objects.end_after(received))
+    }
+
     /// When the sender must be woken; [`Time::NEVER`] if only an ACK can make it send.
     #[inline]
     pub fn deadline(&self) -> Time {
@@ -364,7 +371,7 @@ impl Sender {
     pub fn memory_bytes(&self) -> u64 {
         let rate_based = self.rate_based_sender().map_or(0, RateBasedSender::memory_bytes);
         let blocks = self.blocks.as_ref().map_or(0, |blocks| size_of_val(&**blocks) as u64);
-        let objects = self.objects.as_ref().map_or(0, |objects| size_of_val(&**objects) as u64);
+        let objects = self.objects.as_ref().map_or(0, |objects| objects.memory_bytes());
         let usage = self.window_use.as_ref().map_or(0, |usage| size_of_val(&**usage) as u64);
         let rack =
             self.rack.as_ref().map_or(0, |rack| size_of::<Rack>() as u64 + rack.memory_bytes());

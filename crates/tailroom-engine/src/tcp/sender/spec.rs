@@ -185,7 +185,8 @@ pub struct TcpSpec {
 }
 
 impl TcpSpec {
-    /// A transport under this congestion control; its other fields have the defaults of a scenario.
+    /// A transport under this congestion control with the keys of `host = "plain"`: SACK, without RACK-TLP, PRR,
+    /// HyStart and delayed ACKs. (A scenario's default is a Linux host.)
     pub fn new(congestion: CongestionConfig) -> Self {
         TcpSpec {
             congestion,

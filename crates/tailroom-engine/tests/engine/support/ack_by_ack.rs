@@ -2,13 +2,13 @@
 //! packets leave.
 
 use tailroom_engine::packet::{Ack, Packet, Range};
-use tailroom_engine::probe::flow::Checkpoints;
 use tailroom_engine::tcp::PathRtt;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::sender::handshake::Handshake;
 use tailroom_engine::tcp::sender::{PacketSink, SendQueue, Sender};
 use tailroom_engine::units::{Rate, Time};
 
+use super::path::{no_checkpoints, send_queue};
 use super::scenario_text::{BASE, resolve_with};
 
 /// The transport of a group of `host` under `congestion`, whose connection is open.
@@ -44,25 +44,8 @@ pub(crate) fn ms(milliseconds: f64) -> Time {
 impl Driven {
     /// A sender of packets with 1,000 B of data on a path with this RTT.
     pub(crate) fn new(tcp: &TcpSpec, rtt_ms: f64) -> Self {
-        let send_queue = SendQueue {
-            start: Time::ZERO,
-            stop: Time::NEVER,
-            packets: 0,
-            packet_bytes: 1_052,
-            last_packet_bytes: 1_052,
-            header_bytes: 52,
-            line_rate: Rate::FASTEST,
-            hops: 1,
-        };
-        let checkpoints = Checkpoints {
-            measure_from: Time::ZERO,
-            duration: Time::NEVER,
-            series_interval: Time::NEVER,
-            step_interval: Time::NEVER,
-            progress_interval: Time::NEVER,
-            reductions_kept: 0,
-        };
-        let mut sender = Sender::new(tcp, send_queue, 1, checkpoints);
+        let send_queue = SendQueue { line_rate: Rate::FASTEST, ..send_queue(0, 1_052, 52) };
+        let mut sender = Sender::new(tcp, send_queue, 1, no_checkpoints(0));
         sender.expect_writes();
         sender.know_rtt(PathRtt::without_queues(ms(rtt_ms)));
         Driven { sender, wire: Wire::default(), marks: 0 }

@@ -13,6 +13,7 @@ macro_rules! with {
 }
 
 pub(crate) mod ack_by_ack;
+pub(crate) mod case;
 pub(crate) mod control_schema;
 pub(crate) mod controls;
 pub(crate) mod disciplines;

@@ -199,27 +199,36 @@ impl Path<'_> {
     }
 }
 
-/// Transfers `packets` packets under `tcp` over the scripted path.
-pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outcome {
-    let send_queue = SendQueue {
+/// Packets that may leave at once, over a line of 10 Gbit/s.
+pub(crate) fn send_queue(packets: u64, packet_bytes: u32, header_bytes: u32) -> SendQueue {
+    SendQueue {
         start: Time::ZERO,
         stop: Time::NEVER,
         packets,
-        packet_bytes: 1_000,
-        last_packet_bytes: 1_000,
-        header_bytes: HEADER_BYTES,
+        packet_bytes,
+        last_packet_bytes: packet_bytes,
+        header_bytes,
         line_rate: Rate::from_bits_per_second(10_000_000_000),
         hops: 1,
-    };
-    let checkpoints = Checkpoints {
+    }
+}
+
+/// A sender that measures all the time and samples nothing.
+pub(crate) fn no_checkpoints(reductions_kept: usize) -> Checkpoints {
+    Checkpoints {
         measure_from: Time::ZERO,
         duration: Time::NEVER,
         series_interval: Time::NEVER,
         step_interval: Time::NEVER,
         progress_interval: Time::NEVER,
-        reductions_kept: 100,
-    };
-    let mut sender = Sender::new(tcp, send_queue, 1, checkpoints);
+        reductions_kept,
+    }
+}
+
+/// Transfers `packets` packets under `tcp` over the scripted path.
+pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outcome {
+    let send_queue = send_queue(packets, 1_000, HEADER_BYTES);
+    let mut sender = Sender::new(tcp, send_queue, 1, no_checkpoints(100));
     let unbounded = SendQueue { packets: u64::MAX, ..send_queue };
     let mut receiver = tailroom_engine::tcp::receiver(tcp, &unbounded, RTT);
     if tcp.handshake == Handshake::DONE {
@@ -289,4 +298,13 @@ pub(crate) fn transfer(tcp: &TcpSpec, packets: u64, script: &Script<'_>) -> Outc
         (counters.sent, counters.retransmissions)
     );
     outcome
+}
+
+/// A reproducible random decision for the n-th transmission of a packet.
+pub(crate) fn is_drawn(seed: u64, packet: u64, nth: u32, probability: f64) -> bool {
+    let mut mixed = seed ^ packet.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ u64::from(nth) << 48;
+    for _ in 0..2 {
+        mixed = (mixed ^ mixed >> 31).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    }
+    ((mixed >> 11) as f64) < probability * (1_u64 << 53) as f64
 }

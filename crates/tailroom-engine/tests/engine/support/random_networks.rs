@@ -219,7 +219,9 @@ fn random_link() -> impl Strategy<Value = LinkSpec> {
                     jitter: changes.2,
                     reorder: others.2,
                     packet_log: 20_000,
-                    arrival_dispersion: others.0,
+                    arrival_dispersion: others
+                        .0
+                        .map(|base: Time| PositiveDuration::new(base.picoseconds())),
                     arrival_log: Some(ArrivalLogSpec::new(
                         Time::from_milliseconds(100).into(),
                         Time::from_milliseconds(1_500).into()

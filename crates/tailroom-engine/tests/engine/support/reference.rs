@@ -25,7 +25,6 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use tailroom_engine::dynamic_flows::bottlenecked::{BottleneckedFlows, INTERVAL};
 use tailroom_engine::dynamic_flows::{ActiveFlow, Admitted, FlowGenerators};
 use tailroom_engine::flow::Endpoints;
-use tailroom_engine::link::lines::Lines;
 use tailroom_engine::link::{Link, LinkOutcome};
 use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::packet::transit::Transit;
@@ -35,7 +34,9 @@ use tailroom_engine::probe::group::GroupProbe;
 use tailroom_engine::results;
 use tailroom_engine::results::DynamicFlowRecords;
 use tailroom_engine::results::Results;
-use tailroom_engine::results::{LosslessDrops, SharedLinks};
+use tailroom_engine::results::SharedLinks;
+use tailroom_engine::switch::LosslessDrops;
+use tailroom_engine::switch::lines::Lines;
 use tailroom_engine::tcp::sender::Sender;
 use tailroom_engine::traffic::Emission;
 use tailroom_engine::units::Time;
@@ -500,6 +501,9 @@ impl<'a> Reference<'a> {
             Flow::Tcp(tcp) => {
                 tcp.stamp(&packet);
                 let discarded = tcp.receiver.discarded();
+                if let Some(end) = tcp.sender.end_of_object(tcp.receiver.next()) {
+                    tcp.receiver.expect_end(end);
+                }
                 let ack = tcp.receiver.on_packet(now, packet).map(StoredAck::from);
                 let is_discarded = tcp.receiver.discarded() > discarded;
                 self.note_in_vain(flow, &packet, departure, is_discarded);

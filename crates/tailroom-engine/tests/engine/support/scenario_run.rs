@@ -19,22 +19,10 @@ pub(crate) fn network(text: &str, seed: u64) -> Network {
         .expect("the scenario is valid")
 }
 
-/// The results of a valid scenario.
-pub(crate) fn run(text: &str, seed: u64) -> Results {
-    finish(&network(text, seed))
-}
-
 /// The results of a run that ends without an error.
 pub(crate) fn finish(network: &Network) -> Results {
     Simulation::new(network)
         .expect("the network is valid")
         .finish()
         .expect("the account of packets balances")
-}
-
-/// The message with which a wrong scenario is refused.
-pub(crate) fn refusal(text: &str) -> String {
-    let resolved =
-        scenario::parse(text, &[], None, &NoFiles).and_then(|scenario| scenario.resolve());
-    resolved.expect_err("the scenario is wrong").to_string()
 }

@@ -5,11 +5,19 @@ The facts are those of the kernel's source, and of its own tests (packetdrill) i
 
 from collections.abc import Iterator
 
-from tailroom.vectors.sets.linux import growth, hystart, pacing, recovery, reordering, timers
+from tailroom.vectors.sets.linux import (
+    deferral,
+    growth,
+    hystart,
+    pacing,
+    recovery,
+    reordering,
+    timers,
+)
 from tailroom.vectors.vector import Vector
 
 
 def vectors() -> Iterator[Vector]:
-    """The window, slow start's end, recovery, the reordering window, timers, pacing."""
-    for part in (growth, hystart, recovery, reordering, timers, pacing):
+    """The window, slow start's end, recovery, the reordering window, timers, pacing, deferral."""
+    for part in (growth, hystart, recovery, reordering, timers, pacing, deferral):
         yield from part.vectors()

@@ -8,7 +8,7 @@ use tailroom_engine::link::ingress_pool::{Free, Occupied};
 use tailroom_engine::network::Network;
 use tailroom_engine::packet::transit::Transit;
 use tailroom_engine::queue::buffer::DropReason;
-use tailroom_engine::results::WaitingInSwitch;
+use tailroom_engine::switch::WaitingInSwitch;
 use tailroom_engine::units::Time;
 
 /// What waits, and the headroom that it takes.

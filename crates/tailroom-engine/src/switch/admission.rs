@@ -33,7 +33,7 @@ const PRIORITY_LOAD_WEIGHT: f64 = 0.5;
 
 /// The admission controls of a network.
 #[derive(Clone, Debug)]
-pub struct FlowAdmissions {
+pub(crate) struct FlowAdmissions {
     /// By link; empty if no link has one.
     links: Vec<Option<FlowAdmission>>,
 }
@@ -41,7 +41,7 @@ pub struct FlowAdmissions {
 impl FlowAdmissions {
     /// The admission controls of `network`, before the first packet; `facts` are its
     /// [`Network::link_facts`].
-    pub fn new(network: &Network, facts: &[LinkInfo]) -> Self {
+    pub(crate) fn new(network: &Network, facts: &[LinkInfo]) -> Self {
         let links = network.links.iter().zip(facts);
         let links = links.map(|(link, facts)| FlowAdmission::new(link, facts));
         let links: Vec<Option<FlowAdmission>> = links.collect();
@@ -51,14 +51,14 @@ impl FlowAdmissions {
 
     /// Takes note of a packet that arrives at a link; packets arrive in order of time.
     #[inline]
-    pub fn on_arrival(&mut self, link: usize, packet: &Transit) {
+    pub(crate) fn on_arrival(&mut self, link: usize, packet: &Transit) {
         if let Some(Some(admission)) = self.links.get_mut(link) {
             admission.on_arrival(packet);
         }
     }
 
     /// Whether a link on `path` refuses a flow that arrives at `now`.
-    pub fn refuse_flow(&mut self, path: &[usize], now: Time) -> bool {
+    pub(crate) fn refuse_flow(&mut self, path: &[usize], now: Time) -> bool {
         !self.links.is_empty()
             && path.iter().any(|&link| {
                 self.links[link].as_mut().is_some_and(|admission| admission.refuses(now))
@@ -66,7 +66,7 @@ impl FlowAdmissions {
     }
 
     /// A link sends at `rate` from `now` on.
-    pub fn set_rate(&mut self, link: usize, now: Time, rate: Rate) {
+    pub(crate) fn set_rate(&mut self, link: usize, now: Time, rate: Rate) {
         if let Some(Some(admission)) = self.links.get_mut(link) {
             admission.advance(now);
             admission.meter.set_rate(now, rate);
@@ -74,7 +74,7 @@ impl FlowAdmissions {
     }
 
     /// Memory of the packets in the meters, in bytes.
-    pub fn memory_bytes(&self) -> u64 {
+    pub(crate) fn memory_bytes(&self) -> u64 {
         self.links.iter().flatten().map(|admission| admission.meter.queue.memory_bytes()).sum()
     }
 }

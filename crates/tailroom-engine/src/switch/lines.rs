@@ -2,9 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::line::LineSpec;
-use super::queue::LinkQueue;
-use super::{Link, LinkSpec};
+use crate::link::line::LineSpec;
+use crate::link::{Link, LinkSpec};
 use crate::queue::LinkInfo;
 use crate::units::Time;
 
@@ -133,30 +132,6 @@ impl Lines {
         let classes = place.into_iter().flat_map(|(at, _)| &self.all[at]);
         let members = classes.flat_map(|class| &class.members).map(|member| member.link);
         members.filter(move |&member| member != link)
-    }
-}
-
-impl Link {
-    /// When the link would send its next packet if no other link of its line did.
-    fn next_packet(&self) -> Time {
-        self.served().map_or(Time::NEVER, super::ServedQueue::next_service)
-    }
-
-    /// Another link of the line sends until `free_at`.
-    pub fn wait_for_line(&mut self, free_at: Time) {
-        self.line_free_at = free_at;
-        if !self.is_stopped() {
-            self.resume(Time::ZERO);
-        }
-    }
-
-    /// Lets the next transmission begin at `now` or as soon as the line is free.
-    pub(super) fn resume(&mut self, now: Time) {
-        let least = now.max(self.line_free_at);
-        let (free_at, resumes_at) = self.transmitter.next_start();
-        if let LinkQueue::Served(queue) = &mut self.queue {
-            queue.set_next_start(free_at.max(least), resumes_at.max(least));
-        }
     }
 }
 

@@ -4,7 +4,7 @@
 //! before, and is no event: the time is counted when a packet reaches the link, when another link of its
 //! line sends, and when the paused links that hold packets for it become one more or one less.
 
-use super::Simulation;
+use super::Switch;
 use crate::link::Link;
 use crate::network::Network;
 use crate::packet::transit::Transit;
@@ -75,6 +75,24 @@ impl Blocking {
         self.blocked[link].count(&links[link], now);
     }
 
+    /// Starts the statistics at `now`.
+    pub(super) fn begin_measuring(&mut self, links: &[Link], now: Time) {
+        for (blocked, link) in self.blocked.iter_mut().zip(links) {
+            blocked.count(link, now);
+            blocked.time = Time::ZERO;
+        }
+    }
+
+    /// For how long each link was blocked in the measured window, which ends at `now`.
+    pub(super) fn times(&mut self, links: &[Link], now: Time) -> Vec<Time> {
+        let all = self.blocked.iter_mut().zip(links);
+        all.map(|(blocked, link)| {
+            blocked.count(link, now);
+            blocked.time
+        })
+        .collect()
+    }
+
     /// A packet for `next` begins to wait at a link, or ends.
     fn change(&mut self, at: usize, next: usize, links: &[Link], now: Time, is_more: bool) {
         let Ok(place) = self.behind[at].binary_search_by_key(&next, |(link, _)| *link) else {
@@ -89,7 +107,7 @@ impl Blocking {
     }
 }
 
-impl Simulation {
+impl Switch {
     /// As [`Blocking::count`].
     #[inline]
     pub(super) fn count_blocked(&mut self, link: usize, now: Time) {
@@ -122,7 +140,7 @@ impl Simulation {
     /// A link has been stopped or has resumed, if it was not before what it now is.
     #[inline(never)]
     pub(super) fn note_gate(&mut self, link: usize, was_stopped: bool, now: Time) {
-        let Simulation { blocking: Blocking { behind, blocked }, links, .. } = self;
+        let Switch { blocking: Blocking { behind, blocked }, links, .. } = self;
         let is_stopped = links[link].is_stopped();
         if is_stopped == was_stopped {
             return;
@@ -130,24 +148,5 @@ impl Simulation {
         for (next, _) in behind[link].iter().filter(|(_, packets)| *packets > 0) {
             blocked[*next].change_holders(&links[*next], now, is_stopped);
         }
-    }
-
-    /// Starts the statistics at `now`.
-    pub(super) fn begin_measuring_blocked(&mut self, now: Time) {
-        for (blocked, link) in self.blocking.blocked.iter_mut().zip(&self.links) {
-            blocked.count(link, now);
-            blocked.time = Time::ZERO;
-        }
-    }
-
-    /// For how long each link was blocked in the measured window, which ends at `now`.
-    pub(super) fn blocked_times(&mut self, now: Time) -> Vec<Time> {
-        let Simulation { blocking, links, .. } = self;
-        let all = blocking.blocked.iter_mut().zip(links.iter());
-        all.map(|(blocked, link)| {
-            blocked.count(link, now);
-            blocked.time
-        })
-        .collect()
     }
 }

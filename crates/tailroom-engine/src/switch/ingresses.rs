@@ -1,15 +1,13 @@
 //! The packets that wait in a switch which counts them at the link over which they arrived.
 
-use super::Simulation;
-use super::routes::Hop;
+use super::{Switch, WaitingInSwitch};
+use crate::link::Link;
 use crate::link::ingress_pool::Free;
-use crate::link::{Link, LinkOutcome};
 use crate::packet::transit::Transit;
 use crate::queue::buffer::DropReason;
-use crate::results::WaitingInSwitch;
 use crate::units::Time;
 
-impl Simulation {
+impl Switch {
     /// The link over which a packet has reached the link where it is, if the switch between the two counts
     /// what waits of it.
     #[inline]
@@ -20,38 +18,18 @@ impl Simulation {
         self.routes.link_before(packet).filter(|&link| self.links[link].counts_in_switch())
     }
 
-    /// A packet reaches a link of a switch over `ingress`. The memory of the ingress comes before the
-    /// policer and the pool of the link.
-    pub(super) fn arrive_from(
-        &mut self,
-        ingress: usize,
-        packet: &mut Transit,
-        hop: Hop,
-    ) -> LinkOutcome {
-        let (link, bytes) = (hop.link as usize, packet.bytes());
-        let free = self.ingress_pools.free(ingress);
-        if !self.links[ingress].has_room_in_switch(bytes, free) {
-            self.note_lossless_drop(ingress, link, DropReason::Headroom);
-            return self.links[link].refuse(*packet, hop.class, DropReason::Headroom);
-        }
-        let outcome = if self.pools.has(link) {
-            self.arrive_at_pool(packet, hop)
-        } else {
-            self.links[link].arrive(packet, hop.class)
-        };
-        match outcome {
-            // Packets that were pushed out for this one have freed memory.
-            LinkOutcome::Held => {
-                self.at_ingress(ingress, |link, free| link.enter_switch(bytes, free));
-            }
-            LinkOutcome::Dropped(reason) => self.note_lossless_drop(ingress, link, reason),
-            LinkOutcome::Delivered(_) | LinkOutcome::Lost => {}
-        }
-        outcome
+    /// Whether a packet that arrives over `ingress` finds memory.
+    pub(super) fn has_room(&self, ingress: usize, bytes: u32) -> bool {
+        self.links[ingress].has_room_in_switch(bytes, self.ingress_pools.free(ingress))
+    }
+
+    /// A packet that arrived over `ingress` waits.
+    pub(super) fn enter(&mut self, ingress: usize, bytes: u32) {
+        self.at_ingress(ingress, |link, free| link.enter_switch(bytes, free));
     }
 
     /// A packet that arrived over `ingress` is dropped at `link`, which pause frames should prevent.
-    fn note_lossless_drop(&mut self, ingress: usize, link: usize, reason: DropReason) {
+    pub(super) fn note_lossless_drop(&mut self, ingress: usize, link: usize, reason: DropReason) {
         if self.links[ingress].has_pause() {
             self.lossless_drops.count(ingress, link, reason);
         }
@@ -60,7 +38,7 @@ impl Simulation {
     /// Changes what the ingress of a link occupies, in its pool too.
     #[inline]
     fn at_ingress<T>(&mut self, link: usize, change: impl FnOnce(&mut Link, Free) -> T) -> T {
-        let Simulation { links, ingress_pools, .. } = self;
+        let Switch { links, ingress_pools, .. } = self;
         let (link_state, free) = (&mut links[link], ingress_pools.free(link));
         if !ingress_pools.has(link) {
             return change(link_state, free);
@@ -88,7 +66,7 @@ impl Simulation {
 
     /// A packet leaves its queue at `now`.
     #[inline(never)]
-    pub(super) fn leave_switch(&mut self, packet: Transit, now: Time) {
+    pub(super) fn leave(&mut self, packet: Transit, now: Time) {
         let Some(ingress) = self.ingress_of(packet) else { return };
         self.at_ingress(ingress, |link, _| link.leave_switch(packet.bytes()));
         let mut place = 0;
@@ -112,13 +90,13 @@ impl Simulation {
                 self.note_lossless_drop(ingress, link, dropped.reason);
             }
             self.note_wait(link, dropped.packet, now, false);
-            self.leave_switch(dropped.packet, now);
+            self.leave(dropped.packet, now);
             place += 1;
         }
     }
 
     /// What waits in switches that count it at the links over which it arrived.
-    pub(super) fn waiting_in_switches(&self) -> Vec<WaitingInSwitch> {
+    pub(crate) fn waiting_in_switches(&self) -> Vec<WaitingInSwitch> {
         let held = self.links.iter().enumerate().flat_map(|(at, link)| {
             let of_ingress =
                 move |packet: Transit| Some((self.ingress_of(packet)?, packet.bytes()));

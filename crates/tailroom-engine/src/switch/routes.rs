@@ -9,28 +9,31 @@ use crate::packet::transit::{Stage, Transit};
 
 /// A link on a route.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Hop {
-    pub(super) link: u32,
+pub(crate) struct Hop {
+    pub(crate) link: u32,
     /// Index of the group among the groups that cross the link.
-    pub(super) class: u32,
-    pub(super) group: u32,
-    pub(super) exit: Exit,
+    pub(crate) class: u32,
+    pub(crate) group: u32,
+    pub(crate) exit: Exit,
     /// Whether a packet that arrives here lets an unresponsive source emit its next packet.
-    pub(super) clocks_source: bool,
-    pub(super) door: Door,
+    pub(crate) clocks_source: bool,
+    pub(crate) door: Door,
     /// Whether the wait of a packet here is added to its waits at other links. The wait at the only
     /// link of a path is measured by the link itself, unless ACKs of the group wait there too.
-    pub(super) adds_wait: bool,
+    pub(crate) adds_wait: bool,
 }
 
 /// How a link takes the packets that arrive here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd)]
-pub(super) enum Door {
+pub(crate) enum Door {
     /// By [`Link::arrive`](crate::link::Link::arrive).
     #[default]
     General,
     /// Not at all: the packet has left the link, which reorders, and arrives at its far end.
-    FarEnd,
+    BehindLink,
+    /// By [`Switch::arrive`](super::Switch::arrive), also in the loop over plain events: the packet takes memory of
+    /// an ingress, or its link pauses.
+    Counted,
     /// By [`Link::pass`](crate::link::Link::pass).
     Plain,
     /// By [`Link::pass`](crate::link::Link::pass), if its pool has room.
@@ -39,7 +42,7 @@ pub(super) enum Door {
 
 /// What lies behind a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) enum Exit {
+pub(crate) enum Exit {
     /// The next link of the route.
     #[default]
     Link,
@@ -53,7 +56,7 @@ pub(super) enum Exit {
 
 /// The routes of the groups, and the route of each flow.
 #[derive(Clone, Debug)]
-pub(super) struct Routes {
+pub(crate) struct Routes {
     /// The hops of all groups in turn, forward path first, then those of each flow between hosts.
     hops: Vec<Hop>,
     /// By group, the index of its first hop; meaningless for a group between hosts.
@@ -74,24 +77,16 @@ const MOST_HOPS: usize = 4;
 const MOST_HOPS_REORDERED: usize = MOST_HOPS + 1;
 
 impl Routes {
-    /// The routes of `network`, with its permanent flows. `is_plain` tells which links
-    /// [`Link::pass`](crate::link::Link::pass) can be asked about.
-    pub(super) fn new(network: &Network, is_plain: impl Fn(usize) -> bool) -> Self {
-        let marks = |pool: usize| network.pools[pool].mark_above_bytes.is_some();
-        let doors = network.links.iter().enumerate().map(|(link, spec)| match spec.pool {
-            _ if !is_plain(link) => Door::General,
-            None => Door::Plain,
-            // A pool that marks costs those that do not nothing.
-            Some(member) if marks(member.pool) => Door::General,
-            Some(_) => Door::PlainWithPool,
-        });
+    /// The routes of `network`, with its permanent flows, and how each link takes packets under congestion
+    /// control.
+    pub(crate) fn new(network: &Network, doors: Vec<Door>) -> Self {
         let mut routes = Routes {
             hops: Vec::new(),
             starts: Vec::new(),
             of_flows: Vec::with_capacity(network.flows.len()),
             add_waits: network.groups.iter().any(|group| group.only_queue().is_none()),
             crossing: network.crossing(),
-            doors: doors.collect(),
+            doors,
             reorders: network.links.iter().map(|link| link.reorder.is_some()).collect(),
         };
         for (index, group) in network.groups.iter().enumerate() {
@@ -109,13 +104,13 @@ impl Routes {
 
     /// Whether packets add up their waits at several links.
     #[inline]
-    pub(super) fn add_waits(&self) -> bool {
+    pub(crate) fn add_waits(&self) -> bool {
         self.add_waits
     }
 
     /// Assigns a flow to a group, and to its route if the group's flows run between hosts. A new number
     /// must be the next one; the number of a flow that has departed stays with its group.
-    pub(super) fn assign(
+    pub(crate) fn assign(
         &mut self,
         flow: u32,
         index: usize,
@@ -142,13 +137,13 @@ impl Routes {
 
     /// The hop at this position of a flow's route.
     #[inline]
-    pub(super) fn hop(&self, flow: u32, position: u8) -> Hop {
+    pub(crate) fn hop(&self, flow: u32, position: u8) -> Hop {
         self.hops[self.of_flows[flow as usize] as usize + usize::from(position)]
     }
 
     /// The link over which a packet or an ACK has reached the link where it is; `None` at the first
     /// link of a path.
-    pub(super) fn link_before(&self, packet: Transit) -> Option<usize> {
+    pub(crate) fn link_before(&self, packet: Transit) -> Option<usize> {
         let Stage::Arrival(position) = packet.stage() else { return None };
         let before = self.hop(packet.flow(), position.checked_sub(1)?);
         (before.exit == Exit::Link).then_some(before.link as usize)
@@ -156,7 +151,7 @@ impl Routes {
 
     /// The link that a packet or an ACK reaches after the one where it is; `None` at the last link of a
     /// path.
-    pub(super) fn link_after(&self, packet: Transit) -> Option<usize> {
+    pub(crate) fn link_after(&self, packet: Transit) -> Option<usize> {
         let Stage::Arrival(position) = packet.stage() else { return None };
         let hop = self.hop(packet.flow(), position);
         let next = (hop.exit == Exit::Link).then(|| self.hop(packet.flow(), position + 1));
@@ -164,12 +159,12 @@ impl Routes {
     }
 
     /// The group of a flow.
-    pub(super) fn group_of(&self, flow: u32) -> usize {
+    pub(crate) fn group_of(&self, flow: u32) -> usize {
         self.hop(flow, 0).group as usize
     }
 
     /// The class of a packet or an ACK at the link that it has reached.
-    pub(super) fn class_of(&self, packet: Transit) -> u32 {
+    pub(crate) fn class_of(&self, packet: Transit) -> u32 {
         let Stage::Arrival(position) = packet.stage() else { return 0 };
         self.hop(packet.flow(), position).class
     }
@@ -177,7 +172,7 @@ impl Routes {
     /// The hop, and behind the last link of a path, if it reorders, the arrival at its far end.
     fn with_far_end(&self, hop: Hop) -> impl Iterator<Item = Hop> + use<> {
         let is_further = hop.exit != Exit::Link && self.reorders[hop.link as usize];
-        let far_end = Hop { door: Door::FarEnd, clocks_source: false, adds_wait: false, ..hop };
+        let far_end = Hop { door: Door::BehindLink, clocks_source: false, adds_wait: false, ..hop };
         let exit = if is_further { Exit::FarEnd } else { hop.exit };
         std::iter::once(Hop { exit, ..hop }).chain(is_further.then_some(far_end))
     }
