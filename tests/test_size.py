@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import tailroom as tr
-from tailroom.cli.size_report import where_met
+from tailroom.cli.size_report import show
+from tailroom.cli.where_met import where_met
 from tailroom.models.bottleneck import Bottleneck
 from tailroom.scenario import types
 from tailroom.scenario.scenario import Scenario
@@ -19,7 +21,7 @@ from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.known import Tried
 from tailroom.studies.size_study.search import feasible_limits
 from tailroom.studies.size_study.targets import Target, parse_target
-from tailroom.studies.size_study.varied_key import SOME_LIMIT
+from tailroom.studies.size_study.varied_key import SOME_LIMIT, Varied
 from tests.conftest import Printed, Tailroom
 from tests.killed_sweeps import RANDOM_START
 
@@ -183,6 +185,39 @@ def test_two_targets_that_no_buffer_meets_conflict(few: types.Scenario) -> None:
     assert quick.high < full.low < 30
 
 
+def test_targets_do_not_conflict_where_the_runs_leave_both_open(few: types.Scenario) -> None:
+    found = tr.size(few, [FULL, QUICK], max_seeds=8)
+    kept = {Outcome.YES: Outcome.YES, Outcome.NO: Outcome.OPEN, Outcome.OPEN: Outcome.OPEN}
+    tried = tuple(
+        replace(one, verdicts={target: kept[met] for target, met in one.verdicts.items()})
+        for one in found.tried
+    )
+    undecided = replace(found, tried=tried)
+    assert undecided.conflicts == []
+    assert "no buffer of link bottleneck that was tried is shown to meet" in undecided.sentence
+    assert undecided.answer_text == "open"
+
+
+def test_an_answer_below_which_nothing_is_known_is_not_called_the_smallest(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The largest limit is the same queue as the one before it; which of them meets is chance."""
+    window = alone("20 Mbit/s", 20, "5 s", "1 s", congestion="cubic", max_window=40)
+    found = tr.size(window, [FULL], max_seeds=4)
+    assert found.smallest == found.answer
+    limits = [one.limit for one in found.tried]
+    chance = replace(found, answer=limits[-1], too_small=0, interval=None)
+    assert chance.smallest is None
+    assert chance.as_dict()["is_smallest"] is False
+    assert "no value is known to be too small" in chance.sentence
+    assert chance.answer_text == f"≤ {limits[-1]} packets"
+    show(chance, Console(highlight=False, width=80))
+    printed = " ".join(capsys.readouterr().out.replace("│", "").split())
+    assert f"A queue limit that meets every target: {limits[-1]} packets" in printed
+    assert "No value is known to be too small: " in printed
+    assert f"to {limits[-1]} packets are the same queue, which no packet finds full" in printed
+
+
 def test_three_targets_conflict_in_pairs(few: types.Scenario) -> None:
     found = tr.size(few, [FULL, QUICK, SLOW], max_seeds=8)
     assert names(found.conflicts) == [(FULL, QUICK), (QUICK, SLOW)]
@@ -267,6 +302,29 @@ def test_a_delay_behind_tail_drop_is_met_up_to_the_limit_over_the_rate(
     parsed, tried = of_target(parse_target(target), [True, True, None])
     found = feasible_limits(parsed, tried, replace(LINK, discipline=discipline))
     assert (found.low, found.high) == (0, high)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "words"),
+    [
+        ([False, False], "met by no limit from 1 to 2 packets"),
+        ([False, True, False], "met at 2 packets alone"),
+        ([None, True, None], "met at 2 packets alone; open at 2 of 3"),
+        ([None, True, True], "met from 2 packets upwards; open at 1 of 3"),
+        ([False, None, True], "met from 3 packets upwards"),
+        ([True, True, None], "met from the smallest tested limit to 2 packets; open at 1 of 3"),
+    ],
+)
+def test_what_no_value_misses_is_not_called_missed(verdicts: list[bool | None], words: str) -> None:
+    target, tried = fabricated(verdicts)
+    answer: Any = type("Answer", (), {"tried": tried, "varied": SOME_LIMIT})
+    assert where_met(feasible_limits(target, tried, LINK), answer) == words
+
+
+def test_alphas_that_meet_a_target_are_named_one_by_one() -> None:
+    target, tried = fabricated([False, True, None, True])
+    answer: Any = type("Answer", (), {"tried": tried, "varied": Varied("alpha", is_alpha=True)})
+    assert where_met(feasible_limits(target, tried, LINK), answer) == "met by 1/64, 1/32"
 
 
 def test_what_is_not_monotone_is_said() -> None:

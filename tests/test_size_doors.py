@@ -1,8 +1,10 @@
 """Dead ends of `size` name what decides instead, and what was tried."""
 
 import json
+import re
 import shlex
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,10 @@ import tailroom as tr
 from tailroom import models
 from tailroom.models import Bottleneck
 from tailroom.scenario.scenario import Scenario
+from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.causes import causes
+from tailroom.studies.size_study.doors import too_few_seeds
+from tailroom.studies.size_study.question import read_question, some_of
 from tailroom.studies.size_study.varied_key import Varied
 from tests.conftest import Tailroom
 
@@ -154,6 +159,7 @@ POOL = """pool = "asic"
 [pools.asic]
 size = "30 kB"
 policy = { kind = "dynamic_threshold", alpha = 4.0 }"""
+POOL_OF_SWITCH = {"size": "4 MB", "policy": {"kind": "dynamic_threshold", "alpha": 1.0}}
 POLICER = 'policer = { rate = "10 Mbit/s", burst = "15 kB" }'
 SIZES = '{ kind = "exponential", mean = "200 kB" }'
 DYNAMIC = f'source = {{ kind = "finite_flows", load = 1.2, size = {SIZES} }}'
@@ -276,8 +282,98 @@ def test_a_larger_burst_of_a_shaper_is_tried() -> None:
     found = tr.size(scenario, "utilization >= 99.5%", **asked)
     [door] = [one for one in found.doors if one.kind == "shaper_binds"]
     assert (door.argument, door.given) == ("vary", "links.l.shaper.burst")
-    assert "one run with a burst of 480,000 B has" in door.text
+    assert "one run with a burst of 3,840,000 B has" in door.text
     assert tr.size(scenario, "utilization >= 99.5%", **asked, vary=door.given).answer
+
+
+def test_a_burst_that_does_not_help_is_named_with_the_shaper() -> None:
+    """The flow's window, not the shaper, holds it back."""
+    link = f'{FIFO("100 packets")}\nshaper = {{ rate = "15 Mbit/s", burst = "3 kB" }}'
+    found = _unmet(link, "max_window = 10")
+    [reached] = [one for one in found.doors if one.kind == "limit_not_reached"]
+    assert "else at this link but its shaper (15 Mbit/s in bursts of 3,000 B) drops" in reached.text
+    [door] = [one for one in found.doors if one.kind == "shaper_binds"]
+    assert "a burst of 192,000 B, the largest that is tried, does not help" in door.text
+    assert not door.argument
+
+
+def test_memory_that_every_alpha_finds_short_leads_to_its_size() -> None:
+    short = {"pools.asic.size": "9 kB"}
+    found = _unmet(f"{FIFO('300 kB')}\n{POOL}", vary="pools.asic.policy.alpha", set=short)
+    [door] = [one for one in found.doors if one.kind == "short_memory"]
+    assert (door.argument, door.given) == ("vary", "pools.asic.size")
+    assert "at every alpha the shared memory of 9,000 B refuses packets, at least" in door.text
+    assert door.values["refused_fraction"] > 0
+
+
+def test_where_the_nearest_value_is_open_more_seeds_may_decide() -> None:
+    found = _unmet(FIFO("100 packets"), "max_window = 10")
+    assert list(too_few_seeds(found.tried[0], found.targets, 4)) == []
+    open_ = replace(found.tried[0], verdicts=dict.fromkeys(found.targets, Outcome.OPEN))
+    [door] = too_few_seeds(open_, found.targets, 4)
+    assert (door.argument, door.given) == ("max_seeds", "16")
+
+
+def test_without_an_answer_the_nearest_value_is_shown_between_its_neighbours(
+    tailroom: Tailroom, tmp_path: Path
+) -> None:
+    path = tmp_path / "one.toml"
+    path.write_text(ONE_FLOW.format(link=FIFO("100 packets"), flow="max_window = 10"))
+    asked = ("size", path, "--target", "utilization >= 99.8%", "--max-seeds", 4)
+    said = json.loads(tailroom(*asked, "--json").output)
+    limits = [one["limit_packets"] for one in said["tried"]]
+    [nearest, *_] = re.findall(r"nearest: ([\d,]+) packets?", tailroom(*asked).output)
+    place = limits.index(int(nearest.replace(",", "")))
+    assert said["choices"] == limits[max(0, place - 1) : place + 2]
+    means = [one["utilization"]["mean"] for one in said["tried"]]
+    assert means[place] == max(means)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words", "keys"),
+    [
+        ({}, "the ports of switches.tor have one limit", ["switches.tor.queue.limit"]),
+        (
+            {"set": {"switches.tor.pool": POOL_OF_SWITCH}},
+            "or the memory that they share with",
+            [
+                "switches.tor.queue.limit",
+                "switches.tor.pool.size",
+                "switches.tor.pool.policy.alpha",
+            ],
+        ),
+        (
+            {"link": "tor-h0-switch"},
+            "the hosts of switches.tor have one for all their interfaces",
+            ["switches.tor.nic_queue.limit"],
+        ),
+    ],
+)
+def test_a_switch_without_a_key_names_keys_that_can_be_varied(
+    asked: dict[str, Any], words: str, keys: list[str]
+) -> None:
+    target = "out.all_sizes.slowdown_p99 <= 10"
+    with pytest.raises(tr.TargetError, match=words) as refused:
+        tr.size("leaf", target, **asked)
+    assert re.findall(r'vary="([^"]+)"', str(refused.value)) == keys
+    source = Scenario.of("leaf", asked.get("set"))
+    for key in keys:
+        question = read_question(source, target, asked.get("link"), None, key)
+        value = question.varied.setting(question.value or 1)
+        question.source.replacing({key: value}).check()
+
+
+def test_of_many_links_few_are_named() -> None:
+    """A key of a switch is about all its ports, so that none of them is to be chosen."""
+    chosen = read_question(
+        Scenario.of("leaf"), "jain_index >= 0.5", None, None, "switches.tor.queue.limit"
+    )
+    assert "choose another link" not in chosen.link_chosen
+    assert some_of(["a", "b", "c"]) == "a, b, c"
+    assert some_of([*"abcdef"]) == "6 others, as a, b"
+    with pytest.raises(tr.MetricError) as refused:
+        read_question(Scenario.of("leaf"), "utilization >= 90%", None, None)
+    assert len(str(refused.value)) < 300
 
 
 def test_a_pause_from_the_far_end_is_said_in_words() -> None:
@@ -302,6 +398,7 @@ def test_a_pause_from_the_far_end_is_said_in_words() -> None:
     found = tr.size(Scenario.from_toml(text), "up.utilization >= 99%", max_seeds=4)
     [door] = [one for one in found.doors if one.kind == "limit_not_reached"]
     assert "the switch at the far end pauses it for 50" in door.text
+    assert (door.argument, door.given) == ("vary", "links.up.pause.xoff")
 
 
 @pytest.mark.parametrize(

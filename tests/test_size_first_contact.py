@@ -15,7 +15,7 @@ import pytest
 
 import tailroom as tr
 from tailroom.cli import progress
-from tailroom.cli.size_report import where_met
+from tailroom.cli.where_met import where_met
 from tailroom.errors import TargetError
 from tailroom.scenario.dumbbell import dumbbell, read_flows, read_rtts
 from tailroom.studies.size_study.search import Feasible

@@ -1,10 +1,13 @@
 """Queries and flows that have not ended when a run does count with their age."""
 
 import json
+import shlex
+import sys
 from collections.abc import Sequence
 from itertools import groupby
 from math import ceil, inf
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -176,6 +179,45 @@ def test_with_the_stop_that_the_warning_names_every_size_is_judged() -> None:
     assert not [one for one in answer.warnings if one["kind"] == "only_lower_bound"]
     left = [row["groups.q.coflows.unfinished_coflows"] for row in answer.tried[-1].point.finished]
     assert sum(left) == 0
+
+
+STARVED = ("--vary", "switches.t.queue.limit", "--target", f"{P99} <= 12 ms", "--max-seeds", "4")
+"""A question that no limit answers: the memory is what loses the queries."""
+
+
+def test_what_has_not_ended_leaves_a_target_open_and_every_command_ends_the_arrivals(
+    tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "starved.toml"
+    path.write_text(UNFINISHED)
+    asked = ["size", str(path), *STARVED]
+    monkeypatch.setattr(sys, "argv", ["tailroom", *asked])
+    done = tailroom(*asked)
+    assert done.status == 4
+    box = " ".join(done.output.replace("│", "").split())
+    assert "No tested value is shown to meet every target." in box
+    assert "shown to be met by no value" in box
+    assert ", since coflows had not ended" in box
+    commands = [shlex.split(line) for line in done.output.splitlines() if "tailroom size" in line]
+    assert commands[0] == ["tailroom", *asked, "--set", "flows.q.stop=18 ms"]
+    assert all("flows.q.stop=18 ms" in command for command in commands)
+    # With it, a further command is not needed.
+    ended = tailroom(*commands[0][1:])
+    assert ended.status in (0, 4)
+    assert "had not ended" not in ended.output
+
+
+def test_an_end_of_the_arrivals_that_is_early_enough_is_not_made_later() -> None:
+    asked: dict[str, Any] = {"vary": "switches.t.queue.limit", "max_seeds": 4}
+    later, earlier = (
+        tr.size(
+            Scenario.from_toml(UNFINISHED), f"{P99} <= 12 ms", set={"flows.q.stop": stop}, **asked
+        )
+        for stop in ("25 ms", "17 ms")
+    )
+    [door] = [one for one in later.doors if one.kind == "not_ended"]
+    assert "end at 18 ms in place of 25 ms" in door.text
+    assert not [one for one in earlier.doors if one.kind == "not_ended"]
 
 
 def test_a_size_with_which_no_query_is_answered_is_a_miss_and_no_failure() -> None:

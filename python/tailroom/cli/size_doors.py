@@ -2,6 +2,7 @@
 
 import shlex
 import sys
+from collections.abc import Sequence
 
 from rich.console import Console
 
@@ -19,19 +20,24 @@ def show_doors(answer: Size, console: Console) -> None:
         answer: The answer.
         console: Where to print.
     """
+    needed = [one for one in answer.doors if one.kind == "not_ended"]
     for door in answer.doors:
         say(console, f"[cyan]next:[/cyan] {escape(door.text)}")
         if door.argument:
-            console.print(f"  {escape(_command(door))}", soft_wrap=True)
+            # Behind another door, too, the runs decide only on what has ended.
+            together = [*(one for one in needed if one is not door), door]
+            console.print(f"  {escape(_command(together))}", soft_wrap=True)
 
 
-def _command(door: Door) -> str:
-    """The running command with the option of the door in place of an earlier one."""
-    given = option(door.argument)
+def _command(doors: Sequence[Door]) -> str:
+    """The running command with the options of doors in place of earlier ones."""
     arguments = sys.argv[1:]
-    if door.argument != "set":
-        arguments = list(_without(arguments, given))
-    return shlex.join(["tailroom", *arguments, given, door.given])
+    for door in doors:
+        given = option(door.argument)
+        if door.argument != "set":
+            arguments = _without(arguments, given)
+        arguments = [*arguments, given, door.given]
+    return shlex.join(["tailroom", *arguments])
 
 
 def _without(arguments: list[str], given: str) -> list[str]:

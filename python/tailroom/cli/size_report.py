@@ -14,13 +14,13 @@ from tailroom.cli.model import show_failing
 from tailroom.cli.sentences import say
 from tailroom.cli.size_doors import show_doors
 from tailroom.cli.terminal_text import escape
+from tailroom.cli.where_met import met_alone, where_met
 from tailroom.export.devices import Device
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.amounts import amounts_words
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.frontier import Frontier
-from tailroom.studies.size_study.known import FittedMean, Tried
-from tailroom.studies.size_study.search import Feasible
+from tailroom.studies.size_study.known import Evidence, FittedMean, Tried
 from tailroom.studies.size_study.targets import Target
 
 FITTED = "*"
@@ -116,7 +116,8 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool, explain: bool)
     if answer.answer is None:
         colour = "red"
         what = "buffer" if answer.varied.is_limit else "value"
-        lines = [f"[bold red]No tested {what} meets every target.[/bold red]"]
+        meets = "is shown to meet" if answer.is_open else "meets"
+        lines = [f"[bold red]No tested {what} {meets} every target.[/bold red]"]
         if answer.price:
             lines.append(f"[yellow]{escape(answer.price)} (--most-loss)[/yellow]")
     else:
@@ -129,6 +130,8 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool, explain: bool)
         is_bounded = isfinite(feasible.high) or not feasible.is_one_interval
         # The line with the price says that no value keeps to the added bound.
         is_said = bool(answer.price) and feasible.target.is_default and isinf(feasible.low)
+        # The list of all alphas that meet the targets says the same.
+        is_said |= bool(answer.alphas) and met_alone(feasible.target, answer) == answer.alphas
         if explain or ((is_bounded or answer.answer is None) and not is_said):
             added = " (added; --most-loss)" if feasible.target.is_default else ""
             lines.append(f"{escape(str(feasible.target))}{added}: {where_met(feasible, answer)}")
@@ -143,17 +146,20 @@ def _headline(answer: Size, so_far: bool) -> str:
     if sentence := answer.kept_sentence:
         return sentence[:1].upper() + sentence[1:]
     what = "queue limit" if answer.varied.is_limit else answer.varied.key
+    text = answer.varied.text(answer.answer or 0)
+    if answer.smallest is None and not so_far:
+        return f"A {what} that meets every target: {text}"
     accepted = "accepted " if answer.is_smallest_accepted else ""
     found = f"{answer.varied.wanted.capitalize()} {accepted}{what}{' so far' if so_far else ''}"
-    return f"{found}: {answer.varied.text(answer.answer or 0)}"
+    return f"{found}: {text}"
 
 
 def _link_lines(answer: Size) -> list[str]:
     """The link, and why it is this one, as markup."""
     link = answer.link
     if answer.pools:
-        slowest = f"its slowest link that carries flows is {link.name}, {report.rate_of_link(link)}"
-        return [escape(answer.link_chosen or answer.pools.reason), escape(slowest)]
+        slowest = f"its slowest link with flows is {link.name}, {report.rate_of_link(link)}"
+        return [escape(f"{answer.link_chosen or answer.pools.reason}; {slowest}")]
     bdp = f"bdp {report.packets(link.bdp_packets)}" if link.bdp_packets else "no bdp,"
     line = (
         f"Link [bold]{escape(link.name)}[/bold]: {report.rate_of_link(link)}, {bdp} packets of "
@@ -175,8 +181,14 @@ def _undecided(answer: Size, *, explain: bool) -> list[str]:
     text = answer.varied.text
     if answer.varied.is_alpha:
         as_good = ", ".join(map(text, answer.as_good))
+        not_shown = ", ".join(
+            text(one.limit)
+            for one in answer.tried
+            if one.verdict_on(answer.targets) is Outcome.OPEN
+        )
         return [
-            f"all that meet the targets: {', '.join(map(text, answer.alphas))}",
+            f"all that meet the targets: {', '.join(map(text, answer.alphas))}"
+            + (f"; open: {not_shown}" if not_shown else ""),
             f"the best one has {answer.best_by}"
             + (f"; the runs do not tell it from {as_good}" if as_good else ""),
         ]
@@ -198,13 +210,25 @@ def _interval(answer: Size, *, explain: bool) -> list[str]:
         how = f": {answer.varied.noun}s were tested one by one" if explain else ""
         lines.append(f"no interval{how}, since {answer.why_no_regression}")
     small, good = answer.too_small, answer.answer or 0
-    if small and any(small < tried.limit < good for tried in answer.tried):
+    if not answer.is_bounded:
+        lines.append(f"No value is known to be too small{_why_not(answer)}")
+    # Of neighbours, the headline says it.
+    if 0 < small < good - 1:
         how = " (95 % confidence)" if explain else ""
-        lines.append(
-            f"{answer.varied.too_small(small)}{how}; the runs do not decide on the "
-            f"{answer.varied.noun}s in between"
-        )
+        is_open = any(small < tried.limit < good for tried in answer.tried)
+        between = f"; the runs do not decide on the {answer.varied.noun}s in between"
+        rest = f"{between}{_why_not(answer)}" if is_open else ""
+        lines.append(f"{answer.varied.too_small(small)}{how}{rest}")
     return lines
+
+
+def _why_not(answer: Size) -> str:
+    """Why the runs do not decide on values below the answer, where they are the same queue."""
+    if not answer.same_queue:
+        return ""
+    is_limit = answer.varied.key.endswith(".limit")
+    are = "are the same queue, which no packet finds full" if is_limit else "act on no packet"
+    return f": {answer.same_queue} {are}; the difference between them is seeds"
 
 
 def _runs(answer: Size) -> int:
@@ -252,9 +276,9 @@ def _columns(answer: Size, choices: Sequence[Tried]) -> list[Column]:
     rows = [_cells(shown, metric) for metric in answer.shown_metrics]
     return [
         Column(
-            answer.varied.text(choice.limit),
+            ("nearest: " if choice is answer.nearest else "") + answer.varied.text(choice.limit),
             [row[place] for row in rows],
-            is_bold=choice.limit == answer.answer,
+            is_bold=choice.limit == answer.answer or choice is answer.nearest,
         )
         for place, choice in enumerate(choices)
     ]
@@ -284,23 +308,6 @@ def _cells(shown: Sequence[tuple[Size, Tried | None]], metric: str) -> list[str]
     return written
 
 
-def where_met(feasible: Feasible, answer: Size) -> str:
-    """Returns in words which values meet a target."""
-    varied, low = answer.varied, feasible.low
-    if isinf(low):
-        tried = varied.range_text(answer.tried[0].limit, answer.tried[-1].limit)
-        return f"met by no {varied.noun} from {tried}"
-    smallest = f"the smallest tested {varied.noun}"
-    if not isfinite(feasible.high):
-        where = f"{varied.text(low) if low else smallest} upwards"
-    elif low:
-        where = varied.range_text(low, feasible.high)
-    else:
-        where = f"{smallest} to {varied.text(feasible.high)}"
-    gaps = f", but not at every {varied.noun} between (not monotone)"
-    return f"met from {where}{'' if feasible.is_one_interval else gaps}"
-
-
 def _show_tried(answer: Size, console: Console) -> None:
     """Prints a row per tested value: runs, the targets' metrics, the verdict, and what it is by."""
     metrics = list(dict.fromkeys(target.metric for target in answer.targets))
@@ -320,9 +327,11 @@ def _show_tried(answer: Size, console: Console) -> None:
         is_bare = answer.varied.counts_packets
         value = f"{tried.limit:,}" if is_bare else answer.varied.text(tried.limit)
         runs = str(len(tried.point.keys))
-        verdict = (
-            "[yellow]loses more[/yellow]" if _loses_more(tried, answer) else words[tried.verdict]
-        )
+        verdict = words[tried.verdict]
+        if tried.verdict is Outcome.NO and _only_by_its_place(tried):
+            verdict = "[red]too small[/red]"
+        elif _loses_more(tried, answer):
+            verdict = "[yellow]loses more[/yellow]"
         by = f" {FITTED}" if answer.decided_by(tried) == "fit" else ""
         measured = (column[place].replace("\n", " ") for column in columns)
         table.add_row(f"{value} {mark}", runs, *measured, f"{verdict}{by}")
@@ -337,14 +346,22 @@ def _show_tried(answer: Size, console: Console) -> None:
         say(
             console,
             f"open: the runs are not conclusive with 95 % confidence, so the {answer.varied.noun} "
-            "counts as too small; raise --max-seeds for more runs, or use a longer duration",
+            "counts as not sufficient; raise --max-seeds for more runs, or use a longer duration",
         )
+
+
+def _only_by_its_place(tried: Tried) -> bool:
+    """Whether no mean shows that a value misses, but its place below those near the answer."""
+    missed = [target for target, met in tried.verdicts.items() if met is Outcome.NO]
+    return all(
+        tried.evidence.get(one) is Evidence.FIT and one not in tried.fitted for one in missed
+    )
 
 
 def _loses_more(tried: Tried, answer: Size) -> bool:
     """Whether a buffer meets the caller's targets, but not the added bound on the loss."""
     own = [target for target in answer.targets if not target.is_default]
-    return tried.verdict_on(own) is Outcome.YES and tried.verdict is not Outcome.YES
+    return tried.verdict_on(own) is Outcome.YES and tried.verdict is Outcome.NO
 
 
 def _show_models(answer: Size, console: Console) -> None:

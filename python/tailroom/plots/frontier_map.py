@@ -59,7 +59,7 @@ def draw(frontier: "Frontier") -> Figure:
 def _words(one: "Size") -> str:
     """The answer; below the best alpha, which meet the targets: a range, or how many of it."""
     if one.answer is None:
-        return "none"
+        return one.answer_text
     alphas = one.alphas
     if len(alphas) < 2:
         return _answer(one)

@@ -132,7 +132,7 @@ def find_metric(name: str, known: Iterable[str]) -> str:
     if len(matches) == 1:
         return matches[0]
     if matches:
-        short = ", ".join(match.removeprefix(f"{kind}.") for match in matches)
+        short = few(name, [match.removeprefix(f"{kind}.") for match in matches])
         raise MetricError(f"{name}: several metrics have this name; choose one of {short}")
     raise MetricError(f"{name}: {_why_missing(name, known)}")
 

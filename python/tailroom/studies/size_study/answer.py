@@ -16,6 +16,7 @@ from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.metrics import find_metric
 from tailroom.simulation.run_warnings import SEEDS_CHANGE_NOTHING, once
 from tailroom.statistics.intervals import Interval
+from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import RunsInMemory, metric_names
 from tailroom.studies.phases import PhaseSpread
 from tailroom.studies.prediction import Predictions
@@ -23,10 +24,11 @@ from tailroom.studies.size_study.accepted_limits import SmallestLimit
 from tailroom.studies.size_study.alphas import as_good_as, best_of, meeting
 from tailroom.studies.size_study.amounts import amounts, amounts_words, approximate
 from tailroom.studies.size_study.answer_warnings import answer_warnings, heavy_loss, percent
+from tailroom.studies.size_study.causes import acts_no_more
 from tailroom.studies.size_study.completion_bounds import not_shown
-from tailroom.studies.size_study.costs import FAIRNESS, around, shown_metrics
+from tailroom.studies.size_study.costs import FAIRNESS, around, around_nearest, edges, shown_metrics
 from tailroom.studies.size_study.decision import EverythingMeets
-from tailroom.studies.size_study.doors import Door
+from tailroom.studies.size_study.doors import Door, nearest_miss
 from tailroom.studies.size_study.known import Evidence, Tried, shown_interval
 from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.regression import Crossing
@@ -131,12 +133,27 @@ class Size(AnyResult):
         return self.answer is None
 
     @property
+    def is_open(self) -> bool:
+        """Whether some value may meet all targets, although none is shown to."""
+        verdicts = (one.verdict_on(self.targets) for one in self.tried)
+        return self.is_unmet and Outcome.OPEN in verdicts
+
+    @property
+    def is_bounded(self) -> bool:
+        """Whether values below the answer are known not to suffice: they are refused, or miss."""
+        is_end = self.answer == self.smallest_accepted.packets
+        return is_end or self.interval is not None or self.too_small > 0
+
+    @property
     def smallest(self) -> int | None:
         """The smallest value that meets every target, in steps, or the best alpha.
 
-        `None` if no tested value does, and if all values meet them down to the end of the range.
+        `None` if no tested value does, if no value is known to be too small, and if a smaller one
+        is the same queue.
         """
-        return None if self.everything else self.answer
+        by_chance = not self.interval and (self.same_queue or not self.is_bounded)
+        is_any = self.everything or by_chance
+        return None if is_any and not self.varied.is_alpha else self.answer
 
     @property
     def alphas(self) -> list[int]:
@@ -437,8 +454,9 @@ class Size(AnyResult):
         value = self.varied.text(without)
         are = "are" if self.varied.counts_packets and without > 1 else "is"
         if answer is None:
+            keeps = "is shown to keep to" if self.is_open else "keeps to"
             return (
-                f"no tested {self.varied.noun} keeps to {loss} as well; without it, {value} "
+                f"no tested {self.varied.noun} {keeps} {loss} as well; without it, {value} "
                 f"{are} enough, and {percent(lost)} % of the packets are lost"
             )
         if without < answer and not self.everything:
@@ -481,10 +499,13 @@ class Size(AnyResult):
         if answer is None:
             targets = " and ".join(str(one) for one in self.targets if not one.is_default)
             what = f"buffer of link {link.name}" if varied.is_limit else varied.key
-            return f"no {what} that was tried meets {targets}; {tried}"
+            meets = "is shown to meet" if self.is_open else "meets"
+            return f"no {what} that was tried {meets} {targets}; {tried}"
         if self.kept_sentence:
             return f"{varied.key}: {self.kept_sentence}; {tried}"
         known = f"{varied.too_small(self.too_small)}; " if self.too_small else ""
+        if not self.is_bounded:
+            known = "no value is known to be too small; "
         if self.interval:
             known = f"95 % interval {self.interval_text}; "
         cost = f"{self.price}; " if self.price else ""
@@ -511,11 +532,31 @@ class Size(AnyResult):
 
     @property
     def answer_text(self) -> str:
-        """The answer in a word or two: "none" without one, "any (5 ms)" if all values meet."""
+        """The answer in a word or two.
+
+        "none" or "open" without one, "any (5 ms)" if all values meet, and "≤ 5 ms" if it is not
+        shown to be the smallest.
+        """
         if self.answer is None:
-            return "none"
+            return "open" if self.is_open else "none"
         text = self.varied.text(self.answer)
-        return f"any ({text})" if self.everything else text
+        if self.everything:
+            return f"any ({text})"
+        return f"≤ {text}" if self.smallest is None else text
+
+    @cached_property
+    def same_queue(self) -> str:
+        """The range of tested values that hold the answer and act on no packet: only seeds differ.
+
+        Empty if the answer is the smallest of them.
+        """
+        if self.answer is None:
+            return ""
+        source = self.tried[0].point.source
+        free = [one.limit for one in acts_no_more(source, self.link, self.varied, self.tried)]
+        if self.answer not in free[1:]:
+            return ""
+        return self.varied.range_text(free[0], free[-1])
 
     @property
     def interval_text(self) -> str:
@@ -538,22 +579,32 @@ class Size(AnyResult):
 
         With them the smallest value for the caller's targets alone, the scenario's own value of
         another key, and the smallest tested value, if that is not known to be too small. Without an
-        answer, the values at the ends of what meets each target stand for the answer and its
-        neighbours. In ascending order, each once.
+        answer, the value that comes nearest to the targets stands for it, with the values at the
+        ends of what meets each target, or else the tested values next to it. In ascending order,
+        each once.
         """
-        answer = self.answer
+        answer, nearest = self.answer, self.nearest
+        if nearest:
+            own = {*self._own_choices}
+            if self.without_loss_target is None:
+                own.add(nearest.limit)
+            return around_nearest(self.tried, nearest, self.targets, own)
         if answer is None:
-            ends = {end for one in self.feasible for end in (one.low, one.high)}
-            wanted = {*ends, self.without_loss_target, self.scenario_value}
-            return [one for one in self.tried if one.limit in wanted] or [*self.tried[:1]]
+            return []
         return around(self.tried, answer, self._own_choices, with_half=not self.everything)
 
     @property
+    def nearest(self) -> Tried | None:
+        """The tested value that comes nearest to the targets; `None` with an answer."""
+        return nearest_miss(self.tried) if self.tried and self.is_unmet else None
+
+    @property
     def neighbours(self) -> list[Tried]:
-        """The choices that only show how costs change around the answer; empty without one."""
+        """The choices that only show how costs change around the answer, or the nearest value."""
         needed = {self.answer, *self._own_choices}
-        shown = self.choices if self.answer is not None else []
-        return [one for one in shown if one.limit not in needed]
+        if self.nearest:
+            needed |= {self.nearest.limit, *edges(self.tried, self.targets)}
+        return [one for one in self.choices if one.limit not in needed]
 
     @property
     def _own_choices(self) -> set[int | None]:
@@ -590,7 +641,12 @@ class Size(AnyResult):
             (first.target, second.target)
             for first, second in combinations(met, 2)
             if max(first.low, second.low) > min(first.high, second.high)
+            and self._all_miss(first.target, second.target)
         ]
+
+    def _all_miss(self, *targets: Target) -> bool:
+        """Whether every tested value is known to miss one of these targets."""
+        return all(one.verdict_on(targets) is Outcome.NO for one in self.tried)
 
 
 def _as_dict(lines: Mapping[Any, Equivalent]) -> dict[str, Any] | None:

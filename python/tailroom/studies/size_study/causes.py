@@ -7,8 +7,11 @@ from typing import Any
 from tailroom.models import Bottleneck
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metric_catalogue import metric_of
+from tailroom.storage.run import metric_names
 from tailroom.studies.size_study.known import Tried
 from tailroom.studies.size_study.other_queues import queue_place
+from tailroom.studies.size_study.pools import place_of_pool
+from tailroom.studies.size_study.varied_key import Varied
 
 ACTS = ("drops_early_packets", "drops_head_packets", "marks_packets")
 """What a discipline does before its limit is reached."""
@@ -94,7 +97,12 @@ def causes(source: Scenario, link: Bottleneck) -> list[Cause]:
             "{share} of the packets find no memory of the link over which they arrive (headroom, "
             "ingress)",
         ),
-        Cause(("paused_fraction",), "the switch at the far end pauses it for {share} of the time"),
+        Cause(
+            ("paused_fraction",),
+            "the switch at the far end pauses it for {share} of the time (tailroom headroom "
+            "computes the memory that a pause needs)",
+            tuple(_pause_keys(source, queue)),
+        ),
     ]
     if _table(source, queue).get("policer"):
         burst = f"links.{link.name}.policer.burst"
@@ -120,6 +128,79 @@ def acting(
         for cause, share in shares
         if share > 0 and share >= (NOTABLE_PART * most if cause.counts_packets else NOTABLE)
     ]
+
+
+def refused_at_least(
+    source: Scenario, link: Bottleneck, varied: Varied, tried: Sequence[Tried]
+) -> tuple[str, float]:
+    """Returns the key of the memory that an alpha shares out, and what it refuses at every alpha.
+
+    Args:
+        source: The scenario.
+        link: The link whose buffer is sought.
+        varied: What was varied; the key is empty if it is no alpha of a pool.
+        tried: The tested values, each with runs.
+    """
+    place = place_of_pool(source, varied.key) if varied.is_alpha else None
+    memory = next((one for one in causes(source, link) if varied.key in one.keys), None)
+    if place is None or memory is None or not tried:
+        return "", 0.0
+    ports = ports_of(source, link, tried[0])
+    return ".".join([*place, "size"]), min(memory.share([one], ports) for one in tried)
+
+
+def acts_no_more(
+    source: Scenario, link: Bottleneck, varied: Varied, tried: Sequence[Tried]
+) -> list[Tried]:
+    """Returns the values, in ascending order, from which on what they set acts on no packet.
+
+    A limit in packets that is below the longest queue at a larger one would act with its seeds.
+
+    Args:
+        source: The scenario.
+        link: The link whose buffer is sought.
+        varied: What was varied.
+        tried: The tested values in ascending order, each with runs.
+    """
+    own = next((one for one in causes(source, link) if varied.key in one.keys), None)
+    if own is None or varied.is_alpha:
+        return []
+    ports = ports_of(source, link, tried[0])
+    acting_at = [place for place, one in enumerate(tried) if own.share([one], ports)]
+    free = list(tried[max(acting_at, default=-1) + 1 :])
+    is_limit = varied.key.endswith(".limit") and varied.quantity == "packets"
+    longest = longest_queue(free, ports) if is_limit else 0.0
+    return [one for one in free if one.limit >= longest]
+
+
+def ports_of(source: Scenario, link: Bottleneck, tried: Tried) -> list[str]:
+    """Returns the links that share the key of the queue of a link.
+
+    Args:
+        source: The scenario.
+        link: The link.
+        tried: A value whose runs name all links.
+    """
+    ends = ".queue_packets_max"
+    names = [
+        name.removeprefix("links.").removesuffix(ends)
+        for name in metric_names(tried.point.finished[0])
+        if name.startswith("links.") and name.endswith(ends)
+    ]
+    queue, _ = queue_place(source, link.name) or ("", "")
+    return [name for name in names if (queue_place(source, name) or ("", ""))[0] == queue]
+
+
+def longest_queue(tried: Sequence[Tried], ports: Sequence[str]) -> float:
+    """Returns the most packets that waited at one of some links in the runs of some values.
+
+    Args:
+        tried: The values.
+        ports: Names of the links.
+    """
+    rows = [row for one in tried for row in one.point.finished]
+    longest = (row.get(f"links.{name}.queue_packets_max") or 0.0 for name in ports for row in rows)
+    return max(longest, default=0.0)
 
 
 def refused_words(link: Bottleneck, tried: Sequence[Tried]) -> str:
@@ -169,6 +250,13 @@ def _memory_keys(source: Scenario, queue: str) -> list[str]:
     policy = shared["policy"]
     given = [one for one in ("alpha", "threshold") if isinstance(policy, Mapping) and one in policy]
     return [f"{of_pool}.policy.{given[0]}"] if given else [f"{of_pool}.size"]
+
+
+def _pause_keys(source: Scenario, queue: str) -> list[str]:
+    """The threshold from which on the far end of a link pauses it, if the link has one."""
+    kind, name, *_ = queue.split(".")
+    is_given = "xoff" in (_table(source, queue).get("pause") or {})
+    return [f"{kind}.{name}.pause.xoff"] if is_given else []
 
 
 def _table(source: Scenario, queue: str) -> Mapping[str, Any]:

@@ -6,6 +6,7 @@ from typing import Any
 from tailroom.models import Bottleneck
 from tailroom.studies.size_study.known import Tried
 from tailroom.studies.size_study.pools import Pools
+from tailroom.studies.size_study.targets import Target
 
 SHOWN_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
 """Metrics of the link that an answer shows for any targets."""
@@ -46,6 +47,39 @@ def around(
     shown += [one for one in tried if one.limit == answer or one.limit in own]
     known = {one.limit: one for one in shown if one}
     return [known[limit] for limit in sorted(known)]
+
+
+def around_nearest(
+    tried: Sequence[Tried],
+    nearest: Tried,
+    targets: Sequence[Target],
+    own: Collection[int | None],
+) -> list[Tried]:
+    """Returns the values that an answer shows where none meets all targets, in ascending order.
+
+    Args:
+        tried: The tested values, in ascending order.
+        nearest: The one that comes nearest to the targets.
+        targets: The targets.
+        own: Further values that are shown if they were tested.
+    """
+    place = tried.index(nearest)
+    next_to_it = [one.limit for one in tried[max(0, place - 1) : place + 2]]
+    wanted = {*own, *(edges(tried, targets) or next_to_it)}
+    return [one for one in tried if one.limit in wanted]
+
+
+def edges(tried: Sequence[Tried], targets: Sequence[Target]) -> set[int]:
+    """Returns where the values that meet each target begin and end within the tested range.
+
+    Args:
+        tried: The tested values, in ascending order.
+        targets: The targets.
+    """
+    met = [[one.limit for one in tried if one.meets(target)] for target in targets]
+    lowest = {limits[0] for limits in met if limits} - {tried[0].limit}
+    highest = {limits[-1] for limits in met if limits} - {tried[-1].limit}
+    return lowest | highest
 
 
 def _nearest(tried: Sequence[Tried], answer: int, factor: float) -> Tried | None:

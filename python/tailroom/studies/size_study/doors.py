@@ -6,6 +6,7 @@ from math import ceil, isfinite
 from typing import Any
 
 from tailroom.arguments import usage
+from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
 from tailroom.models.traffic import permanent_load
@@ -14,7 +15,18 @@ from tailroom.simulation.metric_catalogue import metric_of
 from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.outcome import Outcome
 from tailroom.storage.run import metric_names
-from tailroom.studies.size_study.causes import ACTS, POLICED, acting, causes, refused_words
+from tailroom.studies.size_study.causes import (
+    ACTS,
+    POLICED,
+    acting,
+    acts_no_more,
+    causes,
+    longest_queue,
+    ports_of,
+    refused_at_least,
+    refused_words,
+)
+from tailroom.studies.size_study.completion_bounds import earlier_stop, waiting_for_an_end
 from tailroom.studies.size_study.known import Tried
 from tailroom.studies.size_study.other_queues import OtherQueue, queue_place
 from tailroom.studies.size_study.targets import Target
@@ -22,6 +34,8 @@ from tailroom.studies.size_study.varied_key import Varied
 
 _SCHEDULERS = ("dual_pi2", "fair", "fq_codel", "fq_pie")
 """Disciplines that also choose which packet leaves next."""
+MORE_SEEDS = 4
+"""Multiple of the seeds that is proposed, with which intervals are half as wide."""
 
 
 @with_field_docs
@@ -30,15 +44,16 @@ class Door:
     """What decides where the varied value does not, and how to go on."""
 
     kind: str
-    """`loss_bound`, `limit_not_reached`, `acts_no_more` (of another key), `never_acts`,
-    `shaper_binds`, `other_queue`, `other_link` or `too_little_traffic`."""
+    """`not_ended`, `loss_bound`, `limit_not_reached`, `acts_no_more` (of another key),
+    `never_acts`, `short_memory`, `shaper_binds`, `other_queue`, `other_link`, `too_few_seeds` or
+    `too_little_traffic`."""
     place: str
     """The keys of the scenario that it concerns."""
     text: str
     """The finding in words, with the argument that leads on."""
     argument: str = ""
-    """Name of the argument that leads on: `vary`, `link`, `set` or `most_loss`; empty if there is
-    none."""
+    """Name of the argument that leads on: `vary`, `link`, `set`, `most_loss` or `max_seeds`; empty
+    if there is none."""
     given: str = ""
     """Its value: a key, a link, a key with a value, or a fraction."""
     values: Mapping[str, float] = field(default_factory=dict)
@@ -75,12 +90,26 @@ def known_doors(
     """
     place = queue_place(source, link.name)
     is_limit = place is not None and varied.key == f"{place[0]}.limit"
+    if answer is None:
+        yield from _not_ended(tried)
     if tried and (is_limit or answer is None):
         yield from _acts_no_more(source, link, varied, tried, is_met=answer is not None)
     if place and is_limit:
         yield from _never_acts(place, link, varied, [one for one in tried if one.limit == answer])
     if answer is None:
         yield from _too_little_traffic(link, tried)
+
+
+def _not_ended(tried: Sequence[Tried]) -> Iterator[Door]:
+    """An end of the arrivals with which the runs decide on what had not ended in them."""
+    for target in tried[0].verdicts if tried else ():
+        stop = earlier_stop(waiting_for_an_end(tried, target), target)
+        if stop:
+            text = (
+                f"{stop.key}: the runs decide on {target} if arrivals end at "
+                f"{1e3 * stop.at_s:g} ms{stop.instead}: {usage('set', stop.setting)}"
+            )
+            yield Door("not_ended", stop.key, text, "set", stop.setting, {"stop_s": stop.at_s})
 
 
 def loss_door(
@@ -117,19 +146,13 @@ def _acts_no_more(
     source: Scenario, link: Bottleneck, varied: Varied, tried: Sequence[Tried], *, is_met: bool
 ) -> Iterator[Door]:
     """The values from which on what they set acts on no packet, and what decides instead."""
-    found = causes(source, link)
-    own = next((one for one in found if varied.key in one.keys), None)
-    if own is None or varied.is_alpha:
-        return
-    queue = (queue_place(source, link.name) or ("",))[0]
-    ports = [name for name in _links(tried[0]) if (queue_place(source, name) or ("",))[0] == queue]
-    free: list[Tried] = []
-    for one in reversed(tried):
-        if own.share([one], ports):
-            break
-        free.insert(0, one)
+    free = acts_no_more(source, link, varied, tried)
     if not free:
         return
+    queue = (queue_place(source, link.name) or ("",))[0]
+    ports = ports_of(source, link, tried[0])
+    found = causes(source, link)
+    own = next(one for one in found if varied.key in one.keys)
     others = acting([one for one in found if one is not own], free, ports)
     sentences = [one for cause, share in others for one in cause.sentences(share)]
     known = [words for words, key in sentences if not key]
@@ -137,18 +160,14 @@ def _acts_no_more(
     if is_met and len(known) == len(sentences):
         return
     is_limit = varied.key == f"{queue}.limit"
-    longest = max(
-        row.get(f"links.{name}.queue_packets_max") or 0.0
-        for name in ports
-        for one in free
-        for row in one.point.finished
-    )
+    longest = longest_queue(free[:1], ports)
     name = "a limit of" if is_limit else f"{varied.key.rpartition('.')[2]} ="
+    idle = "it drops and marks no packet" if own.counts_packets else "the link is never paused"
     full = f"no packet finds the queue full (the longest one had {longest:,.0f} packets)"
     place = varied.key.rpartition(".")[0]
     text = (
         f"{place}: with {name} {varied.text(free[0].limit)} or more, "
-        f"{full if is_limit else 'it drops and marks no packet'}, "
+        f"{full if is_limit else idle}, "
         "so that a larger one changes nothing"
     )
     kind = "limit_not_reached" if is_limit else "acts_no_more"
@@ -157,8 +176,23 @@ def _acts_no_more(
         if key:
             yield Door(kind, key, f"{text}; {words}: {usage('vary', key)}", "vary", key, values)
     if not is_met and (known or not sentences):
-        known = known or ["nothing else at this link drops, marks or stops packets"]
+        shaper = _shaper_words(source, link)
+        known = known or [f"nothing else at this link{shaper} drops, marks or stops packets"]
         yield Door(kind, varied.key, "; ".join([text, *known]), values=values)
+
+
+def _shaper_words(source: Scenario, link: Bottleneck) -> str:
+    """The shaper of a link, whose wait no count of a run shows; empty without one."""
+    try:
+        rate, burst = (
+            varied.text(value)
+            for varied, value in (
+                Varied.of(source, f"links.{link.name}.shaper.{name}") for name in ("rate", "burst")
+            )
+        )
+    except ScenarioError:
+        return ""
+    return f" but its shaper ({rate} in bursts of {burst})"
 
 
 def _never_acts(
@@ -182,15 +216,41 @@ def _never_acts(
         yield Door("never_acts", queue, text)
 
 
-def _links(one: Tried) -> list[str]:
-    """The links of the runs."""
-    known = metric_names(one.point.finished[0])
-    ends = ".queue_packets_max"
-    return [
-        name.removeprefix("links.").removesuffix(ends)
-        for name in known
-        if name.startswith("links.") and name.endswith(ends)
-    ]
+def short_memory(
+    source: Scenario, link: Bottleneck, varied: Varied, tried: Sequence[Tried]
+) -> Iterator[Door]:
+    """Yields the door to memory that refuses packets, however the alpha shares it out.
+
+    Args:
+        source: The scenario.
+        link: The link whose buffer is sought.
+        varied: What was varied.
+        tried: The tested values in ascending order, each with runs.
+    """
+    key, share = refused_at_least(source, link, varied, tried)
+    if share:
+        shared, size = Varied.of(source, key)
+        refused = metric_of("loss_fraction").unit.text(share)
+        text = (
+            f"{key}: at every alpha the shared memory of {shared.text(size)} refuses packets, at "
+            f"least {refused}: {usage('vary', key)}"
+        )
+        yield Door("short_memory", key, text, "vary", key, {"refused_fraction": share})
+
+
+def too_few_seeds(nearest: Tried, targets: Sequence[Target], max_seeds: int) -> Iterator[Door]:
+    """Yields the door to more seeds, where these may show that a value meets all targets.
+
+    Args:
+        nearest: The value that comes nearest to the targets.
+        targets: The targets.
+        max_seeds: Maximum number of seeds per value.
+    """
+    waits = any(waiting_for_an_end([nearest], target) for target in targets)
+    if nearest.verdict_on(targets) is Outcome.OPEN and not waits:
+        more = str(MORE_SEEDS * max_seeds)
+        text = f"more seeds may decide on the nearest value: {usage('max_seeds', more)}"
+        yield Door("too_few_seeds", "", text, "max_seeds", more)
 
 
 def _too_little_traffic(link: Bottleneck, tried: Sequence[Tried]) -> Iterator[Door]:
@@ -266,20 +326,24 @@ def _better(
 def shaper_door(
     key: str, text: str, missed: Sequence[Target], before: Mapping[str, Any], after: Tried | None
 ) -> Iterator[Door]:
-    """Yields the door to the burst of a shaper, whose full bucket no count of a run shows.
+    """Yields what the largest burst of a shaper that a search tries has in one run.
 
     Args:
         key: The key of the burst.
-        text: The larger burst of the trial in words.
+        text: That burst in words.
         missed: The targets that are missed.
         before: Metrics of the run without the change, with the same seed.
-        after: The run with the larger burst; `None` if it is refused.
+        after: The run with that burst; `None` if it is refused.
     """
-    # Nearer is not enough: the search for a burst would end as this one did.
-    better = _better(missed, before, after.point.finished[0]) if after else []
-    if better and after and all(after.margin(target) >= 0 for target in missed):
-        words = f"{key}: one run with a burst of {text} has {' and '.join(better)}"
-        yield Door("shaper_binds", key, f"{words}: {usage('vary', key)}", "vary", key)
+    if after is None:
+        return
+    better = _better(missed, before, after.point.finished[0])
+    words = f"{key}: one run with a burst of {text}"
+    if better and all(after.margin(target) >= 0 for target in missed):
+        text = f"{words} has {' and '.join(better)}: {usage('vary', key)}"
+        yield Door("shaper_binds", key, text, "vary", key)
+    else:
+        yield Door("shaper_binds", key, f"{words}, the largest that is tried, does not help")
 
 
 def nearest_miss(tried: Sequence[Tried]) -> Tried:

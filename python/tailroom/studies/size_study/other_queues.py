@@ -123,10 +123,16 @@ def shares_key(name: str, key: str) -> bool:
     """
     _, table, *rest = key.split(".")
     is_for_hosts = rest[:1] == ["nic_queue"]
-    return name.startswith(f"{table}-") and _is_of_host(name, table) is is_for_hosts
+    return name.startswith(f"{table}-") and is_of_host(name, table) is is_for_hosts
 
 
-def _is_of_host(name: str, table: str) -> bool:
+def is_of_host(name: str, table: str) -> bool:
+    """Returns whether a link of a switch or fabric is the interface of a host.
+
+    Args:
+        name: Name of the link.
+        table: Name of the switch or fabric.
+    """
     return bool(_OF_HOST.fullmatch(name.removeprefix(f"{table}-")))
 
 
@@ -166,6 +172,6 @@ def queue_place(source: Scenario, name: str) -> tuple[str, str] | None:
     for kind in ("switches", "fabrics"):
         for table, ports in tables.get(kind, {}).items():
             if name.startswith(f"{table}-"):
-                queue = "nic_queue" if _is_of_host(name, table) else "queue"
+                queue = "nic_queue" if is_of_host(name, table) else "queue"
                 return f"{kind}.{table}.{queue}", ports[queue]["kind"]
     return None

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields, replace
 from datetime import timedelta
+from typing import Any
 
 from tailroom import arguments, models
 from tailroom.errors import MetricError, ScenarioError, TargetError
@@ -14,7 +15,7 @@ from tailroom.scenario.dumbbell import HOST, dumbbell
 from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.subscribers import read_active
 from tailroom.simulation.metrics import expected_names, find_metric, short_name
-from tailroom.studies.size_study.other_queues import queue_place, shares_key
+from tailroom.studies.size_study.other_queues import is_of_host, queue_place, shares_key
 from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.targets import (
     Target,
@@ -25,6 +26,8 @@ from tailroom.studies.size_study.targets import (
 )
 from tailroom.studies.size_study.varied_key import Varied
 
+MOST_NAMED = 3
+"""Number of other links that are all named."""
 _CONGESTION_KEY = re.compile(r"^scenario: (?:line \d+, )?flows\.[^.: ]+\.congestion", re.MULTILINE)
 
 
@@ -208,6 +211,7 @@ def read_question(
     ]
     check_targets([replace(target, metric=name) for target, name in zip(parsed, full, strict=True)])
     key = _full_key(source, vary, link) if vary else ""
+    source = _with_default_table(source, key) if key else source
     if link is None and key.startswith("links."):
         link = key.split(".")[1]
     pools = Pools.of(source, key, known) if key else None
@@ -217,7 +221,7 @@ def read_question(
     )
     bottleneck = models.read_bottleneck(source, sought)
     if key in {"", f"links.{bottleneck.name}.queue.limit"}:
-        _check_own_limit(source, bottleneck.name)
+        _check_own_limit(source, bottleneck.name, is_asked_for=not reason)
         varied, value = Varied.limit_of(source, bottleneck), None
     else:
         varied, value = Varied.of(source, key)
@@ -237,25 +241,55 @@ def _full_key(source: Scenario, vary: str, link: str | None) -> str:
     return source.full_key(vary, queue.removesuffix(".queue") if is_own else queue)
 
 
-def _check_own_limit(source: Scenario, link: str) -> None:
+def _check_own_limit(source: Scenario, link: str, *, is_asked_for: bool) -> None:
     """Refuses a port of a switch, whose limit is that of other ports too.
+
+    Args:
+        source: The scenario.
+        link: Name of the link.
+        is_asked_for: Whether the caller or the targets name it; otherwise the ports of the switch
+            are meant, not the interfaces of its hosts.
 
     Raises:
         TargetError: The link belongs to a switch or fabric.
     """
-    tables = source.resolved
+    tables: Any = source.resolved
     if link in tables.get("links", {}):
         return
     switches = [(kind, name) for kind in ("switches", "fabrics") for name in tables.get(kind, {})]
     kind, name = max(
         (one for one in switches if link.startswith(f"{one[1]}-")), key=lambda one: len(one[1])
     )
-    is_of_host = re.fullmatch(r"h\d+-\w+", link.removeprefix(f"{name}-"))
-    key = f"{kind}.{name}.{'nic_queue' if is_of_host else 'queue'}.limit"
+    place = f"{kind}.{name}"
+    if is_asked_for and is_of_host(link, name):
+        vary = arguments.usage("vary", f"{place}.nic_queue.limit")
+        raise TargetError(
+            f"{link} has no limit of its own: the hosts of {place} have one for all their "
+            f"interfaces; search it with {vary}"
+        )
+    policy = tables[kind][name].get("pool", {}).get("policy", ())
+    given = [f"policy.{one}" for one in ("alpha", "threshold") if one in policy]
+    memory = [f"pool.{one}" for one in ("size", *given)] if "pool" in tables[kind][name] else []
+    vary, *shared = (arguments.usage("vary", f"{place}.{key}") for key in ("queue.limit", *memory))
     raise TargetError(
-        f"{link} has no limit of its own, since it belongs to {kind}.{name}; search the limit of "
-        f"all such links with {arguments.usage('vary', key)}"
+        f"the ports of {place} have one limit; search it with {vary}"
+        + (f", or the memory that they share with {' or '.join(shared)}" if shared else "")
     )
+
+
+def _with_default_table(source: Scenario, key: str) -> Scenario:
+    """The scenario with the table of a key written out, where it leaves that to its default."""
+    table, _, name = key.rpartition(".")
+    tables: Any = source.resolved
+    for part in table.split("."):
+        tables = tables.get(part) if isinstance(tables, dict) else None
+    if not isinstance(tables, dict) or name not in tables:
+        return source
+    try:
+        source.replacing({key: tables[name]}).check()
+    except ScenarioError:
+        return source.replacing({table: tables})
+    return source
 
 
 def _loss_target(
@@ -324,11 +358,27 @@ def _sought_link(
         return next(iter(named)), ""
     ports = [name for name in crossed if key and shares_key(name, key)]
     busiest = models.busiest_of(source, ports) or models.read_bottleneck(source).name
-    others = ", ".join(name for name in crossed if name != busiest)
+    if ports:
+        return busiest, (
+            "the targets name no link: this is the slowest port that carries flows, and the key is "
+            "that of all such ports"
+        )
+    others = some_of([name for name in crossed if name != busiest])
     return busiest, (
         "the targets name no link, and this is the slowest link that carries flows; choose "
         f"another link ({others}) with {arguments.usage('link', 'NAME')}"
     )
+
+
+def some_of(links: Sequence[str]) -> str:
+    """Returns the names of other links, or of many their number and the first.
+
+    Args:
+        links: The names.
+    """
+    if len(links) <= MOST_NAMED:
+        return ", ".join(links)
+    return f"{len(links)} others, as {', '.join(links[: MOST_NAMED - 1])}"
 
 
 def _link_of(metric: str) -> str | None:

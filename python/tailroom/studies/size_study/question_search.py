@@ -27,15 +27,18 @@ from tailroom.studies.size_study.doors import (
     missed_targets,
     nearest_miss,
     shaper_door,
+    short_memory,
+    too_few_seeds,
 )
 from tailroom.studies.size_study.known import Evidence, Known, Tried
 from tailroom.studies.size_study.other_queues import other_queues
-from tailroom.studies.size_study.question import Question
+from tailroom.studies.size_study.question import Question, some_of
 from tailroom.studies.size_study.regression import Refused, Regression
 from tailroom.studies.size_study.search import GRID_POINTS, Search, Stage, feasible_limits
 from tailroom.studies.size_study.size_progress import SizeProgress
 from tailroom.studies.size_study.stopping import (
     CONFIRMING_RUNS,
+    EARLY_CONFIDENCE,
     FIRST_RUNS,
     Verdicts,
     confirmed,
@@ -310,11 +313,18 @@ class QuestionSearch:
         return None if answer is None else self.known.tried.get(answer)
 
     def _judge(self, tried: Tried) -> None:
-        """Judges a value on the targets without a verdict, by the runs that there are."""
+        """Judges a value on the targets without a verdict, by the runs that there are.
+
+        Where a target was left open before later runs for another one, these may show a miss.
+        """
         for target in self.all_targets:
             if target not in tried.verdicts:
                 found = confirmed(target, tried.point.values(target.metric))
                 tried.learn(target, found, Evidence.FIRST_RUNS)
+            elif tried.verdicts[target] is Outcome.OPEN and target not in tried.fitted:
+                found = target.outcome(tried.interval(target.metric, EARLY_CONFIDENCE))
+                if found is Outcome.NO:
+                    tried.learn(target, found, Evidence.RUNS)
 
     def begin(self, stage: Stage) -> None:
         """Reports a stage before its first run ends, unless it is the one in progress."""
@@ -414,7 +424,7 @@ class QuestionSearch:
         name = self.question.link.name
         if any(row[f"links.{name}.drops_packets"] for row in chosen.point.finished):
             return
-        others = ", ".join(self.question.link.other_links)
+        others = some_of(self.question.link.other_links)
         elsewhere = (
             f"; choose another link ({others}) with {arguments.usage('link', 'NAME')}"
             if others
@@ -436,6 +446,8 @@ class QuestionSearch:
         enough = next((one for one in tried if one.limit == decision.without_loss_target), None)
         if enough and question.loss:
             doors += loss_door(*asked[:3], enough, question.loss)
+        else:
+            doors += short_memory(*asked)
         one = nearest_miss(tried)
         missed = missed_targets(one)
         before = one.point.finished[0]
@@ -444,14 +456,17 @@ class QuestionSearch:
             shaper, value = Varied.of(question.source, burst)
             if burst != question.varied.key:
                 self.begin("doors")
-                larger = AROUND * value
-                after = self._tried_with(one, burst, shaper.setting(larger))
-                doors += shaper_door(burst, shaper.text(larger), missed, before, after)
+                most = LARGEST_MULTIPLE * value
+                largest = largest_accepted(question.source, shaper, value, most)
+                after = self._tried_with(one, burst, shaper.setting(largest))
+                doors += shaper_door(burst, shaper.text(largest), missed, before, after)
         for queue in other_queues(*asked[:3], one, missed):
             self.begin("doors")
             key, discipline = queue.change
             after = self._tried_with(one, key, discipline) if key else None
             doors.append(after_trial(queue, missed, before, after))
+        if not any(door.kind == "too_little_traffic" for door in doors):
+            doors += too_few_seeds(one, decision.targets, self.max_seeds)
         return tuple(doors)
 
     def _tried_with(self, one: Tried, key: str, value: object) -> Tried | None:

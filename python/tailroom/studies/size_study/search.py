@@ -48,6 +48,11 @@ class Feasible:
     limit."""
     is_one_interval: bool
     """Whether no tested limit between the two misses the target."""
+    open: tuple[int, ...] = ()
+    """The tested limits at which the runs show neither that it is met nor that it is missed, in
+    ascending order."""
+    is_bounded: bool = True
+    """Whether a tested limit misses the target on each side on which the range ends."""
 
     def as_dict(self, varied: Varied) -> dict[str, Any]:
         """The range as `tailroom size --json` prints it.
@@ -62,6 +67,7 @@ class Feasible:
             **{f"{end}{unit}": varied.end(steps) for end, steps in ends.items()},
             "met_somewhere": isfinite(self.low),
             "is_one_interval": self.is_one_interval,
+            "open": [varied.end(steps) for steps in self.open],
         }
 
 
@@ -79,9 +85,12 @@ def feasible_limits(
         link: The link; `None` if another key than its limit was varied.
         varied: What was varied.
     """
-    met = [buffer.limit for buffer in tried if buffer.meets(target)]
+    met, missed, not_shown = (
+        tuple(buffer.limit for buffer in tried if buffer.verdicts[target] is outcome)
+        for outcome in (Outcome.YES, Outcome.NO, Outcome.OPEN)
+    )
     if not met:
-        return Feasible(target, inf, inf, is_one_interval=True)
+        return Feasible(target, inf, inf, is_one_interval=True, open=not_shown)
     low, high = min(met), max(met)
     within = [buffer for buffer in tried if low <= buffer.limit <= high]
     certain = _certain_limit(target, varied, link) if link else 0
@@ -91,6 +100,9 @@ def feasible_limits(
         0 if low == tried[0].limit else low,
         inf if is_open else max(high, certain),
         is_one_interval=all(buffer.verdicts[target] is not Outcome.NO for buffer in within),
+        open=not_shown,
+        is_bounded=(low == tried[0].limit or min(missed, default=inf) < low)
+        and (is_open or max(missed, default=0) > high),
     )
 
 
@@ -186,6 +198,7 @@ class Search:
         while self.answer is not None:
             self.stage = "search"
             self._close_in()
+            self._bound_below()
             if self.answer == confirmed:
                 return
             confirmed = self.answer
@@ -260,6 +273,11 @@ class Search:
                 return
             else:
                 self._look([self._inside(self.tried[bad], self.tried[good], self.targets)])
+
+    def _bound_below(self) -> None:
+        """Tests smaller buffers until one is known to be too small, where all below are open."""
+        while self.answer is not None and not self.too_small and min(self.tried) > self.smallest:
+            self._look([min(self.tried) // 4])
 
     def _is_narrow(self, bad: Tried, good: Tried) -> bool:
         """Whether a gap is smaller than the precision, or than the runs can resolve."""

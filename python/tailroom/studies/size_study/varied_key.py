@@ -195,7 +195,7 @@ class Varied:
         Args:
             steps: Number of steps.
         """
-        if not self.counts_packets:
+        if self.quantity != "packets":
             return f"{self.text(steps)} is too small"
         return f"{self.text(steps)} {'is' if steps == 1 else 'are'} too few"
 
@@ -205,7 +205,7 @@ class Varied:
         Args:
             steps: Number of steps.
         """
-        is_plural = self.counts_packets and steps != 1
+        is_plural = self.quantity == "packets" and steps != 1
         return f"{self.text(steps)} {'suffice' if is_plural else 'suffices'}"
 
     @property
@@ -236,7 +236,7 @@ class Varied:
         Args:
             steps: Number of steps.
         """
-        verb = "seem" if self.is_limit and steps != 1 else "seems"
+        verb = "seem" if self.quantity == "packets" and steps != 1 else "seems"
         return f"{self.text(steps)} {verb} to suffice"
 
     @property
