@@ -32,15 +32,6 @@ DRAWN = (100, 24)
 Row = dict[str, str]
 
 
-UNANSWERED = {
-    True: "Queries that are not answered by the end of a run count with their age; after ≥, more "
-    "than 1 % of them are not, so that the percentile may be longer.",
-    False: "Queries that are not answered by the end of a run do not count, up to a quarter of "
-    "them with little memory, so that the largest values are too small.",
-}
-"""What a page says of them, by whether its data know lower bounds."""
-
-
 def rows_of(rows: Sequence[Row], leaf: tuple[int, int, str]) -> list[Row]:
     """The rows of a rate in Gbit/s, a fan-in and a control."""
     wanted = tuple(map(str, leaf))
@@ -55,7 +46,7 @@ def best(rows: Sequence[Row], memory_mb: int) -> str:
     }
     mean, half_width = min(intervals.values())
     best_row = next(row for row in of_memory if intervals[row["alpha"]] == (mean, half_width))
-    mark = "≥ " if best_row.get("is_lower_bound") == "1" else ""
+    mark = "≥ " if best_row["is_lower_bound"] == "1" else ""
     alphas = [
         f"{float(alpha):g}"
         for alpha, (other, its_half_width) in intervals.items()
@@ -80,8 +71,8 @@ def page(rows: Sequence[Row]) -> Iterator[str]:
         "([dynamic thresholds](../guide/shared-memory.md)). Several are named where their "
         "intervals meet. Under CUBIC and DCTCP, packets "
         "without memory are dropped, and a host waits at least 5 ms for its timer. DCQCN has "
-        "[pauses](../guide/lossless.md), and alpha is that of the ingress. "
-        + UNANSWERED["is_lower_bound" in rows[0]],
+        "[pauses](../guide/lossless.md), and alpha is that of the ingress. Queries that are not answered by the end of a run count with their age; after ≥, more than "
+        "1 % of them are not, so that the percentile may be longer.",
         "",
         f"![99th percentile of the slowdown of queries over the memory, a line per alpha, at "
         f"{DRAWN[0]} Gbit/s and {DRAWN[1]} answers.](../images/{PICTURE})",
