@@ -71,8 +71,9 @@ def page(rows: Sequence[Row]) -> Iterator[str]:
         "([dynamic thresholds](../guide/shared-memory.md)). Several are named where their "
         "intervals meet. Under CUBIC and DCTCP, packets "
         "without memory are dropped, and a host waits at least 5 ms for its timer. DCQCN has "
-        "[pauses](../guide/lossless.md), and alpha is that of the ingress. Queries that are not answered by the end of a run count with their age; after ≥, more than "
-        "1 % of them are not, so that the percentile may be longer.",
+        "[pauses](../guide/lossless.md), and alpha is that of the ingress. Queries that are not "
+        "answered by the end of a run count with their age; after ≥, more than 1 % of them are "
+        "not, so that the percentile may be longer.",
         "",
         f"![99th percentile of the slowdown of queries over the memory, a line per alpha, at "
         f"{DRAWN[0]} Gbit/s and {DRAWN[1]} answers.](../images/{PICTURE})",
