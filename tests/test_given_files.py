@@ -199,7 +199,7 @@ WRITTEN = {
     "run --out", "run --pcap", "run --packets", "run --qlog", "new file", "size --out",
     "atlas run --out", "results --out", "model --out", "vectors write directory",
     "vectors run --qlog", "compare --out", "evaluate --out", "plot --out", "import --out",
-    "papers run --out",
+    "papers run --out", "explore --out",
 }  # fmt: skip
 """Arguments with the name of a file that is written."""
 FILES = {"FILE", "DIR", "PATH", "STORE", "CAPTURE", "DIR_OR_FILE", "FILE_OR_DIR"}

@@ -108,7 +108,8 @@ def told_as_progress(
 
 
 def _tell(progress: Callable[[Progress], object], fraction: float, simulated_s: float) -> None:
-    progress(Progress(simulated_s, simulated_s / fraction))
+    if fraction > 0:  # a first event may take long
+        progress(Progress(simulated_s, simulated_s / fraction))
 
 
 def simulate(

@@ -205,6 +205,6 @@ fn the_last_packet_of_an_object_is_acknowledged_at_once() {
     let more = "delayed_ack = true\ninitial_window = 10\nheader_size = \"40 B\"";
     let results = run(3, source, more);
     assert_eq!(arrivals(&results).len(), 9);
-    let rtt_s = group(&results.summary, "users").rtt_s_mean.unwrap();
+    let rtt_s = results.group("users").rtt_s_mean.unwrap();
     assert!((0.1..0.101).contains(&rtt_s), "{rtt_s}");
 }
