@@ -1,7 +1,7 @@
 //! Links that meet, and what they share: what happens to packets from their arrival at a link until they
 //! leave for the next one.
 //!
-//! A network has one [`Switch`] with all of its links. It knows flows by number only; what it drops is left
+//! A network has one `Switch` with all of its links. It knows flows by number only; what it drops is left
 //! for its caller to take note of.
 
 mod admission;

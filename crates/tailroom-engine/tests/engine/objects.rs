@@ -202,7 +202,7 @@ fn objects_wait_while_the_window_is_full() {
 #[test]
 fn the_last_packet_of_an_object_is_acknowledged_at_once() {
     let source = r#"size = "2880 B", arrivals = ["0 s", "1 s", "2 s"]"#;
-    let more = "delayed_ack = true\ninitial_window = 10\nheader_size = \"40 B\"";
+    let more = "delayed_ack = true, initial_window = 10, header_size = '40 B'";
     let results = run(3, source, more);
     assert_eq!(arrivals(&results).len(), 9);
     let rtt_s = results.group("users").rtt_s_mean.unwrap();
