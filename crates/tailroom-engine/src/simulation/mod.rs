@@ -72,7 +72,7 @@ pub struct Simulation {
     /// Whether a link records its arrivals, or a flow the packets at its ends. No flow is then on its fast path:
     /// the receiver's state tells the whole sequence number of a packet.
     logs_packets: bool,
-    /// Whether it does, or a link reorders.
+    /// Whether packets are recorded, or a link reorders.
     records_or_reorders: bool,
     custom: CustomCode,
     /// Of a run in steps.

@@ -63,7 +63,7 @@ struct AnyLink {
     shares_line: bool,
     /// Its pool drops heads of queues in the background.
     expels: bool,
-    /// What is due at it may be done at another link or at a pool: one of both.
+    /// When its time comes, another link of its line may send instead, or a pool may drop a packet.
     may_choose: bool,
     /// Its far end sends pause frames.
     pauses: bool,

@@ -191,7 +191,8 @@ pub struct Receiver {
     /// (`tcp_sack_new_ofo_skb`), also where an ACK has room for three.
     recent: [Range; MAX_SACK_BLOCKS],
     recent_count: usize,
-    /// The packet before this number is the last for which the application waits; [`u64::MAX`] without one.
+    /// Number of the first packet behind the data for which the application waits; [`u64::MAX`] if these have no
+    /// end. The packet before it is acknowledged at once.
     end: u64,
     /// Size of the packet that opens the connection; 0 if none does. It carries no data, so no other
     /// packet is as small.
