@@ -86,6 +86,7 @@ fn cases() -> Vec<(&'static str, String, f64, f64)> {
         ("codel", ten("kind = \"codel\""), 20.0, 24.0),
         ("red", ten("kind = \"red\""), 20.0, 24.0),
         ("fair", many("kind = \"fair\""), 1.0, 1.05),
+        ("cubic", ten("kind = \"drop_tail\"").replace("\"highspeed\"", "\"cubic\""), 20.0, 24.0),
         ("linux", linux("\"cubic\""), 20.0, 24.0),
         ("linux_bbr", linux("\"bbr1\""), 20.0, 24.0),
         ("two_hops", two_hops, 20.0, 24.0),

@@ -93,8 +93,10 @@ impl Epoch {
 impl WindowLaw for Rfc9438 {
     #[inline]
     fn on_ack(&mut self, cwnd_packets: f64, event: &AckEvent) -> f64 {
-        let mut epoch =
-            self.epoch.take().unwrap_or_else(|| self.begin_epoch(cwnd_packets, event.now));
+        if self.epoch.is_none() {
+            self.epoch = Some(self.begin_epoch(cwnd_packets, event.now));
+        }
+        let Some(epoch) = &mut self.epoch else { return cwnd_packets };
         // While the window limits the flow, an ACK arrives at least once per round trip. Longer
         // gaps mean that the application had no data, and do not count (RFC 9438 sec. 5.8).
         let round_trip = event.srtt.max(event.rtt.unwrap_or(Time::ZERO));
@@ -107,7 +109,7 @@ impl WindowLaw for Rfc9438 {
         epoch.friendly += increase * acked / cwnd_packets;
 
         let seconds = epoch.elapsed.seconds();
-        let window = if epoch.cubic(self.c, seconds) < epoch.friendly {
+        if epoch.cubic(self.c, seconds) < epoch.friendly {
             epoch.friendly.max(cwnd_packets)
         } else {
             let target = epoch
@@ -115,9 +117,7 @@ impl WindowLaw for Rfc9438 {
                 .clamp(cwnd_packets, MAX_GROWTH * cwnd_packets);
             // An ACK of many packets must not raise the window above the target.
             cwnd_packets + (target - cwnd_packets) * (acked / cwnd_packets).min(1.0)
-        };
-        self.epoch = Some(epoch);
-        window
+        }
     }
 
     fn on_congestion(&mut self, event: &CongestionEvent) -> f64 {

@@ -1,6 +1,7 @@
 //! How many packets a host with segmentation offload sends at once.
 
 use super::Sender;
+use super::pacer::pacing_gain;
 use super::rtt::SmoothedRtt;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::units::{Time, float};
@@ -9,6 +10,7 @@ use crate::units::{Time, float};
 const MAX_BYTES: f64 = 65_536.0;
 /// The burst lasts this part of a second at the sending rate (Linux `sk_pacing_shift`, 10 bits).
 const PER_SECOND: f64 = 1024.0;
+const PICOSECONDS_PER_SECOND: f64 = 1e12;
 /// Smallest burst in packets (Linux `tcp_min_tso_segs`).
 const MIN_PACKETS: u64 = 2;
 /// The allowance for near hosts halves with each 512 us of RTT (Linux `tcp_tso_rtt_log`, 9 bits).
@@ -86,6 +88,7 @@ pub(super) struct Deferral {
 impl Deferral {
     /// Whether waiting costs little. `first_sent` is the time at which the first packet in flight left;
     /// `None` if it is not known.
+    #[inline]
     pub(super) fn is_due(self, now: Time, left: DataLeft, first_sent: Option<Time>) -> bool {
         let is_end = match left {
             DataLeft::Exactly(packets) => packets == 1 || packets <= self.window as u64,
@@ -100,19 +103,26 @@ impl Deferral {
 }
 
 impl Sender {
-    /// Number of packets that must fit into the window before a host with segmentation offload
-    /// sends: its burst, but at most a third of the window (Linux `tcp_tso_win_divisor`), and one
-    /// packet if no packet is in flight.
-    pub(super) fn burst(&self, in_flight: u64) -> u64 {
-        if in_flight == 0 || self.is_rate_based() {
-            return 1;
-        }
-        self.burst_of(self.cwnd, self.rtt.smoothed())
+    /// Whether the window has room for so many packets that a host with segmentation offload sends: its
+    /// burst, but at most a third of the window (Linux `tcp_tso_win_divisor`), and any packet if none is in
+    /// flight.
+    pub(super) fn is_burst(&self, room: u64, in_flight: u64) -> bool {
+        let sends_any = in_flight == 0 || self.is_rate_based();
+        sends_any || self.is_burst_of(room, self.cwnd, self.rtt.smoothed())
     }
 
-    /// The burst that a host with segmentation offload waits for while packets are in flight.
-    pub(super) fn burst_of(&self, cwnd: f64, rtt: &SmoothedRtt) -> u64 {
-        self.host_burst(cwnd, rtt).min(cwnd as u64 / 3).max(1)
+    /// Whether `room` holds the burst that a host with segmentation offload waits for while packets are in
+    /// flight.
+    #[inline]
+    pub(super) fn is_burst_of(&self, room: u64, cwnd: f64, rtt: &SmoothedRtt) -> bool {
+        room >= cwnd as u64 / 3
+            || match self.options.send_burst {
+                SendBurst::Packets(packets) => room >= u64::from(packets),
+                SendBurst::Named(Automatic::Auto) => {
+                    let gain = pacing_gain(cwnd, self.ssthresh);
+                    holds_automatic(room, gain * cwnd, self.payload_bytes(), rtt)
+                }
+            }
     }
 
     /// The burst of the host, whatever the window allows.
@@ -179,6 +189,19 @@ pub fn near_quantum(packets: u64, payload_bytes: u32, min_rtt: Time) -> u64 {
     ((bytes / payload) as u64).max(packets)
 }
 
+/// Whether `room` holds [`automatic_packets`] at a rate of `window` packets per smoothed RTT: the same
+/// comparison without a division, since a host asks at each ACK.
+#[inline]
+fn holds_automatic(room: u64, window: f64, payload_bytes: u32, rtt: &SmoothedRtt) -> bool {
+    let payload = f64::from(payload_bytes);
+    let too_many = float(room + 1) * payload;
+    let picoseconds = float(rtt.srtt().picoseconds());
+    let sent = window * payload * (PICOSECONDS_PER_SECOND / PER_SECOND);
+    room >= MIN_PACKETS
+        && (too_many > MAX_BYTES || sent < (too_many - near_bytes(rtt.least())) * picoseconds)
+}
+
+#[inline]
 fn near_bytes(min_rtt: Time) -> f64 {
     let halvings = min_rtt.picoseconds() / HALVING_PICOSECONDS;
     // Linux shifts an integer: less than a byte is nothing.
@@ -188,6 +211,7 @@ fn near_bytes(min_rtt: Time) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::{SmallStream, below};
 
     const PICOSECONDS_PER_MICROSECOND: u64 = 1_000_000;
     const FAR: Time = Time::from_milliseconds(40);
@@ -242,6 +266,29 @@ mod tests {
         assert_eq!(up_to.map(|left| is_due(9_500, 9_500, left)), [false, true]);
         // Without times of packets the ACK is taken to be due.
         assert!(deferral(0, 10_000).is_due(at(900), more, None));
+    }
+
+    /// The comparison without a division is that of the burst, on random windows, RTTs and payloads.
+    #[test]
+    fn room_for_a_burst_is_judged_as_by_its_size() {
+        let mut draws = SmallStream::seeded(1);
+        for _ in 0..100_000 {
+            let mut draw = |bound: u64| 1 + below(&mut draws, bound);
+            let scale = 10 + draw(32);
+            let (srtt, window, payload) = (draw(1 << scale), draw(20_000), draw(9_000));
+            let mut rtt = SmoothedRtt::new(FAR, FAR);
+            rtt.on_sample(Time::from_picoseconds(srtt));
+            let (payload, window) = (payload as u32, float(window) * 1.2);
+            let burst = automatic_packets(window / rtt.srtt().seconds(), payload, rtt.least());
+            for room in [1, burst.saturating_sub(1), burst, burst + 1, draw(100)] {
+                let holds = holds_automatic(room, window, payload, &rtt);
+                assert_eq!(
+                    holds,
+                    room >= burst,
+                    "{room} of {burst}: {window}, {payload}, {srtt} ps"
+                );
+            }
+        }
     }
 
     #[test]

@@ -57,7 +57,7 @@ impl Sender {
         self.is_window_limited = true;
         if self.options.send_burst != SendBurst::SINGLE
             && fits(in_flight)
-            && !fits(in_flight + self.burst(in_flight) - 1)
+            && !self.is_burst((window as u64).saturating_sub(in_flight), in_flight)
         {
             let has_data = self.has_new_data(now);
             if !has_data || self.may_defer(now, self.deferral(in_flight)) {

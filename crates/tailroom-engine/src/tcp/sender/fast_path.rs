@@ -9,7 +9,7 @@ use super::rack::Rack;
 use super::rtt::SmoothedRtt;
 use super::{CongestionControl, Phase, Sender};
 use crate::congestion::growth::GrowthCell;
-use crate::congestion::{AnyWindowLaw, WindowLaw};
+use crate::congestion::{AckEvent, AnyWindowLaw, WindowLaw};
 use crate::packet::{Ecn, Packet};
 use crate::probe::flow::WindowArea;
 use crate::units::{Time, float};
@@ -77,7 +77,7 @@ impl Sender {
             next: self.next,
             pause: self.probe.next_checkpoint().min(self.send_queue.stop),
             cwnd: self.cwnd,
-            growth: self.growth(),
+            growth: self.growth_of(self.cwnd, self.next),
             rtt: self.rtt.smoothed().clone(),
             area: self.probe.window_area,
             max_window: self.max_window,
@@ -127,13 +127,14 @@ impl Sender {
         self.rack.as_ref().is_none_or(|rack| is_set(rack))
     }
 
-    /// How the window grows while the law need not be asked.
-    fn growth(&self) -> GrowthCell {
+    /// How a window of `cwnd` packets grows while the law need not be asked, and `next` is the next packet.
+    #[inline]
+    fn growth_of(&self, cwnd: f64, next: u64) -> GrowthCell {
         match &self.congestion_control {
             CongestionControl::WindowLaw(law)
-                if self.cwnd >= self.ssthresh
+                if cwnd >= self.ssthresh
                     && !self.options.sees_every_ack
-                    && self.next < self.send_queue.packets =>
+                    && next < self.send_queue.packets =>
             {
                 law.growth_cell()
             }
@@ -265,12 +266,17 @@ impl FastSender {
         host.advance_rack(now, cumulative);
         self.on_ack(ack, || &mut *host);
         let mut is_at_end = false;
-        if self.fits_burst(now, cumulative, host) {
-            let window = self.cwnd as u64;
-            is_at_end = cumulative.saturating_add(window) > self.end;
-            while !is_at_end && self.has_room(cumulative) {
-                let Some(packet) = self.send(now) else { break };
-                host.record_sent(now, packet.sequence);
+        let in_flight = self.next - cumulative;
+        let room = (self.cwnd as u64).saturating_sub(in_flight);
+        let may_send = room >= 1
+            && (host.is_burst_of(room, self.cwnd, &self.rtt)
+                || !self.defers(now, cumulative, host));
+        if may_send {
+            is_at_end = self.next.saturating_add(room) > self.end;
+            let packets = if is_at_end { 0 } else { room };
+            for _ in 0..packets {
+                let packet = self.packet(now);
+                host.record_sent(now);
                 send(&packet);
             }
         }
@@ -282,16 +288,8 @@ impl FastSender {
         is_at_end
     }
 
-    /// Whether packets leave at `now` if those below `una` are acknowledged: the window has room for a
-    /// burst, or for less and the host does not wait.
+    /// Whether the host waits for room for a larger burst.
     #[inline]
-    fn fits_burst(&self, now: Time, una: u64, host: &Sender) -> bool {
-        let in_flight = self.next - una;
-        let room = |packets: u64| float(in_flight + packets) <= self.cwnd;
-        room(1) && (room(host.burst_of(self.cwnd, &self.rtt)) || !self.defers(now, una, host))
-    }
-
-    #[inline(never)]
     fn defers(&self, now: Time, una: u64, host: &Sender) -> bool {
         let deferral = Deferral {
             next: self.next,
@@ -316,14 +314,36 @@ impl FastSender {
     #[inline(never)]
     fn ask(&mut self, ack: PlainAck, sample: Time, sender: &mut Sender) {
         let PlainAck { now, cumulative, acked, .. } = ack;
+        if self.cwnd >= sender.ssthresh && !sender.options.sees_every_ack {
+            let event = self.ack_event(ack, sample, sender);
+            self.cwnd = sender.window_after(self.cwnd, &event).min(self.max_window);
+            self.growth = sender.growth_of(self.cwnd, self.next);
+            return;
+        }
         let sent_before = sender.next;
         sender.show(self, cumulative);
         sender.show_to_control(now, acked, Some(sample));
         sender.watch_slow_start(now, Some(sample));
         sender.grow_window(now, acked, Some(sample));
         self.cwnd = sender.cwnd;
-        self.growth = sender.growth();
+        self.growth = sender.growth_of(self.cwnd, self.next);
         sender.next = sent_before; // packets sent since then are not counted yet
+    }
+
+    /// What a law sees of an ACK in congestion avoidance.
+    #[inline]
+    fn ack_event(&self, ack: PlainAck, sample: Time, sender: &Sender) -> AckEvent {
+        AckEvent {
+            now: ack.now,
+            acked_packets: ack.acked,
+            rtt: Some(sample),
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            delivered_packets: ack.cumulative,
+            marked_packets: sender.ecn.reported(),
+            next: self.next,
+            is_slow_start: false,
+        }
     }
 
     /// Whether all data are sent, as [`Sender::fast_path`] has found.
@@ -342,14 +362,17 @@ impl FastSender {
     /// the sender handles.
     #[inline]
     pub(in crate::tcp) fn send(&mut self, now: Time) -> Option<Packet> {
-        if self.next >= self.end {
-            return None;
-        }
+        if self.next >= self.end { None } else { Some(self.packet(now)) }
+    }
+
+    /// The next packet, which leaves at `now`.
+    #[inline]
+    fn packet(&mut self, now: Time) -> Packet {
         let sequence = self.next;
         self.next += 1;
         self.last_sent = now;
         let (bytes, ecn) = (u32::from(self.packet_bytes), self.ecn);
-        Some(Packet { sequence, bytes, sent: now, is_retransmission: false, ecn, is_cwr: false })
+        Packet { sequence, bytes, sent: now, is_retransmission: false, ecn, is_cwr: false }
     }
 }
 

@@ -29,11 +29,11 @@ impl Sender {
         }
     }
 
-    /// Records that a packet leaves for the first time, apart from the timer of the probe.
+    /// Records that the next packet leaves, apart from the timer of the probe.
     #[inline]
-    pub(super) fn record_sent(&mut self, now: Time, sequence: u64) {
+    pub(super) fn record_sent(&mut self, now: Time) {
         if let Some(rack) = &mut self.rack {
-            rack.on_sent(now, sequence, false, self.scoreboard.lost_edge());
+            rack.on_new_sent(now);
         }
     }
 

@@ -13,6 +13,7 @@ pub mod counted_pipe;
 mod departures;
 pub mod ecn;
 mod fast_path;
+mod flight;
 pub mod handshake;
 pub mod hystart;
 pub mod info;

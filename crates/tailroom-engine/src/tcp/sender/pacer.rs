@@ -9,6 +9,13 @@ const SLOW_START_GAIN: f64 = 2.0;
 /// 120 %).
 const AVOIDANCE_GAIN: f64 = 1.2;
 
+/// The rate of pacing, in windows per RTT.
+#[inline]
+pub(super) fn pacing_gain(cwnd_packets: f64, ssthresh_packets: f64) -> f64 {
+    let is_slow_start = cwnd_packets < ssthresh_packets / 2.0;
+    if is_slow_start { SLOW_START_GAIN } else { AVOIDANCE_GAIN }
+}
+
 /// Determines when the next packet may be sent.
 #[derive(Clone, Debug, Default)]
 pub struct Pacer {
@@ -74,9 +81,7 @@ impl Pacer {
     /// The rate at which a host would pace the window, in packets/s, whether or not it does (Linux
     /// `tcp_update_pacing_rate`); infinite before the first RTT sample.
     pub fn host_rate(&self, cwnd_packets: f64, ssthresh_packets: f64, srtt: Time) -> f64 {
-        let is_slow_start = cwnd_packets < ssthresh_packets / 2.0;
-        let gain = if is_slow_start { SLOW_START_GAIN } else { AVOIDANCE_GAIN };
-        gain * cwnd_packets / srtt.seconds()
+        pacing_gain(cwnd_packets, ssthresh_packets) * cwnd_packets / srtt.seconds()
     }
 
     /// Lets no packet leave before `next`.

@@ -11,6 +11,7 @@
 
 use std::collections::VecDeque;
 
+use super::flight::Flight;
 use super::scoreboard::{DUPLICATE_THRESHOLD, Scoreboard};
 use super::suspects::{Suspects, Transmission};
 use crate::packet::Range;
@@ -80,9 +81,7 @@ pub struct Path {
 /// The state of RACK-TLP of a sender.
 #[derive(Clone, Debug)]
 pub struct Rack {
-    /// The packets in flight, from `una` on.
-    records: VecDeque<Record>,
-    una: u64,
+    records: Flight<Record>,
     /// Packets that were sent once, that left before `newest` and are not marked lost.
     first: Suspects,
     /// All records below have been looked at for suspects.
@@ -138,8 +137,7 @@ impl Rack {
     /// 8985 says.
     pub fn new(timer_margin: Time) -> Self {
         Rack {
-            records: VecDeque::new(),
-            una: 0,
+            records: Flight::default(),
             first: Suspects::default(),
             looked_at: 0,
             edge: 0,
@@ -174,25 +172,34 @@ impl Rack {
 
     /// When the first packet in flight left last; `None` if no packet is in flight.
     pub fn first_sent(&self) -> Option<Time> {
-        self.records.front().map(|record| record.sent())
+        self.records.get(self.records.una()).map(Record::sent)
     }
 
     /// Memory of the records, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         let retransmissions = self.retransmissions.capacity() * size_of::<Transmission>();
-        let records = self.records.capacity() * size_of::<Record>() + retransmissions;
-        records as u64 + self.first.memory_bytes() + self.again.memory_bytes()
+        let suspects = self.first.memory_bytes() + self.again.memory_bytes();
+        self.records.memory_bytes() + retransmissions as u64 + suspects
+    }
+
+    /// Records that the next packet leaves at `now`.
+    #[inline]
+    pub fn on_new_sent(&mut self, now: Time) {
+        let sent = self.departure(now);
+        self.records.push(Record::new(sent, false));
+    }
+
+    /// When a packet counts as sent that leaves at `now`.
+    #[inline]
+    fn departure(&mut self, now: Time) -> Time {
+        self.last_sent = now.max(self.last_sent + Time::from_picoseconds(1));
+        self.last_sent
     }
 
     /// Records a packet that leaves at `now`. Packets below `lost_edge` are lost.
     pub fn on_sent(&mut self, now: Time, sequence: u64, is_retransmission: bool, lost_edge: u64) {
-        let sent = now.max(self.last_sent + Time::from_picoseconds(1));
-        self.last_sent = sent;
-        let record = Record::new(sent, is_retransmission);
-        match self.records.get_mut((sequence - self.una) as usize) {
-            Some(before) => *before = record,
-            None => self.records.push_back(record),
-        }
+        let sent = self.departure(now);
+        self.records.put(sequence, Record::new(sent, is_retransmission));
         if is_retransmission && sequence < lost_edge {
             self.retransmissions.push_back((sent, sequence));
         } else if is_retransmission {
@@ -206,22 +213,45 @@ impl Rack {
     /// Takes in the packets below the new cumulative ACK, `una`.
     #[inline]
     pub fn on_acked(&mut self, now: Time, una: u64) {
-        while self.una < una {
-            if let Some(record) = self.records.pop_front()
+        if self.delivered_end <= self.records.una()
+            && let Some(last) = self.records.advance_unchanged(una)
+        {
+            self.deliver_in_order(now, una, last);
+        } else {
+            self.deliver_each(now, una);
+        }
+    }
+
+    #[inline(never)]
+    fn deliver_each(&mut self, now: Time, una: u64) {
+        while self.records.una() < una {
+            let sequence = self.records.una();
+            if let Some(record) = self.records.pop()
                 && !record.is_delivered()
             {
-                self.deliver(now, self.una, record);
+                self.deliver(now, sequence, record);
             }
-            self.una += 1;
         }
+    }
+
+    /// Does what [`Rack::deliver`] does with the packets below `una`, all of which were sent once and arrive
+    /// in order: the last one left last.
+    #[inline]
+    fn deliver_in_order(&mut self, now: Time, una: u64, last: Record) {
+        self.delivered_end = una;
+        self.rtt = now.since(last.sent());
+        self.min_rtt = self.min_rtt.min(self.rtt);
+        self.echo_rtt = Time::NEVER;
+        self.has_advanced = true;
+        self.newest = self.newest.max(last.sent());
     }
 
     /// Takes in newly sacked packets. The timestamp of the ACK says nothing of them (RFC 7323
     /// sec. 4.3).
     pub fn on_sacked(&mut self, now: Time, packets: Range) {
         self.echo_end = Time::NEVER;
-        for sequence in packets.start.max(self.una)..packets.end {
-            let Some(record) = self.records.get_mut((sequence - self.una) as usize) else { return };
+        for sequence in packets.start.max(self.records.una())..packets.end {
+            let Some(record) = self.records.get_mut(sequence) else { return };
             if !record.is_delivered() {
                 record.0 |= DELIVERED;
                 let record = *record;
@@ -302,8 +332,7 @@ impl Rack {
 
     /// Whether a packet in flight was sent again and has arrived.
     fn is_repaired(&self, sequence: u64) -> bool {
-        let index = sequence.checked_sub(self.una).map(|index| index as usize);
-        let record = index.and_then(|index| self.records.get(index));
+        let record = self.records.get(sequence);
         record.is_some_and(|record| record.is_retransmitted() && record.is_delivered())
     }
 
@@ -391,9 +420,9 @@ impl Rack {
         patience: Time,
         board: &mut Scoreboard,
     ) -> Option<Time> {
-        self.find_suspects(board.lost_edge().max(self.una));
-        let Rack { first, records, una, edge, .. } = self;
-        let is_settled = |sequence: u64| sequence < *edge || has_arrived(records, *una, sequence);
+        self.find_suspects(board.lost_edge().max(self.records.una()));
+        let Rack { first, records, edge, .. } = self;
+        let is_settled = |sequence: u64| sequence < *edge || has_arrived(records, sequence);
         let mut lost = *edge;
         while let Some((sent, sequence)) = first.first(is_settled)
             && sent.saturating_add(patience) <= now
@@ -417,7 +446,7 @@ impl Rack {
         }
         self.edge = edge;
         self.looked_at = self.looked_at.max(edge);
-        while let Some(record) = self.records.get((self.looked_at - self.una) as usize)
+        while let Some(record) = self.records.get(self.looked_at)
             && record.sent() < self.newest
         {
             #[cfg(test)]
@@ -448,8 +477,8 @@ impl Rack {
             self.retransmissions.pop_front();
             self.again.push(sent, sequence);
         }
-        let Rack { again, records, una, .. } = self;
-        let has_arrived = |sequence| has_arrived(records, *una, sequence);
+        let Rack { again, records, .. } = self;
+        let has_arrived = |sequence| has_arrived(records, sequence);
         while let Some((sent, sequence)) = again.first(has_arrived)
             && sent.saturating_add(patience) <= now
         {
@@ -474,14 +503,15 @@ impl Rack {
         self.probe = None;
         let patience = self.rtt.saturating_add(self.reordering_window(path, board.sacked()));
         let is_expired = |sent: Time| sent.saturating_add(patience) <= now;
+        let una = self.records.una();
         if board.is_first_repaired() {
-            self.again.remove(self.una);
-            self.retransmissions.retain(|&(_, sequence)| sequence != self.una);
-            board.lose_again(self.una);
-            on_lost_again(self.una);
+            self.again.remove(una);
+            self.retransmissions.retain(|&(_, sequence)| sequence != una);
+            board.lose_again(una);
+            on_lost_again(una);
         }
-        let Rack { again, retransmissions, records, una, .. } = self;
-        let has_arrived = |sequence| has_arrived(records, *una, sequence);
+        let Rack { again, retransmissions, records, .. } = self;
+        let has_arrived = |sequence| has_arrived(records, sequence);
         while let Some((sent, sequence)) = again.first(has_arrived)
             && is_expired(sent)
         {
@@ -498,21 +528,19 @@ impl Rack {
                 on_lost_again(sequence);
             }
         }
-        let from = board.lost_edge().max(self.una) - self.una;
-        let unexpired = self.records.range((from as usize).min(self.records.len())..);
-        let expired = unexpired.take_while(|record| is_expired(record.sent())).count() as u64;
-        board.raise_lost_edge((self.una + from + expired).max(self.una + 1));
+        let edge = board.lost_edge().max(una);
+        let unexpired = self.records.records_from(edge);
+        let expired = unexpired.take_while(|(_, record)| is_expired(record.sent())).count() as u64;
+        board.raise_lost_edge((edge + expired).max(una + 1));
     }
 
     /// The receiver has dropped packets that it had reported.
     pub fn forget_arrivals(&mut self) {
         self.forget_retransmissions();
         self.first.clear();
-        self.looked_at = self.una;
+        self.looked_at = self.records.una();
         self.probe = None;
-        for record in &mut self.records {
-            record.0 &= !DELIVERED;
-        }
+        self.records.change_all(|record| record.0 &= !DELIVERED);
     }
 
     /// Packets that were marked lost are on the way.
@@ -566,10 +594,9 @@ impl Rack {
     }
 }
 
-/// Whether a packet has arrived, if `records` are those of the packets from `una` on.
-fn has_arrived(records: &VecDeque<Record>, una: u64, sequence: u64) -> bool {
-    let Some(index) = sequence.checked_sub(una) else { return true };
-    records.get(index as usize).is_none_or(|record| record.is_delivered())
+/// Whether a packet has arrived.
+fn has_arrived(records: &Flight<Record>, sequence: u64) -> bool {
+    records.get(sequence).is_none_or(Record::is_delivered)
 }
 
 #[cfg(test)]

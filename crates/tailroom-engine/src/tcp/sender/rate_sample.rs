@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use super::flight::Flight;
 use crate::congestion::rate_based::{LostPacketEvent, RateSample};
 use crate::packet::Range;
 use crate::units::{Time, float};
@@ -62,9 +63,7 @@ struct Newest {
 /// Measures delivery rates and RTTs, and reports each lost packet.
 #[derive(Clone, Debug, Default)]
 pub struct RateSampler {
-    /// The packets in flight, from `una` on.
-    records: VecDeque<Record>,
-    una: u64,
+    records: Flight<Record>,
     /// Earlier transmissions of packets that were sent again before they were lost, by sequence
     /// number, the earliest first. The loss of the packet is theirs before it is that of the record.
     /// Some have arrived.
@@ -93,7 +92,7 @@ impl RateSampler {
     /// Memory taken by the records of packets in flight, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         let earlier = self.earlier.capacity() * size_of::<(u64, Transmission)>();
-        (self.records.capacity() * RECORD_BYTES + earlier) as u64
+        self.records.memory_bytes() + earlier as u64
     }
 
     /// Packets acknowledged since the connection began.
@@ -141,15 +140,11 @@ impl RateSampler {
             is_delivered: false,
             is_lost: false,
         };
-        match self.records.get_mut((sequence - self.una) as usize) {
-            Some(before) => {
-                let before = std::mem::replace(before, record);
-                self.keep(sequence, before);
-            }
-            None => self.records.push_back(record),
+        if let Some(before) = self.records.put(sequence, record) {
+            self.keep(sequence, before);
         }
         if is_window_full {
-            self.full_until = self.una + self.records.len() as u64;
+            self.full_until = self.records.end();
         }
     }
 
@@ -160,7 +155,7 @@ impl RateSampler {
         if sequence < self.lost_edge || before.is_delivered {
             return;
         }
-        let arrived = self.earlier.partition_point(|(packet, _)| *packet < self.una);
+        let arrived = self.earlier.partition_point(|(packet, _)| *packet < self.records.una());
         self.earlier.drain(..arrived);
         let place = self.earlier.partition_point(|(packet, _)| *packet <= sequence);
         self.earlier.insert(place, (sequence, before.into()));
@@ -176,45 +171,49 @@ impl RateSampler {
 
     /// The last transmission of a packet, if it has not been lost.
     fn take_last(&mut self, sequence: u64) -> Option<Transmission> {
-        let record = self.records.get_mut((sequence - self.una) as usize)?;
+        let record = self.records.get_mut(sequence)?;
         let was_lost = std::mem::replace(&mut record.is_lost, true);
         (!was_lost).then_some((*record).into())
     }
 
     /// Takes in the packets below the new cumulative ACK, `una`.
     pub fn on_acked(&mut self, now: Time, una: u64) {
-        while self.una < una {
-            if let Some(record) = self.records.pop_front() {
+        let first = self.records.una();
+        if let Some(last) = self.records.advance_unchanged(una) {
+            self.deliver(now, una - 1, last, una - first);
+        }
+        while self.records.una() < una {
+            let sequence = self.records.una();
+            if let Some(record) = self.records.pop() {
                 self.passes_retransmission |= record.is_retransmission;
                 if !record.is_delivered {
-                    self.deliver(now, self.una, record);
+                    self.deliver(now, sequence, record, 1);
                 }
             }
-            self.una += 1;
         }
     }
 
     /// Takes in newly sacked packets at or above the cumulative ACK.
     pub fn on_sacked(&mut self, now: Time, packets: Range) {
-        for sequence in packets.start.max(self.una)..packets.end {
-            if let Some(record) = self.records.get_mut((sequence - self.una) as usize)
+        for sequence in packets.start.max(self.records.una())..packets.end {
+            if let Some(record) = self.records.get_mut(sequence)
                 && !std::mem::replace(&mut record.is_delivered, true)
             {
                 let record = *record;
-                self.deliver(now, sequence, record);
+                self.deliver(now, sequence, record, 1);
             }
         }
     }
 
-    /// `UpdateRateSample`.
-    fn deliver(&mut self, now: Time, sequence: u64, record: Record) {
-        self.delivered += 1;
-        self.newly_delivered += 1;
+    /// `UpdateRateSample` for so many packets, the last of which has this number, and left last.
+    #[inline]
+    fn deliver(&mut self, now: Time, sequence: u64, record: Record, packets: u64) {
+        let is_first = self.newly_delivered == 0;
+        self.delivered += packets;
+        self.newly_delivered += packets;
         self.delivered_time = now;
         let newest = &self.newest;
-        if self.newly_delivered == 1
-            || (record.sent_time, sequence) > (newest.record.sent_time, newest.sequence)
-        {
+        if is_first || (record.sent_time, sequence) > (newest.record.sent_time, newest.sequence) {
             self.newest = Newest { record, sequence };
             self.first_sent_time = record.sent_time;
         }
@@ -233,7 +232,7 @@ impl RateSampler {
             return 0;
         }
         let before = self.lost;
-        for sequence in self.lost_edge.max(self.una)..edge {
+        for sequence in self.lost_edge.max(self.records.una())..edge {
             if !self.is_delivered(sequence) {
                 self.lose(now, sequence, cwnd_packets, &mut on_lost);
             }
@@ -249,8 +248,8 @@ impl RateSampler {
         cwnd_packets: f64,
         mut on_lost: impl FnMut(&LostPacketEvent),
     ) {
-        let end = self.una + self.records.len() as u64;
-        for sequence in self.una..end {
+        let end = self.records.end();
+        for sequence in self.records.una()..end {
             while self.lose(now, sequence, cwnd_packets, &mut on_lost) {}
         }
         self.lost_edge = end;
@@ -258,14 +257,13 @@ impl RateSampler {
 
     /// No packet is lost; each may be reported again.
     pub fn unmark_lost(&mut self) {
-        self.records.iter_mut().for_each(|record| record.is_lost = false);
-        self.lost_edge = self.una;
+        self.records.change_all(|record| record.is_lost = false);
+        self.lost_edge = self.records.una();
     }
 
     /// Whether a packet is acknowledged selectively, as most are below the edge of the lost ones.
     fn is_delivered(&self, sequence: u64) -> bool {
-        let record = self.records.get((sequence - self.una) as usize);
-        record.is_none_or(|record| record.is_delivered)
+        self.records.get(sequence).is_none_or(|record| record.is_delivered)
     }
 
     /// Counts the loss of a packet and shows it to `on_lost`, unless the packet has arrived or all its
@@ -319,7 +317,7 @@ impl RateSampler {
         }
         let record = &self.newest.record;
         // After a retransmission it is unknown which transmission the ACK acknowledges.
-        let is_sacked = self.newest.sequence >= self.una;
+        let is_sacked = self.newest.sequence >= self.records.una();
         let is_ambiguous = record.is_retransmission
             || timestamp_rtt.is_some() && passes_retransmission && !is_sacked;
         let rtt = if is_ambiguous { timestamp_rtt } else { Some(now.since(record.sent_time)) };
@@ -359,7 +357,7 @@ mod tests {
 
     fn send(sampler: &mut RateSampler, at_ms: u64, sequences: std::ops::Range<u64>) {
         for sequence in sequences {
-            let in_flight = sequence + 1 - sampler.una;
+            let in_flight = sequence + 1 - sampler.records.una();
             sampler.on_sent(ms(at_ms), sequence, false, in_flight, false);
         }
     }

@@ -46,8 +46,7 @@ pub struct SmoothedRtt {
 impl RttEstimator {
     /// Creates an estimator without samples.
     pub fn new(min_rto: Time, granularity: Time) -> Self {
-        let smoothed =
-            SmoothedRtt { srtt: 0, min: Time::NEVER, variation: 0, min_rto, granularity };
+        let smoothed = SmoothedRtt::new(min_rto, granularity);
         RttEstimator { smoothed, initial_rto: Time::from_milliseconds(1_000), backoff: 0 }
     }
 
@@ -96,7 +95,7 @@ impl RttEstimator {
     /// Smallest sample; [`Time::NEVER`] before the first sample.
     #[inline]
     pub fn min(&self) -> Time {
-        self.smoothed.min
+        self.smoothed.min()
     }
 
     /// Smallest sample; zero before the first sample.
@@ -147,6 +146,11 @@ impl RttEstimator {
 }
 
 impl SmoothedRtt {
+    /// An estimate without samples.
+    pub(super) fn new(min_rto: Time, granularity: Time) -> Self {
+        SmoothedRtt { srtt: 0, min: Time::NEVER, variation: 0, min_rto, granularity }
+    }
+
     /// Adds a sample.
     #[expect(clippy::inline_always, reason = "two callers a packet")]
     #[inline(always)]
@@ -174,6 +178,12 @@ impl SmoothedRtt {
     #[inline]
     pub fn least(&self) -> Time {
         if self.min == Time::NEVER { Time::ZERO } else { self.min }
+    }
+
+    /// Smallest sample; [`Time::NEVER`] before the first sample.
+    #[inline]
+    pub fn min(&self) -> Time {
+        self.min
     }
 
     /// The timeout after a sample.

@@ -42,14 +42,21 @@ impl Sender {
             self.grow_in_slow_start(now, acked, rtt);
         } else {
             let event = self.ack_event(now, acked, rtt);
-            let CongestionControl::WindowLaw(law) = &mut self.congestion_control else { return };
-            self.cwnd = law.on_ack(self.cwnd, &event);
-            // A law that shrinks the window after an ACK does not begin a slow start by that.
-            if self.cwnd < self.ssthresh {
-                self.ssthresh = self.cwnd.max(MIN_SSTHRESH);
-            }
+            self.cwnd = self.window_after(self.cwnd, &event);
         }
         self.cwnd = self.cwnd.min(self.max_window);
+    }
+
+    /// What the law makes of a window of `cwnd` packets, at or above ssthresh.
+    #[inline]
+    pub(super) fn window_after(&mut self, cwnd: f64, event: &AckEvent) -> f64 {
+        let CongestionControl::WindowLaw(law) = &mut self.congestion_control else { return cwnd };
+        let window = law.on_ack(cwnd, event);
+        // A law that shrinks the window after an ACK does not begin a slow start by that.
+        if window < self.ssthresh {
+            self.ssthresh = window.max(MIN_SSTHRESH);
+        }
+        window
     }
 
     #[inline]

@@ -97,9 +97,8 @@ impl Bench {
     /// (`tcp_rack_detect_loss`) describe: over all records that were sent before the newest delivered.
     fn plain_walk(&self, patience: Time) -> (u64, Option<Time>) {
         let (rack, mut wait) = (&self.rack, None);
-        let mut edge = self.board.lost_edge().max(rack.una);
-        let from = ((edge - rack.una) as usize).min(rack.records.len());
-        for (sequence, record) in (edge..).zip(rack.records.range(from..)) {
+        let mut edge = self.board.lost_edge().max(rack.records.una());
+        for (sequence, record) in rack.records.records_from(edge) {
             if rack.newest <= record.sent() {
                 break;
             }
