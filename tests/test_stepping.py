@@ -137,7 +137,6 @@ def test_a_copy_of_a_run_with_own_code_repeats_it(scenario: Path) -> None:
     ("act", "words"),
     [
         ({"link": "edge", "rate": 1e6}, ["links.edge", 'tr.Simulation(..., acts_on=["edge"])']),
-        ({"link": "edge", "limit": 5}, ["links.edge", 'tr.Simulation(..., acts_on=["edge"])']),
         ({"link": "bottleneck", "rate": 0}, ["links.bottleneck.rate", "positive"]),
         ({"link": "bottleneck", "rate": "5 miles"}, ["links.bottleneck.rate", "unit"]),
         ({"link": "bottleneck", "target": "1 s"}, ["links.bottleneck.queue.target", "interval"]),

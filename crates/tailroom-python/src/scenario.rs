@@ -191,7 +191,7 @@ impl PyScenario {
     }
 
     /// Opens a run in steps of `every`, a time with its unit. Packets wait to be served at the links
-    /// of `acts_on`, so that they can be acted on.
+    /// of `acts_on`, so that their rate can change.
     #[pyo3(signature = (every, acts_on, seed=None, find_control=None, samples=None))]
     fn steps(
         &self,

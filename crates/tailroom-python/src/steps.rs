@@ -82,9 +82,9 @@ impl PySteps {
         self.with(py, |run| run.act(action).map_err(|bad| refusal(&bad)))
     }
 
-    /// Refuses a link on which nothing can act, with the remedy in the words of Python.
-    fn check_acted_on(&self, run: &Simulation, link: usize) -> Result<(), Failure> {
-        if run.can_act_on(link) {
+    /// Refuses a link whose rate cannot change, with the remedy in the words of Python.
+    fn check_rate_changes(&self, run: &Simulation, link: usize) -> Result<(), Failure> {
+        if run.can_change_rate(link) {
             return Ok(());
         }
         let name = &self.names.links[link].text;
@@ -141,7 +141,7 @@ impl PySteps {
     fn set_rate(&self, py: Python<'_>, link: usize, rate: &str) -> PyResult<()> {
         let rate = Self::read_rate(&format!("links.{}.rate", self.names.links[link].text), rate)?;
         self.with(py, |run| {
-            self.check_acted_on(run, link)?;
+            self.check_rate_changes(run, link)?;
             let rate = Rate::from_bits_per_second(rate);
             run.act(Action::Rate { link, rate }).map_err(|bad| refusal(&bad))
         })
@@ -151,7 +151,6 @@ impl PySteps {
     fn set_queue(&self, py: Python<'_>, link: usize, parameters: &str) -> PyResult<()> {
         let place = format!("links.{}.queue", self.names.links[link].text);
         self.with(py, |run| {
-            self.check_acted_on(run, link)?;
             let queue = run.queue_config(link).ok_or_else(is_over)?;
             let fixed = queue.fixed_keys();
             let wrong = |key: &str, problem: String, remedy: &str| {

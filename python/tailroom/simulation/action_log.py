@@ -33,7 +33,7 @@ class ActionLog:
     every: str
     """Length of a step, with its unit."""
     acts_on: tuple[str, ...]
-    """Names of the links at which packets waited to be served, so that they could be changed."""
+    """Names of the links at which packets waited to be served, so that their rate could change."""
     actions: tuple[Action, ...]
     """The actions, in order."""
 

@@ -73,10 +73,11 @@ class Simulation:
             every: Length of a step, above zero: text with a unit, or a number of seconds. The
                 last step ends with the run.
             seed: Seed of the random streams; the seed of the scenario if left out.
-            acts_on: Names of links whose rate or queue discipline actions change. Packets wait
-                there until they are served, as they do behind a scheduler such as CoDel, whose
-                links need not be named. A run without actions then has the same statistics, but
-                a sample of the series at the very instant of a departure is taken before it.
+            acts_on: Names of links whose rate actions change. Packets wait there until they are
+                served, as they do behind a scheduler such as CoDel, whose links need not be
+                named; nor need those where only parameters of the discipline change. A run
+                without actions then has the same statistics, but a sample of the series at the
+                very instant of a departure is taken before it.
             set: Values that replace those of the scenario, by dotted key.
             series_samples: Number of samples of the time series, if the scenario has no `[series]`;
                 `None` for none.

@@ -454,8 +454,8 @@ impl Link {
         self.transmitter.serializer.sending_rate(time)
     }
 
-    /// Whether something may act on the link: its packets wait until they are served.
-    pub fn can_be_acted_on(&self) -> bool {
+    /// Whether the rate of the link may change from outside: its packets wait until they are served.
+    pub fn can_change_rate(&self) -> bool {
         self.served().is_some()
     }
 
@@ -466,10 +466,11 @@ impl Link {
         self.transmitter.serializer.change_rate(now, rate, bytes, busy_until);
     }
 
-    /// The discipline follows other parameters of the same kind. Returns whether it can.
+    /// The discipline follows other parameters of the same kind. Returns whether it can. A rule looks at what
+    /// arrives, so that no departure moves that is known.
     pub fn retune(&mut self, config: &QueueConfig, info: &LinkInfo) -> bool {
         match &mut self.queue {
-            LinkQueue::Fifo { .. } => false,
+            LinkQueue::Fifo { rule, .. } => rule.retune(config, info),
             LinkQueue::Served(queue) => queue.retune(config, info),
         }
     }

@@ -4,7 +4,7 @@
 //! A flow runs ahead of the links. It records its state at the end of each step when it passes it
 //! ([`FlowProbe::take_step`](crate::probe::flow::FlowProbe::take_step)); a flow that may be set from
 //! outside keeps the ACKs of later steps until the caller has decided
-//! ([`stepped`](crate::tcp::sender)). A link that is acted on is served.
+//! ([`stepped`](crate::tcp::sender)). A link whose rate changes is served; parameters of a queue change at any link.
 //!
 //! A link loses half of its rate when its queue is long, and gets it back:
 //!
@@ -367,9 +367,9 @@ impl Simulation {
         self.steps.as_ref()?.disciplines.get(link).map(|(_, config)| config)
     }
 
-    /// Whether [`act`](Self::act) can change a link; not if there is no such link.
-    pub fn can_act_on(&self, link: usize) -> bool {
-        self.switch.links.get(link).is_some_and(Link::can_be_acted_on)
+    /// Whether [`act`](Self::act) can change the rate of a link; not if there is no such link.
+    pub fn can_change_rate(&self, link: usize) -> bool {
+        self.switch.links.get(link).is_some_and(Link::can_change_rate)
     }
 
     /// Changes a link or a flow between two steps.
@@ -416,7 +416,12 @@ impl Simulation {
     }
 
     fn set_rate(&mut self, link: usize, now: Time, rate: Rate) -> Result<(), BadParameter> {
-        let place = self.acted_on(link)?;
+        let place = self.place_of(link)?;
+        if !self.can_change_rate(link) {
+            let problem = "the departure of each packet is known when it arrives";
+            let remedy = "open the simulation with the link among those that are acted on";
+            return Err(BadParameter::new(place, problem, remedy));
+        }
         let refused = |bad: BadParameter| bad.below(&place);
         check_rate("rate", rate).map_err(refused)?;
         if !self.network.links[link].rate_changes.is_empty() {
@@ -435,7 +440,7 @@ impl Simulation {
     }
 
     fn retune(&mut self, link: usize, queue: QueueConfig) -> Result<(), BadParameter> {
-        let place = format!("{}.queue", self.acted_on(link)?);
+        let place = format!("{}.queue", self.place_of(link)?);
         let Some(steps) = &mut self.steps else { return Ok(()) };
         let (info, config) = &mut steps.disciplines[link];
         queue.parameters().check(info).map_err(|bad| bad.below(&place))?;
@@ -448,20 +453,13 @@ impl Simulation {
         Ok(())
     }
 
-    /// The place of a link that can be acted on.
-    fn acted_on(&self, link: usize) -> Result<String, BadParameter> {
+    fn place_of(&self, link: usize) -> Result<String, BadParameter> {
         let Some(spec) = self.network.links.get(link) else {
             let remedy =
                 format!("write less than {}, the number of links", self.switch.links.len());
             return Err(BadParameter::new("links", format!("there is no link {link}"), remedy));
         };
-        let place = format!("links.{}", spec.name);
-        if self.can_act_on(link) {
-            return Ok(place);
-        }
-        let problem = "the departure of each packet is known when it arrives";
-        let remedy = "open the simulation with the link among those that are acted on";
-        Err(BadParameter::new(place, problem, remedy))
+        Ok(format!("links.{}", spec.name))
     }
 
     fn hold(
