@@ -31,6 +31,50 @@ fn windows(tcp: &TcpSpec, packets: u64) -> Vec<f64> {
     .collect()
 }
 
+/// The times of the ACKs of a round, each 3 ms after the one before, which is no train; the
+/// smallest RTT is 40 ms. Slow start ends at the ninth ACK whose RTT exceeds 45 ms, wherever it comes.
+/// Linux's source is the reference: `tcp_clean_rtx_queue` shows `cubictcp_acked` each ACK with an RTT.
+fn delayed_acks(first_ms: f64) -> impl Iterator<Item = f64> {
+    (0..).map(move |nth| first_ms + 3.0 * f64::from(nth))
+}
+
+#[test]
+fn an_ack_that_only_sacks_may_end_slow_start() {
+    let mut host = Driven::new(&transport("linux", "cubic"), 40.0);
+    host.write(0.0, 1_000);
+    host.ack(40.0, 10, &[]);
+    let mut times = delayed_acks(90.0);
+    for (acked, at) in (11..=18).zip(&mut times) {
+        host.ack(at, acked, &[]);
+        assert_eq!(host.ssthresh(), f64::INFINITY, "{acked}");
+    }
+    let cwnd = host.cwnd();
+    host.ack(times.next().expect("a time"), 18, &[(19, 20)]);
+    assert_eq!((host.cwnd(), host.ssthresh()), (cwnd, cwnd));
+}
+
+/// Of 80 packets in flight the second to the fortieth are lost. The pipe is far below ssthresh then, 0.7 of
+/// 81, so that HyStart goes on in the recovery, and ends at the window of that time.
+#[test]
+fn slow_start_may_end_in_a_recovery() {
+    let mut host = Driven::new(&transport("linux", "cubic"), 40.0);
+    host.write(0.0, 1_000);
+    for (at, acked) in [(40.0, 10), (80.0, 30), (120.0, 70)] {
+        host.ack(at, acked, &[]);
+    }
+    assert_eq!(host.cwnd(), 80.0);
+    let mut times = delayed_acks(170.0);
+    host.ack(times.next().expect("a time"), 71, &[]);
+    let mut seen = Vec::new();
+    for (sacked, at) in (1..=8).zip(times) {
+        seen.push((host.cwnd(), host.ssthresh()));
+        host.ack(at, 71, &[(110, 110 + sacked)]);
+    }
+    let (before, last) = (seen[7], host.ssthresh());
+    assert_eq!((before.1, last), (0.7 * 81.0, before.0), "{seen:?}");
+    assert!((16.0..before.1).contains(&last), "{seen:?}");
+}
+
 /// `tcp_is_cwnd_limited`: what was full in the round may grow in all of it; what was not grows to twice
 /// what was in flight.
 #[test]

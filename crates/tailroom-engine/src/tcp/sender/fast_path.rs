@@ -323,7 +323,7 @@ impl FastSender {
         let sent_before = sender.next;
         sender.show(self, cumulative);
         sender.show_to_control(now, acked, Some(sample));
-        sender.watch_slow_start(now, Some(sample));
+        sender.watch_in_order(now, Some(sample));
         sender.grow_window(now, acked, Some(sample));
         self.cwnd = sender.cwnd;
         self.growth = sender.growth_of(self.cwnd, self.next);

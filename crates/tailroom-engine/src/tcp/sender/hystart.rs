@@ -19,7 +19,7 @@ const RTT_DIVISOR: u64 = 8; // delay_min >> 3
 const AGGREGATED_BYTES: f64 = 4.0 * 65_536.0;
 const MOST_AGGREGATED: Time = Time::from_milliseconds(1); // `hystart_ack_delay`
 
-/// What HyStart sees of an ACK of new data.
+/// What HyStart sees of an ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct HystartEvent {
     /// When the ACK arrives.
@@ -115,13 +115,21 @@ impl Hystart {
 }
 
 impl Sender {
-    /// Shows HyStart an ACK in slow start, whether or not the window may grow. After the last data it
-    /// sees none: the window has no use any more.
+    /// Shows HyStart an ACK of packets in order, outside a recovery, whether or not the window may grow.
+    /// After the last data it sees none: the window has no use any more.
+    #[inline]
+    pub(super) fn watch_in_order(&mut self, now: Time, rtt: Option<Time>) {
+        if self.next < self.send_queue.packets || self.objects.is_some() {
+            self.watch_slow_start(now, rtt);
+        }
+    }
+
+    /// Shows HyStart an ACK that tells an RTT while the window is below ssthresh: also one that only
+    /// sacks, and in a recovery, whose target is then the window of that time (Linux
+    /// `tcp_clean_rtx_queue`, `cubictcp_acked`).
     #[inline]
     pub(super) fn watch_slow_start(&mut self, now: Time, rtt: Option<Time>) {
-        let has_more = self.next < self.send_queue.packets || self.objects.is_some();
         if self.cwnd < self.ssthresh
-            && has_more
             && self.slow_start.hystart().is_some()
             && let Some(rtt) = rtt
         {

@@ -41,17 +41,21 @@ impl Sender {
         Path { is_recovering: self.phase != Phase::Open, srtt: self.rtt.srtt() }
     }
 
-    /// Adds the SACK blocks of an ACK; returns the number of newly sacked packets.
-    pub(super) fn add_blocks(&mut self, now: Time, ack: Ack<'_>) -> u64 {
+    /// Adds the SACK blocks of an ACK; returns the number of newly sacked packets, and the RTT of the
+    /// last of them that was sent once.
+    pub(super) fn add_blocks(&mut self, now: Time, ack: Ack<'_>) -> (u64, Option<Time>) {
         let Sender { scoreboard, rack, next, congestion_control, .. } = self;
-        scoreboard.add(ack.blocks, *next, |packets| {
+        let mut last = None;
+        let sacked = scoreboard.add(ack.blocks, *next, |packets| {
             if let Some(rack) = rack {
                 rack.on_sacked(now, packets);
+                last = last.max(rack.rtt_of_sacked(now, packets));
             }
             if let CongestionControl::RateBased(rate_based) = congestion_control {
                 rate_based.on_sacked(now, packets);
             }
-        })
+        });
+        (sacked, last.map(|(_, rtt)| rtt))
     }
 
     /// Whether an ACK may tell something of a probe or of an unnecessary retransmission.

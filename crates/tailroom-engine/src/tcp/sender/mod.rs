@@ -453,6 +453,7 @@ impl Sender {
             self.una = ack.cumulative;
             self.duplicates = 0;
             self.show_to_control(now, acked, rtt);
+            self.watch_in_order(now, rtt);
             self.grow(now, acked, rtt);
             self.restart_timer(now);
             self.send_new(now, out);

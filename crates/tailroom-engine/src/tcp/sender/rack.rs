@@ -260,6 +260,16 @@ impl Rack {
         }
     }
 
+    /// The last of these sacked packets that was sent once, and its RTT (Linux `tcp_sacktag_one`,
+    /// `last_sackt`).
+    pub fn rtt_of_sacked(&self, now: Time, packets: Range) -> Option<(u64, Time)> {
+        let sent_once = |sequence: u64| {
+            let record = self.records.get(sequence)?;
+            (!record.is_retransmitted()).then(|| (sequence, now.since(record.sent())))
+        };
+        (packets.start..packets.end).rev().find_map(sent_once)
+    }
+
     /// RFC 8985 sec. 6.2, steps 2 and 3.
     #[inline]
     fn deliver(&mut self, now: Time, sequence: u64, record: Record) {

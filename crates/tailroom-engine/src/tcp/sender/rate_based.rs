@@ -222,7 +222,7 @@ impl Sender {
             self.duplicates = 0;
         }
         if self.is_sack {
-            return self.add_blocks(now, ack);
+            return self.add_blocks(now, ack).0;
         }
         self.count_duplicates(acked);
         0

@@ -114,14 +114,17 @@ impl Sender {
         }
         // A sender that counts duplicates has nothing to note of the packets.
         let is_timed = self.rack.is_some();
-        let sacked = if is_timed {
+        let (sacked, rtt_of_sacked) = if is_timed {
             self.add_blocks(now, ack)
         } else if self.is_sack {
-            self.scoreboard.add(ack.blocks, self.next, |_| {})
+            (self.scoreboard.add(ack.blocks, self.next, |_| {}), None)
         } else {
-            0
+            (0, None)
         };
         delivered += sacked;
+        if !is_overtaken {
+            self.watch_slow_start(now, rtt_of_sacked.or(rtt));
+        }
         let is_marked = !is_overtaken && self.ecn.note(ack);
         if self.may_be_undone(ack) {
             self.judge(now, ack, AckNews { acked, has_sacked: sacked > 0, is_marked, awaited });

@@ -18,7 +18,6 @@ impl Sender {
     /// flow says nothing about the path and does not grow (RFC 7661 sec. 4.2: it is not validated).
     #[inline]
     pub(super) fn grow(&mut self, now: Time, acked: u64, rtt: Option<Time>) {
-        self.watch_slow_start(now, rtt);
         if self.may_grow(now) {
             self.probe.on_window(now, self.cwnd);
             self.grow_window(now, acked, rtt);
