@@ -182,6 +182,7 @@ lint-rust: $(UV)
 	@if cargo tree --package tailroom-engine --edges normal --locked | grep pyo3; then \
 		echo "the engine must not depend on Python"; exit 1; fi
 	RUSTDOCFLAGS="-D warnings" cargo doc --quiet --no-deps --workspace --locked
+	$(BIN)/python tools/public_items.py
 	$(BIN)/python tools/deny.py --if-installed
 	$(BIN)/python tools/import_order.py
 

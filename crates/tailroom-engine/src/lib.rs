@@ -69,7 +69,8 @@
 //! the enums of components kinds: they are `non_exhaustive`, with a constructor or `Default`; the parameters
 //! of a source that has a specification of its own come from a scenario. The events and answers of
 //! [`congestion`], the hosts and routes of [`fabric`], [`traffic::TraceFlow`] and [`distribution::CdfPoint`]
-//! are open, so that only a new major version changes their fields.
+//! are open, so that only a new major version changes their fields. Modules that this documentation leaves out
+//! are public for the tests and crates of this project alone, and may change in any version.
 //!
 //! Modules import one another in one direction, which `import_order.txt` states.
 
@@ -99,9 +100,12 @@ mod kind_or_name;
 pub mod parameters;
 mod prefetch;
 pub mod quantity;
+#[doc(hidden)]
 pub mod quoting;
 pub mod random;
+#[doc(hidden)]
 pub mod serializer;
+#[doc(hidden)]
 pub mod spelling;
 mod tournament;
 pub mod units;
@@ -111,19 +115,24 @@ pub mod congestion;
 pub mod custom;
 pub mod packet;
 pub mod pool;
+#[doc(hidden)]
 pub mod probe;
 pub mod queue;
 
 pub mod fabric;
 pub mod link;
+#[doc(hidden)]
 pub mod private_path;
 pub mod tcp;
 pub mod traffic;
 
 pub mod bottleneck;
+#[doc(hidden)]
 pub mod dynamic_flows;
+#[doc(hidden)]
 pub mod flow;
 pub mod network;
+#[doc(hidden)]
 pub mod switch;
 
 pub mod results;

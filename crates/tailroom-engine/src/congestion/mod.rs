@@ -10,11 +10,14 @@
 //! recovery, the retransmission timeout, pacing and slow start are implemented once for all
 //! controls, in [`crate::tcp::sender`].
 
+#[doc(hidden)]
 pub mod blocks;
 #[cfg(test)]
 mod closed_loop;
 pub mod custom;
+#[doc(hidden)]
 pub mod filter;
+#[doc(hidden)]
 pub mod growth;
 pub mod rate_based;
 mod round_rtt;

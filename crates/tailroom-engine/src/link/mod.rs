@@ -9,8 +9,11 @@
 //! results.
 
 pub mod arrivals;
+#[doc(hidden)]
 pub mod draws;
+#[doc(hidden)]
 pub mod fifo;
+#[doc(hidden)]
 pub mod ingress;
 pub mod ingress_pool;
 pub mod jitter;
@@ -19,11 +22,14 @@ mod lossy_ingress;
 mod measuring;
 pub mod pause;
 pub mod policer;
+#[doc(hidden)]
 pub mod probe;
+#[doc(hidden)]
 pub mod queue;
 pub mod rate_variation;
 pub mod reorder;
-pub use crate::serializer;
+pub use crate::serializer::{self, RateChange};
+#[doc(hidden)]
 pub mod served;
 pub mod shaper;
 pub mod spec;

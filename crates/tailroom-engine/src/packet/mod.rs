@@ -4,6 +4,7 @@
 //! byte arithmetic would only add rounding.
 
 pub mod ties;
+#[doc(hidden)]
 pub mod transit;
 
 use crate::units::Time;

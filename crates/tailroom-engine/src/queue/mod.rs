@@ -12,7 +12,9 @@
 pub mod buffer;
 pub mod custom;
 mod drop_reason;
+#[doc(hidden)]
 pub mod emptying;
+#[doc(hidden)]
 pub mod flow_queues;
 #[cfg(test)]
 mod script;

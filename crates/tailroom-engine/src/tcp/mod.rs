@@ -1,10 +1,15 @@
 //! A TCP connection: both endpoints, and the handling of packets and ACKs that leave the last
 //! shared link.
 
+#[doc(hidden)]
 pub mod endpoint_log;
+#[doc(hidden)]
 pub mod fast_path;
+#[doc(hidden)]
 pub mod ranges;
+#[doc(hidden)]
 pub mod receiver;
+#[doc(hidden)]
 pub mod sack_compression;
 pub mod sender;
 
@@ -15,9 +20,15 @@ use crate::probe::flow::Checkpoints;
 use crate::traffic::objects::Objects;
 use crate::units::Time;
 use receiver::{Habits, Receiver};
-use sender::handshake::Handshake;
-use sender::recovery::Recovery;
 pub use sender::spec::TcpSpec;
+// The values of its keys.
+pub use receiver::DelayedAck;
+pub use sender::burst::{Automatic, SendBurst};
+pub use sender::ecn::EcnMode;
+pub use sender::handshake::Handshake;
+pub use sender::recovery::Recovery;
+pub use sender::rtt::RttSamples;
+pub use sender::slow_start::SlowStartSpec;
 use sender::{PacketSink, SendQueue, Sender};
 
 /// Sends the packets of a TCP sender through its access link to the first shared link.

@@ -20,6 +20,7 @@ pub mod arrivals;
 pub mod coflows;
 pub mod context;
 pub mod custom;
+#[doc(hidden)]
 pub mod draws;
 mod flow_list;
 pub mod unresponsive;

@@ -7,27 +7,43 @@
 //! time, unless an ACK arrives no later.
 
 mod ack_news;
+#[doc(hidden)]
 pub mod blocks;
+#[doc(hidden)]
 pub mod burst;
+#[doc(hidden)]
 pub mod counted_pipe;
 mod departures;
+#[doc(hidden)]
 pub mod ecn;
 mod fast_path;
 mod flight;
+#[doc(hidden)]
 pub mod handshake;
+#[doc(hidden)]
 pub mod hystart;
 pub mod info;
 mod loss_detection;
+#[doc(hidden)]
 pub mod pacer;
+#[doc(hidden)]
 pub mod prr;
+#[doc(hidden)]
 pub mod rack;
+#[doc(hidden)]
 pub mod rate_based;
+#[doc(hidden)]
 pub mod rate_sample;
 mod recorded;
+#[doc(hidden)]
 pub mod recovery;
+#[doc(hidden)]
 pub mod rtt;
+#[doc(hidden)]
 pub mod scoreboard;
+#[doc(hidden)]
 pub mod slow_start;
+#[doc(hidden)]
 pub mod spec;
 mod step_end;
 mod stepped;
