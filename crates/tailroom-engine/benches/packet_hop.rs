@@ -75,13 +75,45 @@ fn measure(case: &Case, runs: usize) {
 /// Returns all cases, each of them with the random delay that senders have by default, and without.
 fn cases() -> Vec<Case> {
     let queues = QUEUES.iter().flat_map(|queue| queue_cases(queue));
-    end_to_end_cases()
-        .into_iter()
-        .chain(queues)
-        .chain(control_cases())
-        .chain(flow_cases())
-        .flat_map(|case| [with_default_jitter(&case), case])
-        .collect()
+    let plain = end_to_end_cases().into_iter().chain(queues).chain(control_cases());
+    let both = plain.chain(flow_cases()).flat_map(|case| [with_default_jitter(&case), case]);
+    today_cases().into_iter().chain(both).collect()
+}
+
+/// Returns hosts of today as people simulate them, with the delays that senders have by default: ten flows
+/// that lose or are marked, at 1 Gbit/s, and in a data centre at 10 Gbit/s.
+fn today_cases() -> Vec<Case> {
+    let case = |name: &str, control: &str, queue: &str| Case {
+        name: format!("today: {name}"),
+        text: dumbbell("1 Gbit/s", 10, control, "1500 B", "36 ms", "44 ms", "2500 packets", 30)
+            .replace(NO_JITTER, "")
+            .replace("host = \"plain\"", "host = \"linux\"")
+            .replace("kind = \"drop_tail\"", queue),
+        warm_up_s: 10.0,
+        acceptable_ns: 50.0,
+    };
+    let tail = "kind = \"drop_tail\"";
+    let dctcp = dumbbell("10 Gbit/s", 10, "dctcp", "1500 B", "100 us", "120 us", "1000 packets", 2)
+        .replace(NO_JITTER, "")
+        .replace("delay = \"10 ms\"", "delay = \"20 us\"")
+        .replace("host = \"plain\"", "host = \"data_center\"")
+        .replace("packet_size", "ecn = \"accurate\"\npacket_size")
+        .replace(tail, "kind = \"step_mark\", threshold = \"65 packets\"");
+    let mut prague = case("10 Prague flows, DualPI2", "prague", "kind = \"dual_pi2\"");
+    prague.text = prague.text.replace("packet_size", "ecn = \"l4s\"\npacket_size");
+    vec![
+        case("10 CUBIC flows of Linux", "cubic", tail),
+        case("10 Reno flows of Linux", "reno", tail),
+        case("10 BBR flows of Linux", "bbr1", tail),
+        case("10 BBRv3 flows of Linux", "bbr3", tail),
+        prague,
+        Case {
+            name: "today: 10 DCTCP flows of a data centre".into(),
+            text: dctcp,
+            warm_up_s: 0.6,
+            acceptable_ns: 50.0,
+        },
+    ]
 }
 
 /// Returns the case with the random delay that senders have by default.
