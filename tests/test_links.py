@@ -1,5 +1,6 @@
-"""Links and anchors of every Markdown file of the repository."""
+"""Links and anchors of every Markdown file of the repository, and files that a README names."""
 
+import re
 from functools import cache
 from pathlib import Path, PurePosixPath
 
@@ -46,6 +47,22 @@ def test_every_link_leads_to_a_file_and_every_anchor_to_a_heading() -> None:
     assert len(pages) > 80
     found = [fault for page in pages for fault in faults(REPOSITORY, page)]
     assert not found, "\n".join(found)
+
+
+SOURCE = re.compile(r"`([a-z0-9_./-]+\.(?:csv|html|md|py|rs|tcl|toml|ts))`")
+"""A file of the repository in a README; what a build writes has other endings."""
+
+
+def test_every_file_that_a_readme_names_exists() -> None:
+    there = [f"/{name}" for name in tracked_files()]
+    missing = [
+        f"{page}: {name}"
+        for page in documents()
+        if page.name == "README.md"
+        for name in SOURCE.findall((REPOSITORY / page).read_text(encoding="utf-8"))
+        if not any(path.endswith(f"/{name}") for path in there)
+    ]
+    assert not missing, "\n".join(missing)
 
 
 @pytest.mark.parametrize(
