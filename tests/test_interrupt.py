@@ -10,11 +10,14 @@ import threading
 import time
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import tailroom as tr
+from tailroom.studies.prediction import Answer, ask
 from tailroom.traffic_import.capture import import_capture
+from tests.conftest import Finished, Tailroom
 from tests.ctrl_c import START_S, UNDER_WAY, interrupt, wait_until
 from tests.test_given_files import DIRECTORIES, READING
 
@@ -223,3 +226,117 @@ def test_python_gets_what_an_interrupted_sweep_has_found(small: Path, tmp_path: 
     assert known.means("utilization")["runs"].to_pylist() == [1, 0]
     # The second run was not performed.
     assert "2 points over links.bottleneck.queue.limit, 1 of 2 runs finished" in repr(known)
+
+
+def pressed(*_: object, **__: object) -> None:
+    raise KeyboardInterrupt
+
+
+def interrupted_in_picture(
+    tailroom: Tailroom, monkeypatch: pytest.MonkeyPatch, *command: object
+) -> Finished:
+    """How a command ends after Ctrl-C while it saves a picture, of which a part is written."""
+
+    def partly(_: object, path: Path, **__: object) -> None:
+        path.write_bytes(b"the beginning")
+        pressed()
+
+    with monkeypatch.context() as patched:
+        patched.setattr("matplotlib.figure.Figure.savefig", partly)
+        patched.setattr("sys.argv", ["tailroom", *map(str, command)])
+        ended = tailroom(*command)
+    assert ended.status == 130
+    assert ended.output
+    assert ended.errors.count("\n") == 1
+    return ended
+
+
+@pytest.mark.usefixtures("quick_models")
+def test_ctrl_c_in_the_picture_of_an_answer_loses_no_run(
+    tailroom: Tailroom, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picture = tmp_path / "picture.png"
+    asked = ("size", small, "--target", "utilization >= 50%", "--max-seeds", 4, "--out", picture)
+    ended = interrupted_in_picture(tailroom, monkeypatch, *asked)
+    said = re.fullmatch(
+        r"interrupted: the answer is complete, but not all of it is written; finished runs are in "
+        r"the store (\S+); continue with tailroom (.+)\n",
+        ended.errors,
+    )
+    assert said
+    assert not picture.exists()
+
+    def simulated(*_: object) -> None:
+        raise AssertionError("a run was repeated")
+
+    monkeypatch.setattr("tailroom.execution.batch.Batch.add", simulated)
+    again = tailroom(*shlex.split(said[2]))
+    assert again.status == 0, again.errors
+    assert again.output == f"{ended.output}The picture is {picture}\n"
+    assert picture.exists()
+
+
+def test_ctrl_c_in_the_pictures_of_a_run_keeps_what_they_show(
+    tailroom: Tailroom, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    ended = interrupted_in_picture(tailroom, monkeypatch, "run", small, "--out", out)
+    draws = f"tailroom plot {out}"
+    assert ended.errors == (
+        f"interrupted: scenario, summary and series are complete in {out}; draw the pictures with "
+        f"{draws}\n"
+    )
+    assert not list(out.glob("*.png"))
+    assert tailroom(*shlex.split(draws)[1:]).status == 0
+    whole = tmp_path / "whole"
+    assert tailroom("run", small, "--out", whole).status == 0
+    assert {one.name for one in out.iterdir()} == {one.name for one in whole.iterdir()}
+
+
+def test_ctrl_c_in_the_picture_of_choices_keeps_their_tables(
+    tailroom: Tailroom, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    asked = ("run", small, "--vary", "limit=10 packets,20 packets", "--out", out)
+    ended = interrupted_in_picture(tailroom, monkeypatch, *asked)
+    assert ended.errors.startswith(
+        f"interrupted: table and scenarios are complete in {out}, without pictures; to draw these, "
+        "remove it and give the same command again: tailroom run "
+    )
+    assert (out / "choices.csv").exists()
+    assert not list(out.glob("*.png"))
+
+
+def test_ctrl_c_before_the_pictures_leaves_nothing(
+    tailroom: Tailroom, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tailroom.storage.result_directory.write_scenario", pressed)
+    monkeypatch.setattr("sys.argv", ["tailroom", "run", "small.toml", "--out", "out"])
+    ended = tailroom("run", small, "--out", tmp_path / "out")
+    assert ended.errors == (
+        "interrupted: the answer is complete, but not all of it is written; to write it, give the "
+        "same command again: tailroom run small.toml --out out\n"
+    )
+    assert list(tmp_path.iterdir()) == [small]
+
+
+def test_ctrl_c_while_models_are_asked_loses_no_run(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stages: list[str] = []
+
+    def predict(*question: Any) -> Answer:
+        if stages[-1:] == ["models"]:
+            pressed()
+        return ask(*question)
+
+    monkeypatch.setattr("tailroom.studies.size_study.study.ask", predict)
+    with pytest.raises(tr.Interrupted) as raised:
+        tr.size(
+            small,
+            "utilization >= 50%",
+            max_seeds=4,
+            progress=lambda one: stages.append(one.stage),
+        )
+    assert isinstance(raised.value.known, tr.Size)
+    assert raised.value.known.store

@@ -424,6 +424,26 @@ def test_an_interrupt_says_how_many_runs_are_kept(
     assert tailroom(*again).status == 0
 
 
+@pytest.mark.usefixtures("listed")
+def test_an_interrupt_in_a_picture_says_where_the_runs_are(
+    tailroom: Tailroom, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def pressed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    again = ("papers", "run", "small-1999", "--quick", "--out", tmp_path / "out")
+    with monkeypatch.context() as patched:
+        patched.setattr("tailroom_papers.framework.output.render", pressed)
+        patched.setattr("sys.argv", ["tailroom", *map(str, again)])
+        ended = tailroom(*again)
+    assert ended.status == 130
+    assert ended.errors == (
+        f"interrupted: all 6 runs are in {tmp_path / 'out'}, but its report is not complete; to "
+        f"continue, give the same command again: tailroom {' '.join(map(str, again))}\n"
+    )
+    assert tailroom(*again).status == 0
+
+
 def test_the_runs_of_a_part_are_counted_without_its_points() -> None:
     assert count_runs(BUFFERS, Form.FULL) == 2 * 5
 

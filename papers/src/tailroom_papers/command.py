@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -137,7 +138,8 @@ def run_paper(  # noqa: PLR0913 - one argument an option
     ] = False,
 ) -> None:
     """Reproduce a paper: data, pictures, and a report with a verdict on each claim."""
-    with failures.reported(_kept):
+    place = out or Path("papers") / (f"{name}-quick" if quick else name)
+    with failures.reported(partial(_kept, place)):
         paper = framework.load(name)
         parts = framework.parts_of(paper, figure or [])
         if check is not None:
@@ -149,7 +151,6 @@ def run_paper(  # noqa: PLR0913 - one argument an option
             _check(paper, check, [part.name for part in parts] if figure else None, out)
             return
         form = framework.Form.QUICK if quick else framework.Form.FULL
-        place = out or Path("papers") / (f"{name}-quick" if quick else name)
         with runs_bar() as progress:
             done = framework.reproduce(
                 paper,
@@ -167,12 +168,12 @@ def run_paper(  # noqa: PLR0913 - one argument an option
             print(f"The report is {place / 'report.html'}, also as report.md")
 
 
-def _kept(last: RunProgress) -> str:
-    """Says how to continue an interrupted reproduction."""
-    return (
-        f"{last.done:,} of {last.total:,} runs are kept; to continue, give the same command again: "
-        f"{failures.this_command()}"
-    )
+def _kept(place: Path, last: RunProgress) -> str:
+    """Says what an interrupted reproduction has, and how to continue it."""
+    kept = f"{last.done:,} of {last.total:,} runs are kept"
+    if last.done == last.total:
+        kept = f"all {last.total:,} runs are in {place}, but its report is not complete"
+    return f"{kept}; to continue, give the same command again: {failures.this_command()}"
 
 
 def _check(

@@ -9,7 +9,7 @@ import typer
 from rich.console import Console
 
 from tailroom.cli import completion, report
-from tailroom.cli.answer import write_and_print
+from tailroom.cli.answer import without_pictures, write_and_print
 from tailroom.cli.options import Json, NoTitle
 from tailroom.cli.progress import runs_bar
 from tailroom.cli.signature import options_of
@@ -66,6 +66,7 @@ def evaluate_command(
             output,
             lambda directory: write(card, directory),
             lambda: _print(card, json=json),
+            in_place=lambda: without_pictures("the tables", out),
         )
     if out and not json:
         print(f"The report is {out / 'report.html'}, also as report.md")

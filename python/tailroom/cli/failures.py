@@ -44,6 +44,10 @@ class InputError(WrongInputError, ValueError):
     """An argument of the command line is wrong; the message names the remedy."""
 
 
+class Stopped(KeyboardInterrupt):
+    """Ctrl-C after the work; the message says what is complete, and how to continue."""
+
+
 def this_command(*more: str) -> str:
     """Returns the running command with more arguments, quoted for a shell."""
     return shlex.join(["tailroom", *sys.argv[1:], *more])
@@ -78,7 +82,7 @@ def reported(
         place = f"{error.filename}: " if error.filename else ""
         _end(f"error: {place}{error.strerror or error}; {_kept(error)}", RUN_FAILED, error)
     except KeyboardInterrupt as error:
-        remedy = ""
+        remedy = f": {error}" if isinstance(error, Stopped) else ""
         if show_known and isinstance(error, Interrupted):
             with suppress(KeyboardInterrupt):  # a second Ctrl-C ends at once
                 remedy = f": {show_known(error.known)}"

@@ -1,5 +1,6 @@
 """`tailroom run`: simulate a scenario, print or save the results."""
 
+import shlex
 import tomllib
 from contextlib import nullcontext
 from pathlib import Path
@@ -9,8 +10,9 @@ import typer
 from rich.console import Console
 
 import tailroom
+from tailroom import figure_titles
 from tailroom.cli import failures, phases, report
-from tailroom.cli.answer import write_and_print
+from tailroom.cli.answer import without_pictures, write_and_print
 from tailroom.cli.options import Json, NoTitle, ScenarioFiles, refuse
 from tailroom.cli.packets import Wanted
 from tailroom.cli.progress import progress_bar, runs_bar
@@ -171,7 +173,12 @@ def _run_choices(
                     compared, Console(highlight=False), is_short=is_short, by_owner=explain
                 )
 
-        write_and_print(output, lambda directory: write(compared, directory), show)
+        write_and_print(
+            output,
+            lambda directory: write(compared, directory),
+            show,
+            in_place=lambda: without_pictures("table and scenarios", out),
+        )
     if out and not json:
         print(f"Table, scenarios and picture are in {out}")
 
@@ -220,10 +227,21 @@ def _run_one(  # noqa: PLR0913 - what `run` was asked for
                 phases.show(spreads, Console(highlight=False))
 
         write_and_print(
-            output, lambda directory: write(result, directory), show, packet_writers(result)
+            output,
+            lambda directory: write(result, directory),
+            show,
+            packet_writers(result),
+            in_place=lambda: _to_draw(out),
         )
     if out and not json:
         print(f"Scenario, summary, series and pictures are in {out}{_automatic(result)}")
+
+
+def _to_draw(out: Path | None) -> str:
+    """Says what of a run is written without its pictures, and how to draw them."""
+    options = [] if figure_titles.are_wanted() else ["--no-title"]
+    command = shlex.join(["tailroom", "plot", str(out), *options])
+    return f"scenario, summary and series are complete in {out}; draw the pictures with {command}"
 
 
 def _automatic(result: tailroom.Result) -> str:

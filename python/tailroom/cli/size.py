@@ -3,6 +3,8 @@
 import json as json_text
 import sys
 from contextlib import nullcontext
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -22,6 +24,7 @@ from tailroom.studies.size_study.frontier import MOST_KEYS
 
 if TYPE_CHECKING:
     from tailroom.scenario.axis import Axis
+    from tailroom.storage.store import Store
     from tailroom.studies.size_study.answer import Size
     from tailroom.studies.size_study.frontier import Frontier
 
@@ -30,10 +33,22 @@ def _show_known(answer: "Size") -> str:
     """Prints the intermediate answer after Ctrl-C; returns how to continue."""
     if answer.tried:
         show(answer, Console(highlight=False, stderr=True), so_far=True)
-    store = answer.store.directory if answer.store else ""
+    return _to_continue(answer.store)
+
+
+def _to_continue(store: "Store | None") -> str:
+    """Says where the runs of an answer are, and how to continue with them."""
+    directory = store.directory if store else ""
     given = any(argument.partition("=")[0] == "--store" for argument in sys.argv)
-    again = failures.this_command(*(() if given else ("--store", str(store))))
-    return f"finished runs are in the store {store}; continue with {again}"
+    again = failures.this_command(*(() if given else ("--store", str(directory))))
+    return f"finished runs are in the store {directory}; continue with {again}"
+
+
+def _to_draw(answer: "Size") -> str:
+    """Says how to draw the picture of an answer without a repetition of its runs."""
+    from tailroom.studies.size_study.study import on_disk  # noqa: PLC0415 - it loads NumPy
+
+    return _to_continue(replace(answer, kept=on_disk(answer.kept)).store)
 
 
 @options_of("size", on_interrupt=_show_known)
@@ -103,6 +118,7 @@ def size_command(  # noqa: PLR0913 - each is one option
             output,
             lambda path: answer.plot().savefig(path, dpi=150),
             lambda: _print(answer, config, explain=explain, json=json),
+            again=None if isinstance(answer, tailroom.Frontier) else partial(_to_draw, answer),
         )
     if out and not json:
         print(f"The picture is {out}")

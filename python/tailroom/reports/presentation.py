@@ -5,7 +5,8 @@ matplotlib takes a second to load, so a module that draws is loaded when somethi
 
 import csv
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -15,8 +16,9 @@ from tailroom.errors import ArgumentError
 from tailroom.figure_titles import titles
 from tailroom.scenario.json_text import json_text
 from tailroom.simulation.any_result import AnyResult
+from tailroom.staging import remove
 from tailroom.storage import result_directory
-from tailroom.storage.output import output_directory
+from tailroom.storage.output import StoppedDrawing, output_directory
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -77,7 +79,11 @@ def save(result: AnyResult, directory: str | PathLike[str]) -> None:
 
 
 def write(result: AnyResult, directory: Path) -> None:
-    """Writes the files of a result into an existing directory."""
+    """Writes the files of a result into an existing directory, the pictures last.
+
+    Raises:
+        StoppedDrawing: Ctrl-C while a picture was drawn; none is left, all other files are.
+    """
     _of_class(result, WRITE)(result, directory)
 
 
@@ -95,7 +101,8 @@ def _write_run(result: "Result", directory: Path) -> None:
     result_directory.write(result, directory)
     drawn = (result.link_series, result.arrival_dispersion, result.arrival_log)
     if any(table is not None for table in drawn):
-        _function("tailroom.plots.write")(result, directory)
+        with _pictures_of(directory):
+            _function("tailroom.plots.write")(result, directory)
 
 
 def _write_study(result: AnyResult, directory: Path) -> None:
@@ -115,7 +122,24 @@ def _write_choices(choices: "Choices", directory: Path) -> None:
 
 def _write_evaluation(card: AnyResult, directory: Path) -> None:
     _write_tables(card, directory)
-    _function("tailroom.reports.report_card.write")(card, directory)
+    with _pictures_of(directory):
+        _function("tailroom.reports.report_card.write")(card, directory)
+
+
+@contextmanager
+def _pictures_of(directory: Path) -> Iterator[None]:
+    """Removes what the block has written if Ctrl-C ends it, as the last file may be incomplete.
+
+    Raises:
+        StoppedDrawing: Ctrl-C.
+    """
+    before = {*directory.iterdir()}
+    try:
+        yield
+    except KeyboardInterrupt:
+        for path in {*directory.iterdir()} - before:
+            remove(path)
+        raise StoppedDrawing from None
 
 
 def _write_tables(result: AnyResult, directory: Path) -> None:
@@ -127,11 +151,9 @@ def _write_tables(result: AnyResult, directory: Path) -> None:
 
 
 def _write_picture(result: AnyResult, directory: Path) -> None:
-    try:
+    with _pictures_of(directory), suppress(ArgumentError):  # there is nothing to draw
         figure = result.plot()
-    except ArgumentError:  # There is nothing to draw.
-        return
-    figure.savefig(directory / f"{result.table_names[0]}.png", dpi=DOTS_PER_INCH)
+        figure.savefig(directory / f"{result.table_names[0]}.png", dpi=DOTS_PER_INCH)
 
 
 def _write_csv(table: "pa.Table", path: Path) -> None:

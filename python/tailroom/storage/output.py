@@ -22,6 +22,10 @@ Fill = Callable[[Path], object]
 """Writes results into an empty directory, or to a path that does not exist yet."""
 
 
+class StoppedDrawing(KeyboardInterrupt):
+    """Ctrl-C while pictures were drawn; the files before them are complete."""
+
+
 class Output:
     """A new directory or file that will be written when the work is done."""
 
@@ -75,10 +79,14 @@ class Output:
 
         Raises:
             OutputError: The results could not be written; the message names where they are.
+            StoppedDrawing: As `fill`; what it has written is in its place.
         """
         try:
             fill(self._staging)
             self._publish()
+        except StoppedDrawing:
+            self._publish()
+            raise
         except Exception as error:
             if not rescue:
                 raise

@@ -52,6 +52,7 @@ def reproduce(  # noqa: PLR0913 - each is one option of a reproduction
         NotWrittenError: Store or report cannot be written, for example on a full disk.
         Interrupted: Ctrl-C, a `KeyboardInterrupt` whose `known` is the `RunProgress`; the runs that
             have ended are kept.
+        KeyboardInterrupt: Ctrl-C before the store has been searched.
     """
     WORKERS.check("workers", workers)
     output.check_directory(out, paper, form)
@@ -59,28 +60,6 @@ def reproduce(  # noqa: PLR0913 - each is one option of a reproduction
     planned = plan_parts(paper, chosen, form)
     points = [point for planned_study in planned for point in planned_study.points]
     in_processes = any(point.controls for point in points)
-    with performer(executor, workers=workers, in_processes=in_processes) as place:
-        directory, store = output.open_directory(out, paper, form)
-        _run(planned, Runner(store, place), progress)
-    runs = _read(store, {key for point in points for key in point.keys})
-    studies = [StudyResults.of(planned_study.record, runs) for planned_study in planned]
-    done = judge(results_of_parts(chosen, form, planned, studies))
-    reproduction = Reproduction(paper, form, done, directory, len(runs), _engine.build())
-    output.write(reproduction)
-    return reproduction
-
-
-def _run(
-    planned: Sequence[Planned],
-    runner: Runner,
-    progress: Callable[[RunProgress], object] | None,
-) -> None:
-    """Performs the runs that the store lacks.
-
-    Raises:
-        Interrupted: Ctrl-C; its `known` says how many runs are kept.
-        KeyboardInterrupt: Ctrl-C before the store has been searched.
-    """
     last: RunProgress | None = None
 
     def told(state: RunProgress) -> None:
@@ -90,11 +69,19 @@ def _run(
             progress(state)
 
     try:
-        run_missing(planned, runner, told)
+        with performer(executor, workers=workers, in_processes=in_processes) as place:
+            directory, store = output.open_directory(out, paper, form)
+            run_missing(planned, Runner(store, place), told)
+        runs = _read(store, {key for point in points for key in point.keys})
+        studies = [StudyResults.of(planned_study.record, runs) for planned_study in planned]
+        done = judge(results_of_parts(chosen, form, planned, studies))
+        reproduction = Reproduction(paper, form, done, directory, len(runs), _engine.build())
+        output.write(reproduction)
     except KeyboardInterrupt:
-        if last is None:
+        if last is None:  # the store has not been searched
             raise
         raise Interrupted(last) from None
+    return reproduction
 
 
 def results_of_parts(

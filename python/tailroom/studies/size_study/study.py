@@ -176,15 +176,15 @@ def size(  # noqa: PLR0913 - keyword arguments
                 work.find_smallest(known, predictions)
             phases = work.check_phases()
             doors = work.find_doors()
+            work.check_that_it_matters()
+            work.begin("models")
+            at_answer = _predict(work.link_of_answer(), question.targets)
         except KeyboardInterrupt:
             # Ctrl-C does not wait for the models: their predictions stay those of the scenario.
             known_so_far = _assessed_at(work.link_of_answer(), predictions)
-            runner.store = _on_disk(runner.store)
+            runner.store = on_disk(runner.store)
             raise Interrupted(work.size(known_so_far, phases)) from None
-        work.check_that_it_matters()
-        work.begin("models")
-        predictions = _predict(work.link_of_answer(), question.targets)
-        found = replace(work.size(predictions, phases), doors=doors, assumed=assumed)
+        found = replace(work.size(at_answer, phases), doors=doors, assumed=assumed)
     warn(found.warnings, levels=3)  # `renamed` is between the caller and this function
     return found
 
@@ -237,7 +237,7 @@ def atlas_bracket(question: Question) -> tuple[int, int] | None:
 
 
 def _load_store() -> None:
-    """Loads what `_on_disk` needs, if it is installed: it takes half a second."""
+    """Loads what `on_disk` needs, if it is installed: it takes half a second."""
     with suppress(ModuleNotFoundError):
         import pyarrow as pa  # noqa: PLC0415 - a search that ends soon does not need it
 
@@ -246,10 +246,13 @@ def _load_store() -> None:
         pa.array([0.0])  # the first array makes Arrow load pandas, if that is installed
 
 
-def _on_disk(kept: "Store | RunsInMemory") -> "Store | RunsInMemory":
-    """The runs of an interrupted search in a store, so that it can be continued.
+def on_disk(kept: "Store | RunsInMemory") -> "Store | RunsInMemory":
+    """Returns the runs of an interrupted search in a store, so that it can be continued.
 
     They stay in memory if Arrow, with which a store is written, is not installed.
+
+    Args:
+        kept: The runs.
     """
     if not isinstance(kept, RunsInMemory):
         return kept
