@@ -5,6 +5,7 @@ The share of the capacity that is missing falls with the limit as measured with 
 shapes.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
@@ -109,6 +110,20 @@ def rare(x: float) -> tuple[float, float]:
     return power(x)
 
 
+FEW_PACKETS = (0.364, 0.092, 0.0615, 0.0495, 0.0339, 0.0263, 0.0183, 0.0151, 0.0073)
+"""What two CUBIC flows behind a shaper of 8 Mbit/s lack of its rate with 2, 3, ... 10 packets."""
+FEW_EDGE = 6
+"""The smallest limit that suffices: with 5 packets, the flows lack 2 % more than is allowed."""
+
+
+def few(x: float) -> tuple[float, float]:
+    """A bent curve over few packets, of which one misses by less than few runs can tell."""
+    limits = range(2, 2 + len(FEW_PACKETS))
+    share = float(np.interp(EDGE * exp(x), limits, FEW_PACKETS))
+    mean = MISSING * 1.02 * share / FEW_PACKETS[FEW_EDGE - 3]
+    return mean, 0.1 * mean
+
+
 RARE_SHARE = 0.05
 RARE_FACTOR = 5.0
 
@@ -145,13 +160,14 @@ class MadeUp:
         return [12e-6 * self.limit * (1 + 0.01 * (one - 0.98)) for one in self.finished]
 
 
-def search(
+def search(  # noqa: PLR0913 - keyword arguments
     curve: Curve,
     seed: int,
     targets: tuple[Target, ...] = (FULL,),
     *,
     grid: tuple[int, int, int] = (110, 650, 3),
     precision: float = PRECISION,
+    max_seeds: int = MAX_SEEDS,
 ) -> tuple[Regression, int]:
     """Searches by regression; returns the number of runs too."""
     known: dict[int, Tried] = {}
@@ -163,7 +179,7 @@ def search(
         return [known[limit] for limit in totals]
 
     one = Regression(
-        targets, simulate, precision=precision, limits=(1, 50_000), max_seeds=MAX_SEEDS
+        targets, simulate, precision=precision, limits=(1, 50_000), max_seeds=max_seeds
     )
     one.run(*shifted(grid, seed))
     return one, sum(len(tried.point.finished) for tried in known.values())
@@ -333,6 +349,36 @@ def test_a_wide_bracket_is_answered_too() -> None:
     _, low, high = intervals(wide).T
     assert len(wide.ended) >= 0.9 * SEARCHES
     assert np.mean((low <= EDGE) & (high >= EDGE)) >= 0.94 - 2 * sqrt(0.94 * 0.06 / SEARCHES)
+
+
+def test_among_few_packets_the_runs_of_the_answer_and_of_its_neighbour_decide() -> None:
+    reasons: list[str] = []
+    answers: list[int] = []
+    for seed in range(60):
+        try:
+            one, _ = search(few, seed, grid=(3, 16, 4), max_seeds=4)
+        except Refused as reason:
+            reasons.append(str(reason))
+            continue
+        assert one.answer is not None
+        assert one.interval is not None
+        answers.append(one.answer)
+        answer, below = one.tried[one.answer], one.tried[ceil(one.interval.low) - 1]
+        assert FULL.outcome(answer.interval(FULL.metric)) is Outcome.YES
+        assert FULL.outcome(below.interval(FULL.metric)) is Outcome.NO
+        assert not answer.fitted
+    assert np.mean([one < FEW_EDGE for one in answers]) <= 0.025
+    assert any(re.fullmatch(r"the runs of \d alone do not show that it .+", one) for one in reasons)
+
+
+def test_a_mean_apart_from_the_fit_is_a_contradiction() -> None:
+    one, _ = search(power, 5)
+    crossing = Crossing(EDGE, EDGE - 5, EDGE + 5)
+    tried = one.tried[min(one.tried, key=lambda limit: abs(limit - EDGE))]
+    own = tried.interval(FULL.metric)
+    means = {str(tried.limit): {"mean": 0.5, "low": own.low - 0.2, "high": own.low - 0.1}}
+    with pytest.raises(Refused, match="contradict the fit of utilization"):
+        one._check_fits([crossing], [means])
 
 
 @pytest.mark.parametrize("curve", [hill, plateau, step])

@@ -22,9 +22,20 @@ from tailroom.studies.size_study.known import (
     smallest_sufficient,
 )
 from tailroom.studies.size_study.search import Stage, evenly_spread, far_from
-from tailroom.studies.size_study.stopping import EARLY_CONFIDENCE, FIRST_RUNS, confirmed
+from tailroom.studies.size_study.stopping import (
+    EARLY_CONFIDENCE,
+    FIRST_RUNS,
+    Verdicts,
+    confirmed,
+    next_look,
+)
 from tailroom.studies.size_study.targets import Target
 
+REACH = 1.6
+"""Factor from the crossing up to which values enter a fit, as in the rules."""
+FEW = 10
+"""Most whole values within this reach for which the fit does not decide alone: over so few packets,
+a mean need not be smooth."""
 NO_CROSSING = "the answer is not within the tested values"
 """What the rules say if the means of all values are on the same side of their bounds."""
 
@@ -123,7 +134,8 @@ class Regression:
         if step["refused"]:
             raise Refused(self._in_words(step["refused"]))
         crossings = [found and Crossing(**found) for found in step["crossings"]]
-        self._check_fits(crossings)
+        self._check_fits(crossings, step["fitted"])
+        self._check_ends(Crossing(**step["interval"]), step["answer"])
         self._judge(crossings, step["fitted"])
         self.interval = Crossing(**step["interval"])
         self.stage, self.runs_left = "neighbours", 0
@@ -176,17 +188,55 @@ class Regression:
                     one.learn(target, target.outcome(interval), Evidence.FIRST_RUNS)
             self.tried[one.limit] = one
 
-    def _check_fits(self, crossings: Sequence[Crossing | None]) -> None:
-        """Checks that no value is known to miss a target that it meets by a fit.
+    def _check_fits(
+        self,
+        crossings: Sequence[Crossing | None],
+        means: Sequence[Mapping[str, Mapping[str, float]]],
+    ) -> None:
+        """Checks that the runs of no value contradict a fit, by its verdict or by its mean.
 
         Raises:
             Refused: There is such a value.
         """
-        for target, crossing in zip(self.targets, crossings, strict=True):
-            for one in self._every:
-                is_met = crossing and _verdict(one.limit, crossing) is Outcome.YES
-                if is_met and one.verdicts.get(target) is Outcome.NO:
+        for target, crossing, fitted in zip(self.targets, crossings, means, strict=True):
+            for one in self._every if crossing else ():
+                by_fit = crossing and _verdict(one.limit, crossing)
+                is_other = by_fit is Outcome.YES and one.verdicts.get(target) is Outcome.NO
+                if mean := fitted.get(str(one.limit)):
+                    own = one.interval(target.metric, EARLY_CONFIDENCE)
+                    is_other |= own.low > mean["high"] or own.high < mean["low"]
+                if is_other:
                     raise Refused(f"runs at {one.limit:,} contradict the fit of {target.metric}")
+
+    def _check_ends(self, interval: Crossing, answer: int) -> None:
+        """Checks few values by their own runs: the answer suffices, what is below is too small.
+
+        Raises:
+            Refused: The runs show that one of the two does not hold, or do not decide.
+        """
+        if interval.estimate * (REACH - 1 / REACH) > FEW:
+            return
+        self.stage, self.runs_left = "confirm", 0
+        below = ceil(interval.low) - 1
+        for limit, wanted in ((answer, Outcome.YES), (below, Outcome.NO)):
+            if limit < self.limits[0]:
+                continue
+            if self._by_own_runs(limit) is not wanted:
+                is_so = "suffices" if wanted is Outcome.YES else "is too small"
+                raise Refused(f"the runs of {limit:,} alone do not show that it {is_so}")
+
+    def _by_own_runs(self, limit: int) -> Outcome:
+        """Whether a value meets all targets, by its runs alone, of which it gets more if needed."""
+        most = self._question["max_seeds"]
+        verdicts = Verdicts(self.targets, most)
+        count = len(self.tried[limit].point.finished) if limit in self.tried else 0
+        self._add({limit: max(count, min(FIRST_RUNS, most))})
+        one = self.tried[limit]
+        while verdicts.look(one.point.values):
+            self._add({limit: next_look(len(one.point.finished), most)})
+        for target, outcome in verdicts.given.items():
+            one.learn(target, outcome, Evidence.RUNS)
+        return Outcome.of_all(verdicts.given.values())
 
     def _judge(
         self,
