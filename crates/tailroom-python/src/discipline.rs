@@ -10,32 +10,12 @@ use pyo3::types::{PyDict, PyRange, PyString};
 use tailroom_engine::packet::Ecn;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::queue::buffer::DropReason;
-use tailroom_engine::queue::custom::{
-    CustomRule, DequeueEvent, DisciplineMaker, QueuedPacket, WaitingList,
-};
+use tailroom_engine::queue::custom::{CustomRule, DequeueEvent, QueuedPacket, WaitingList};
 use tailroom_engine::queue::{ArrivalRule, EnqueueEvent, Gauge, LinkInfo, Verdict};
 use tailroom_engine::random::{Stream, uniform};
 use tailroom_engine::units::Time;
 
 use crate::own_code::{Failures, Raised, method, shown};
-use crate::scheduler::PythonScheduler;
-
-/// The maker of disciplines that calls `make`, the factory of a link's discipline, whose attributes say
-/// whether it is a scheduler, or decides at departures too.
-pub(crate) fn maker(py: Python<'_>, make: Py<PyAny>, raised: Raised) -> DisciplineMaker {
-    let says =
-        |name: &str| make.getattr(py, name).is_ok_and(|said| said.is_truthy(py).unwrap_or(false));
-    let (is_scheduler, acts) = (says("is_scheduler"), says("acts_on_departures"));
-    if is_scheduler {
-        return DisciplineMaker::scheduler(move |link, limit| {
-            Box::new(PythonScheduler(OwnDiscipline::new(&make, link, limit, raised.clone())))
-        });
-    }
-    let maker = DisciplineMaker::rule(move |link, limit| {
-        Box::new(PythonRule(OwnDiscipline::new(&make, link, limit, raised.clone())))
-    });
-    if acts { maker.acting_on_departures() } else { maker }
-}
 
 /// A packet at a link, about which a discipline decides.
 #[pyclass(frozen, module = "tailroom", name = "QueuePacket")]
@@ -301,7 +281,7 @@ pub(crate) struct OwnDiscipline {
 const VERDICTS: &str = "it returns \"accept\", \"mark\" or \"drop\"";
 
 impl OwnDiscipline {
-    fn new(make: &Py<PyAny>, link: &LinkInfo, limit: Limit, raised: Raised) -> Self {
+    pub(crate) fn new(make: &Py<PyAny>, link: &LinkInfo, limit: Limit, raised: Raised) -> Self {
         let mut discipline = OwnDiscipline {
             methods: Methods::default(),
             timer: None,
@@ -460,7 +440,7 @@ fn kept(name: &str) -> &'static str {
 }
 
 /// A rule of the user's.
-struct PythonRule(OwnDiscipline);
+pub(crate) struct PythonRule(pub(crate) OwnDiscipline);
 
 /// What waits at a rule.
 fn state(now: Time, (packets, bytes): (u64, u64), idle: Option<Time>) -> PyQueueState {

@@ -8,6 +8,7 @@
 //! literature; `error` converts errors to Python exceptions.
 
 mod capture;
+mod code_finder;
 mod columns;
 mod control;
 mod control_output;

@@ -12,9 +12,9 @@ use tailroom_engine::units::Time;
 use tailroom_rules::reading::Bottlenecks;
 use toml::{Table, Value};
 
+use crate::code_finder::{Finders, PythonCode};
 use crate::error::{self, Failure, RunError};
 use crate::files::Directory;
-use crate::own_code::{Finders, PythonCode};
 use crate::patience::wait_for;
 use crate::run::{self, Observer};
 use crate::steps::{self, PySteps};

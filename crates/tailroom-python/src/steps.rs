@@ -16,9 +16,9 @@ use tailroom_engine::simulation::error::RunError as RunFailure;
 use tailroom_engine::simulation::stepping::{Action, Seen, SeenFlow, SeenLink};
 use tailroom_engine::units::{Rate, Time};
 
+use crate::code_finder::{Finders, PythonCode};
 use crate::error::{self, ArgumentError, Failure};
 use crate::events::{event_class, shown_as_call};
-use crate::own_code::{Finders, PythonCode};
 use crate::run::{self, EVENTS_PER_LOOK, Observer};
 
 /// Names of links and permanent flows, in the order of the scenario.

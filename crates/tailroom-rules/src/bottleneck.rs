@@ -8,11 +8,21 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tailroom_engine::quantity::limit::QueueLimit;
 
-use crate::port_setting::PortSetting;
-use crate::rule::NotApplicable;
-
 /// Parameters of a component as the scenario gives them; a quantity with a unit is a text.
 pub type Parameters = Map<String, Value>;
+
+/// Why a rule does not apply to a link.
+#[derive(Clone, Debug)]
+pub struct NotApplicable(pub String);
+
+/// The keys of a port with their values.
+///
+/// A key is that of the scenario below `links.NAME`, as in `shaper.rate`; keys of a pool and of an ingress
+/// pool are below `pool` and `ingress.pool`. Quantities are texts with their unit; amounts of the queue are
+/// in packets or bytes, as the discipline counts them. A key that is absent shapes nothing.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(transparent)]
+pub struct PortSetting(pub Parameters);
 
 /// Identical permanent flows under congestion control.
 #[derive(Clone, Debug, Deserialize, Serialize)]

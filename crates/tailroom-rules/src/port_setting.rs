@@ -1,26 +1,16 @@
-//! All that shapes the packets of a port, and the bookkeeping that no part of it is lost on the way to
-//! another tool.
+//! The bookkeeping that no part of what shapes the packets of a port is lost on the way to another tool.
 //!
-//! A writer of configuration *takes* keys from a [`PortSetting`]. Whatever it has not taken is
+//! A writer of configuration *takes* keys from a [`PortSetting`](crate::bottleneck::PortSetting). Whatever it has not taken is
 //! [left out](LeftOut), with a reason: a writer that does not know a key cannot forget it.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use tailroom_engine::quantity::read_base_units;
 
-use crate::bottleneck::{Bottleneck, Parameters};
-
-/// The keys of a port with their values.
-///
-/// A key is that of the scenario below `links.NAME`, as in `shaper.rate`; keys of a pool and of an ingress
-/// pool are below `pool` and `ingress.pool`. Quantities are texts with their unit; amounts of the queue are
-/// in packets or bytes, as the discipline counts them. A key that is absent shapes nothing.
-#[derive(Clone, Debug, Default, Deserialize, Serialize)]
-#[serde(transparent)]
-pub struct PortSetting(pub Parameters);
+use crate::bottleneck::Bottleneck;
 
 /// A key that the configuration of a tool does not carry.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]

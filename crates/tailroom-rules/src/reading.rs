@@ -18,8 +18,7 @@ use tailroom_engine::tcp::sender::burst::{SendBurst, automatic_packets};
 use tailroom_engine::traffic::{DataSpec, SourceSpec};
 use tailroom_engine::units::{Rate, Time};
 
-use crate::bottleneck::{Bottleneck, DynamicFlows, FlowClass, Parameters, Stream};
-use crate::port_setting::PortSetting;
+use crate::bottleneck::{Bottleneck, DynamicFlows, FlowClass, Parameters, PortSetting, Stream};
 
 /// Number of sizes that are drawn for a group whose flows arrive and depart.
 const DRAWS: usize = 1_000;

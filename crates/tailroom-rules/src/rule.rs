@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use crate::bottleneck::Bottleneck;
+pub use crate::bottleneck::NotApplicable;
 
 /// The utilization and the loss that a required buffer must achieve, each in (0, 1).
 #[derive(Clone, Copy, Debug)]
@@ -51,10 +52,6 @@ pub struct Prediction {
     /// Further numbers, by name; the last word of a name is the unit.
     pub details: Vec<(&'static str, f64)>,
 }
-
-/// Why a rule does not apply to a link.
-#[derive(Clone, Debug)]
-pub struct NotApplicable(pub String);
 
 /// A rule of the literature.
 #[derive(Debug)]

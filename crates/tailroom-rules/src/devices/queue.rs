@@ -1,7 +1,7 @@
 //! The queue and the ingress of a port, in the units of devices.
 
 use super::wred::Wred;
-use crate::port_setting::{Taking, whole};
+use crate::port_setting::Taking;
 
 /// The queue of a port.
 #[derive(PartialEq)]
@@ -157,11 +157,6 @@ fn exponent(port: &Taking, key: &str) -> Result<i32, String> {
     let alpha = port.number(key);
     let found = (-128..=127).find(|&n| alpha.total_cmp(&2_f64.powi(n)).is_eq());
     found.ok_or_else(|| format!("devices have an alpha of 2^n, and {key} is {alpha}"))
-}
-
-/// Whole percent of a fraction, rounded down.
-pub(super) fn percent_of(fraction: f64) -> u64 {
-    whole(100.0 * fraction)
 }
 
 #[cfg(test)]

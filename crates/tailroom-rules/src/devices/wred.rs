@@ -1,8 +1,7 @@
 //! WRED as devices have it: a probability that grows between two thresholds of the queue and is 1
 //! above them, for each packet on its own; of an average with a weight of 2^-n.
 
-use super::queue::percent_of;
-use crate::port_setting::Taking;
+use crate::port_setting::{Taking, whole};
 
 /// The parameters of WRED, in the units of devices.
 #[derive(PartialEq)]
@@ -89,4 +88,9 @@ fn exponent(weight: f64) -> Result<u32, String> {
         .find(|&n| weight.total_cmp(&0.5_f64.powi(n)).is_eq())
         .map(i32::cast_unsigned)
         .ok_or_else(|| "devices take weights of 2^-n, with n up to 15".to_owned())
+}
+
+/// Whole percent of a fraction, rounded down.
+fn percent_of(fraction: f64) -> u64 {
+    whole(100.0 * fraction)
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::buffers::{Buffer, EARLY_CONFIDENCE};
-use super::regression::Search;
+use super::search::Search;
 use crate::statistics::inverse_regression::{
     Crossing, Fit, FittedMean, Region, Setting, broken_line, fit_mean,
 };

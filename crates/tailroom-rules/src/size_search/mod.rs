@@ -13,6 +13,7 @@ mod buffers;
 mod fit;
 mod question;
 mod regression;
+mod search;
 
 pub use question::{Question, Runs, Stage, Step, Target};
 pub use regression::{next_step, next_step_json};

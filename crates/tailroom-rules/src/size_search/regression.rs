@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::buffers::{Buffer, Buffers};
 use super::fit::{Doubt, Fitted, SAME, WINDOW};
 use super::question::{Question, Stage, Step};
+use super::search::Search;
 use crate::statistics::inverse_regression::{Crossing, FittedMean};
 
 /// Confidence of the verdict on the answer.
@@ -105,14 +106,6 @@ pub fn next_step(question: &Question) -> Result<Step, String> {
         Err(Stop::Refused(why)) => step.refused = Some(why),
     }
     Ok(step)
-}
-
-/// A search by the runs that there are.
-pub(super) struct Search<'a> {
-    pub(super) question: &'a Question,
-    pub(super) buffers: Buffers<'a>,
-    stage: Stage,
-    runs_left: usize,
 }
 
 impl Search<'_> {
