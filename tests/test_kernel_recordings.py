@@ -1,5 +1,6 @@
 """The recorded runs of the Linux kernel's TCP are whole, and tailroom agrees with them."""
 
+import tomllib
 from pathlib import Path
 from typing import Any
 
@@ -88,6 +89,31 @@ def test_requests_of_a_recording_arrive_when_those_of_the_simulator_do(name: str
     measured = [start for start in starts if start >= run["measured_from_s"]]
     assert len(measured) == len(simulated)
     assert measured == pytest.approx(simulated, abs=1e-6)
+
+
+def test_responses_of_a_recording_are_those_of_the_scenario() -> None:
+    recorded = kernel.load(kernel.RECORDED / "responses-691-packets-beside-cubic-1-bdp.json.xz")
+    source = tomllib.loads(recorded["scenario"])["flows"]["responses"]["source"]
+    starts = [float(time.split()[0]) for time in source["arrivals"]]
+    for run in recorded["runs"]:
+        writes = run["flows"][1]["writes"]
+        assert (writes["start_s"], {*writes["size_bytes"]}) == (starts, {691 * 1_448})
+        assert all(time is not None for time in writes["completion_us"])
+
+
+def test_a_response_begins_when_it_is_written_and_ends_with_its_last_ack() -> None:
+    """Ten packets of 0.6 ms and a round trip of 40 ms; the second one waits for the window."""
+    recorded = kernel.load(kernel.RECORDED / "responses-69-packets-beside-cubic-1-bdp.json.xz")
+    described = tomllib.loads(recorded["scenario"])
+    del described["flows"]["long"]
+    source = described["flows"]["responses"]["source"]
+    source |= {"arrivals": ["9 s", "20 s", "20.001 s"], "size": "14480 B"}
+    writes = {"start_s": [9.0, 20.0, 20.001], "size_bytes": [14_480] * 3}
+    flow = {"group": "responses", "mss_bytes": 1_448, "writes": writes}
+    settings = kernel_recovery.log_of_responses({"measured_to_s": 120.0, "flows": [flow]})
+    result = tr.run(tr.Scenario(described), set={**settings, "defaults.send_jitter": "none"})
+    # The first one begins before the measured window.
+    assert kernel_recovery.simulated_responses(result, flow) == pytest.approx([46.0, 85.0], abs=1)
 
 
 @pytest.mark.parametrize("percent", [1, 10])

@@ -148,6 +148,29 @@ def test_requests_under_random_loss_complete_and_their_losses_are_repaired(tmp_p
 
 @needs_root
 @pytest.mark.slow
+def test_writes_to_an_open_connection_are_timed_from_when_they_are_due(tmp_path: Path) -> None:
+    links, flow = CUBIC.split("[flows.cubic]")
+    source = (
+        'source = { kind = "objects", size = "14480 B", arrivals = ["1 s", "1.001 s", "3 s"] }\n'
+    )
+    scenario = f"{links}[flows.cubic]{flow}{source}"
+    path = record(Experiment("writes", scenario, repetitions=1, is_coarse=True), tmp_path)
+    (run,) = json.loads(path.read_text(encoding="utf-8"))["runs"]
+    if run["invalid"]:
+        pytest.skip(f"this machine is too busy: {run['invalid']}")
+    (flow,) = run["flows"]
+    writes = flow["writes"]
+    assert flow["received_bytes"] == 3 * 14_480
+    assert (writes["start_s"], writes["size_bytes"]) == ([1, 1.001, 3], [14_480] * 3)
+    # Ten packets of 0.6 ms leave at once; the second write waits for the ACKs of the first.
+    first, second, third = (time / 1e3 for time in writes["completion_us"])
+    assert 45 < first < 50
+    assert 80 < second < 100
+    assert 45 < third < 50
+
+
+@needs_root
+@pytest.mark.slow
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_recording_leaves_nothing(tmp_path: Path, signal_number: int) -> None:
     before = traces()

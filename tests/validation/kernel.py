@@ -29,7 +29,13 @@ from tailroom_papers.framework import is_true
 from tests.validation import frame
 from tests.validation.frame import ROOT, Claim, Item, Table, Validation
 from tests.validation.kernel_comparison import Comparison
-from tests.validation.kernel_recovery import completion_times, is_requests, recoveries
+from tests.validation.kernel_recovery import (
+    completion_times,
+    is_open,
+    is_requests,
+    log_of_responses,
+    recoveries,
+)
 from tests.validation.kernel_slow_start import ends_of_slow_start
 from validation.kernel import matrix
 from validation.kernel.summary import summarize
@@ -160,6 +166,7 @@ def compare(recorded: dict[str, Any], settings: dict[str, str]) -> Iterator[Comp
     """
     runs = [run for run in recorded["runs"] if not run["invalid"]]
     kernel = [summarize(run) for run in runs]
+    settings = {**log_of_responses(runs[0]), **settings}
     results = [simulate(recorded["scenario"], seed, settings) for seed in SEEDS]
     simulated = [cast("dict[str, Any]", result.summary) for result in results]
     yield from recoveries(runs, simulated)
@@ -181,8 +188,8 @@ def compare(recorded: dict[str, Any], settings: dict[str, str]) -> Iterator[Comp
         if recorded["name"].startswith("slow-acks"):
             yield from _ack_sizes(runs, simulated)
         return  # a flow each way has its link alone
-    if any(map(is_requests, runs[0]["flows"])):
-        return  # what requests take is what they ask for
+    if any(is_requests(flow) or is_open(flow) for flow in runs[0]["flows"]):
+        return  # what they take is what they ask for
     if len(first) > 1:
         name = next(iter(first))
         of_kernel = tuple(shares(run)[name] for run in runs)

@@ -34,6 +34,10 @@ FORMS = (
         r"requests-(\d+)-packets-beside-(\w+)-([\d.]+)-bdp",
         "requests of {} packets and 1 {} flow, {} BDP",
     ),
+    (
+        r"responses-(\d+)-packets-beside-(\w+)-([\d.]+)-bdp",
+        "responses of {} packets and 1 {} flow, {} BDP",
+    ),
     (r"slow-acks-(\w+)-(\d+)-kbit", "1 {} flow, ACKs over {} kbit/s"),
     (r"requests-beside-1-cubic-(\d+)-(bdp|packets)", "requests and 1 CUBIC flow, {} {}"),
     (r"requests-beside-2-cubic-(\d+)-(bdp|packets)", "requests and 2 CUBIC flows, {} {}"),

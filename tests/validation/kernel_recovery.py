@@ -9,6 +9,7 @@ quantiles of the completion time in QUANTILES within 10 %.
 import statistics
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import accumulate
 from math import inf
 from typing import Any
 
@@ -50,6 +51,26 @@ def is_requests(flow: Mapping[str, Any]) -> bool:
         flow: One of the `flows` of a run.
     """
     return "requests" in flow
+
+
+def is_open(flow: Mapping[str, Any]) -> bool:
+    """Whether a recorded flow is an open connection for responses.
+
+    Args:
+        flow: One of the `flows` of a run.
+    """
+    return "writes" in flow
+
+
+def log_of_responses(run: Mapping[str, Any]) -> dict[str, str]:
+    """Return the settings that let the simulator record the ACKs of responses.
+
+    Args:
+        run: A recorded run.
+    """
+    log = f'{{ from = "0 s", to = "{run["measured_to_s"]} s" }}'
+    groups = (flow["group"] for flow in run["flows"] if is_open(flow))
+    return {f"flows.{group}.endpoint_log": log for group in groups}
 
 
 def recoveries(
@@ -135,9 +156,10 @@ def completion_times(
     runs: Sequence[dict[str, Any]],
     results: Sequence[tr.Result],
 ) -> Iterator[Comparison]:
-    """Yield quantiles of the completion times of requests, in milliseconds.
+    """Yield quantiles of the completion times of requests or responses, in milliseconds.
 
-    A time begins with the first SYN and ends when the last byte is acknowledged, on both sides.
+    A time ends when the last byte is acknowledged. That of a request begins with the first SYN, and
+    that of a response on an open connection when the application writes it, on both sides.
 
     Args:
         recorded: The recorded experiment.
@@ -145,10 +167,14 @@ def completion_times(
         results: The simulator's runs.
     """
     for index, flow in enumerate(runs[0]["flows"]):
-        if not is_requests(flow):
+        if is_requests(flow):
+            of_kernel = [_recorded_times(run, run["flows"][index]["requests"]) for run in runs]
+            of_tailroom = [_simulated_times(result, flow["group"]) for result in results]
+        elif is_open(flow):
+            of_kernel = [_recorded_responses(run, run["flows"][index]["writes"]) for run in runs]
+            of_tailroom = [simulated_responses(result, flow) for result in results]
+        else:
             continue
-        of_kernel = [_recorded_times(run, run["flows"][index]["requests"]) for run in runs]
-        of_tailroom = [_simulated_times(result, flow["group"]) for result in results]
         for quantile in quantiles_of(recorded["scenario"], flow["group"]):
             kernel = tuple(_quantile(times, quantile) for times in of_kernel)
             tailroom = tuple(_quantile(times, quantile) for times in of_tailroom)
@@ -198,3 +224,33 @@ def _simulated_times(result: tr.Result, group: str) -> list[float]:
     log = result.table("flow_log").to_pydict()
     rows = zip(log["group"], log["completion_time_s"], strict=True)
     return [1e3 * time for name, time in rows if name == group]
+
+
+def _recorded_responses(run: dict[str, Any], writes: dict[str, Any]) -> list[float]:
+    rows = zip(writes["start_s"], writes["completion_us"], strict=True)
+    begin, end = run["measured_from_s"], run["measured_to_s"]
+    return [
+        time / 1e3
+        for start, time in rows
+        if start >= begin and time is not None and start + time * 1e-6 < end
+    ]
+
+
+def simulated_responses(result: tr.Result, flow: Mapping[str, Any]) -> list[float]:
+    """Return the times from each write until its last packet is acknowledged at the sender, in ms.
+
+    Args:
+        result: A simulation with the log of `log_of_responses`.
+        flow: The recorded flow with the same writes.
+    """
+    log = result.table("endpoint_log").to_pydict()
+    rows = zip(log["end"], log["content"], log["time_s"], log["sequence"], strict=True)
+    acks = [(time, to) for end, content, time, to in rows if (end, content) == ("sender", "ack")]
+    times, starts = [], flow["writes"]["start_s"]
+    ends = accumulate(-(-size // flow["mss_bytes"]) for size in flow["writes"]["size_bytes"])
+    at, begin = 0, result.summary["measured_from_s"]
+    for start, end in zip(starts, ends, strict=True):
+        at = next((i for i in range(at, len(acks)) if acks[i][1] >= end), len(acks))
+        if at < len(acks) and start >= begin:
+            times.append(1e3 * (acks[at][0] - start))
+    return times

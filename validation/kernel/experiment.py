@@ -10,9 +10,9 @@ class Experiment:
     """A scenario of tailroom that is run between two hosts of the kernel.
 
     The simulator runs the same scenario. Here it may have one link, from host A to host B, and a
-    second one from B to A; under congestion control, bulk flows with `start`, `stop`, `rtt` and
-    `ecn`, and finite flows of one `rtt`; and the links may have all keys. The kernel's own sender
-    takes the place of the other keys of flows.
+    second one from B to A; under congestion control, bulk flows and flows with `objects` with
+    `start`, `stop`, `rtt` and `ecn`, and finite flows of one `rtt`; and the links may have all
+    keys. The kernel's own sender takes the place of the other keys of flows.
 
     Attributes:
         name: Name of the file of the results, without its suffix.

@@ -11,6 +11,7 @@ runs are all valid are compressed into `recorded`, which tests/validation/kernel
 import argparse
 import json
 import lzma
+import random
 import signal
 import sys
 import threading
@@ -58,6 +59,9 @@ STARTS = 'start = { uniform = ["0 s", "1 s"] }\n'
 REQUESTS = """\
 stop = "{stop_s} s"
 source = {{ kind = "finite_flows", size = "{bytes} B", {arrivals}, flow_log = 100000 }}
+"""
+RESPONSES = """\
+source = {{ kind = "objects", size = "{bytes} B", arrivals = [{arrivals}] }}
 """
 PAYLOAD_BYTES = 1_448
 """Of a full packet, as LINK has it."""
@@ -400,11 +404,41 @@ def _policed() -> Iterator[Experiment]:
             )
 
 
+def _arrivals(mean_s: float, stop_s: int) -> list[float]:
+    """Times of a Poisson process until `stop_s`, in hundredths of a second."""
+    draws = random.Random(1)
+    times, now = [], 0.0
+    while (now := now + draws.expovariate(1 / mean_s)) < stop_s:
+        times.append(round(now, 2))
+    return times
+
+
+def _responses() -> Iterator[Experiment]:
+    """Responses of 100 kB and 1 MB on an open connection, next to a flow that fills the buffer.
+
+    Their times are part of the scenario, so that both sides know when the application writes. At
+    about every second write the connection has been idle for longer than its timeout.
+    """
+    for packets, mean_s in ((69, 1.0), (691, 4.0)):
+        arrivals = ", ".join(f'"{time:g} s"' for time in _arrivals(mean_s, 84))
+        responses = RESPONSES.format(bytes=packets * PAYLOAD_BYTES, arrivals=arrivals)
+        for limit in (1, 4):
+            yield _experiment(
+                f"responses-{packets}-packets-beside-cubic-{limit}-bdp",
+                rate="20 Mbit/s",
+                queue=_drop_tail(f"{limit} bdp"),
+                flows=[("long", "cubic", 40, ""), ("responses", "cubic", 40, responses)],
+                duration_s=90,
+                warm_up_s=10,
+                is_coarse=True,
+            )
+
+
 def experiments() -> list[Experiment]:
     """All experiments: steady flows, loss recovery, then other paths; the most telling first."""
     steady = (_alone, _alongside_bbr, _managed, _two_rtts, _joining, _two_way)
     recovery = (_lossy, _many, _short, _download)
-    paths = (_reordered, _slow_acks, _downloads_with_a_flow, _policed)
+    paths = (_reordered, _slow_acks, _downloads_with_a_flow, _policed, _responses)
     return [one for some in (*steady, *recovery, *paths) for one in some()]
 
 

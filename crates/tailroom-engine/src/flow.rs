@@ -30,15 +30,10 @@ pub enum Endpoints {
 impl Endpoints {
     /// The endpoints of flow `index` of `network`.
     pub fn new(network: &Network, index: usize, checkpoints: Checkpoints) -> Self {
-        let flow = &network.flows[index];
-        let group = &network.groups[flow.group];
-        let name = network.flow_name(index);
-        let bytes = group.source.bulk().and_then(|bulk| bulk.bytes).map(Size::bytes);
-        let seed = random::stream(network.seed, &format!("control of {name}")).next_u64();
-        let FlowSpec { start, rtt, access_rate, route, .. } = *flow;
-        let request =
-            FlowRequest { start, bytes, rtt, access_rate, seed, media: None, route, tag: 0 };
+        let (group, request) = permanent(network, index);
+        let FlowRequest { start, access_rate, route, .. } = request;
         if let SourceSpec::Packets(source) = &group.source {
+            let name = network.flow_name(index);
             let starting = starting_flow(network, group, &name, start);
             let source = (source.start(&starting), group.stop.unwrap_or(Time::NEVER));
             return Endpoints::unresponsive(network, group, &request, source, checkpoints);
@@ -120,6 +115,22 @@ impl Endpoints {
             source.emit(sink);
         }
     }
+}
+
+/// The permanent flow `index` of `network`: its group, and what it asks for.
+fn permanent(network: &Network, index: usize) -> (&GroupSpec, FlowRequest) {
+    let FlowSpec { group, start, rtt, access_rate, route, .. } = network.flows[index];
+    let (name, group) = (network.flow_name(index), &network.groups[group]);
+    let bytes = group.source.bulk().and_then(|bulk| bulk.bytes).map(Size::bytes);
+    let seed = random::stream(network.seed, &format!("control of {name}")).next_u64();
+    let request = FlowRequest { start, bytes, rtt, access_rate, seed, media: None, route, tag: 0 };
+    (group, request)
+}
+
+/// The objects of the permanent flow `index` of `network`, if its application writes objects.
+pub fn objects_of(network: &Network, index: usize) -> Option<Objects> {
+    let (group, request) = permanent(network, index);
+    group.source.objects().map(|spec| objects(spec, group, &request))
 }
 
 /// A flow of `group` as its packet source sees it.

@@ -18,6 +18,16 @@ pub struct VirtualClock {
     stalled: Time,
     last: Time,
     report: Stalls,
+    ends: Vec<StallEnd>,
+}
+
+/// The end of a stall.
+#[derive(Clone, Copy, Debug)]
+struct StallEnd {
+    /// Time since the origin by the monotonic clock.
+    real: Time,
+    /// What this clock shows.
+    shown: Time,
 }
 
 /// The stalls of a run.
@@ -40,6 +50,7 @@ impl VirtualClock {
             stalled: Time::ZERO,
             last: Time::ZERO,
             report: Stalls::default(),
+            ends: Vec::new(),
         }
     }
 
@@ -60,6 +71,7 @@ impl VirtualClock {
             self.report.total_s = self.stalled.seconds();
             self.report.longest_s = self.report.longest_s.max(late.seconds());
             now = expected;
+            self.ends.push(StallEnd { real, shown: now });
         }
         self.last = now.max(self.last);
         self.last
@@ -69,6 +81,15 @@ impl VirtualClock {
     pub fn wait_ns(&self, monotonic_ns: u64, due: Time) -> u64 {
         let due_ns = due.saturating_add(self.stalled).picoseconds() / PICOSECONDS_PER_NANOSECOND;
         due_ns.saturating_add(self.origin_ns).saturating_sub(monotonic_ns)
+    }
+
+    /// What the clock showed, as is known later, when `real` had passed since the origin by the monotonic
+    /// clock. It stands still in a stall.
+    pub fn shown_at(&self, real: Time) -> Time {
+        let next = self.ends.partition_point(|end| end.real <= real);
+        let stalled = self.ends[..next].last().map_or(Time::ZERO, |end| end.real - end.shown);
+        let most = self.ends.get(next).map_or(Time::NEVER, |end| end.shown);
+        real.since(stalled).min(most)
     }
 
     /// The stalls so far.
@@ -150,6 +171,10 @@ mod tests {
         assert_eq!((stalls.count, stalls.total_s, stalls.longest_s), (1, 7e-3, 7e-3));
         // Waiting counts from the clock that went back.
         assert_eq!(clock.wait_ns(1_028 * MS, Time::from_milliseconds(23)), 2 * MS);
+        for (real, shown) in [(19, 19), (22, 20), (26, 20), (27, 20), (28, 21), (40, 33)] {
+            let [real, shown] = [real, shown].map(Time::from_milliseconds);
+            assert_eq!(clock.shown_at(real), shown, "{real:?}");
+        }
     }
 
     #[test]

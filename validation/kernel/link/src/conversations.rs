@@ -1,10 +1,12 @@
-//! What the link sees of requests: when each connects, sends its first data, and has all acknowledged.
+//! What the link sees of requests: when each connects, sends its first data, and has all acknowledged;
+//! and of writes to a connection that lasts: when the last byte of each is acknowledged.
 
 use std::collections::HashMap;
 
 use tailroom_engine::units::Time;
 
 use crate::ip::Segment;
+use crate::plan::FlowPlan;
 
 /// A request on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,15 +22,35 @@ pub struct Conversation {
     acknowledged_to: u32,
 }
 
-/// The requests of a group, by the port of their sender.
+/// The requests of a group, by the port of their sender; or the only connection of a flow.
 ///
 /// The kernel uses a port again after some time; a SYN with another number begins another request.
 #[derive(Clone, Debug, Default)]
 pub struct Conversations {
     by_port: HashMap<u16, Vec<Conversation>>,
+    /// The payload up to the end of each write of a flow that lasts.
+    write_ends: Vec<u64>,
+    /// The payload that is acknowledged of all conversations.
+    acknowledged_bytes: u64,
+    /// When the last byte of each write was acknowledged at the sender, as far as it was.
+    writes_acknowledged: Vec<Time>,
 }
 
 impl Conversations {
+    /// What the link will see of a flow.
+    pub fn new(flow: &FlowPlan) -> Self {
+        let ends = flow.writes.iter().flatten().scan(0, |end, write| {
+            *end += write.bytes;
+            Some(*end)
+        });
+        Conversations { write_ends: ends.collect(), ..Conversations::default() }
+    }
+
+    /// When the last byte of each write was acknowledged, as far as it was.
+    pub fn writes_acknowledged(&self) -> &[Time] {
+        &self.writes_acknowledged
+    }
+
     /// A segment of the sender with this port comes to the link.
     pub fn on_sent(&mut self, at: Time, port: u16, segment: Segment) {
         let conversations = self.by_port.entry(port).or_default();
@@ -55,8 +77,17 @@ impl Conversations {
             if further > 0 {
                 last.acknowledged_to = segment.acknowledgment;
                 last.acknowledged = Some(at);
+                self.acknowledged_bytes += u64::from(further.unsigned_abs());
+                self.note_writes(at);
             }
         }
+    }
+
+    fn note_writes(&mut self, at: Time) {
+        let is_acknowledged = |end: &&u64| **end <= self.acknowledged_bytes;
+        let known = self.writes_acknowledged.len();
+        let new = self.write_ends[known..].iter().take_while(is_acknowledged).count();
+        self.writes_acknowledged.resize(known + new, at);
     }
 
     /// The requests of the senders with these ports, in the order of their connection.
@@ -107,5 +138,21 @@ mod tests {
         assert_eq!(seen(&found[0]), Some((ms(1), Some(ms(1_022)), Some(ms(1_070)))));
         assert_eq!(found[1], None);
         assert_eq!(seen(&found[2]), Some((ms(2_000), None, None)));
+    }
+
+    /// Writes of 2,000, 1,000 and 5,000 bytes, of which the last is acknowledged but for a byte.
+    #[test]
+    fn a_write_ends_when_its_last_byte_is_acknowledged() {
+        let ms = Time::from_milliseconds;
+        let write_ends = vec![2_000, 3_000, 8_000];
+        let mut all = Conversations { write_ends, ..Conversations::default() };
+        let first = u32::MAX - 1_000;
+        all.on_sent(ms(1), 40_000, syn(first));
+        // The ACK of the SYN acknowledges no payload.
+        for (at, bytes) in [(2, 0), (30, 1_999), (31, 2_000), (32, 2_000), (40, 2_500), (50, 7_999)]
+        {
+            all.on_delivered(ms(at), 40_000, segment(77, first.wrapping_add(1 + bytes), 0));
+        }
+        assert_eq!(all.writes_acknowledged(), [ms(31), ms(50)]);
     }
 }

@@ -36,8 +36,8 @@ const SHORTEST_SLEEP_NS: u64 = 1_000;
 pub struct Outcome {
     /// Both directions at the end.
     pub directions: [Direction; 2],
-    /// Stalls of the machine.
-    pub stalls: Stalls,
+    /// The link's clock, with the stalls of the machine.
+    pub clock: VirtualClock,
     /// How late packets were delivered.
     pub lateness: Lateness,
     /// In each direction, the most packets that came from a host without a pause within the measured
@@ -47,7 +47,7 @@ pub struct Outcome {
     pub batch_excess_packets: [u64; 2],
     /// Packets that a host's device did not take.
     pub write_errors: u64,
-    /// By flow, its requests.
+    /// By flow, its requests or its writes.
     pub conversations: Vec<Conversations>,
     /// The packets of host A, if they were to be noted.
     pub packet_log: Option<PacketLog>,
@@ -91,7 +91,7 @@ impl<'a> Emulator<'a> {
             largest_batch_packets: [0; 2],
             batch_excess_packets: [0; 2],
             write_errors: 0,
-            conversations: vec![Conversations::default(); plan.flows.len()],
+            conversations: plan.flows.iter().map(Conversations::new).collect(),
             packet_log: settings.logs_packets.then(PacketLog::default),
             queue_sample_interval: settings.queue_sample_interval,
             gives_up: settings.gives_up,
@@ -122,7 +122,7 @@ impl<'a> Emulator<'a> {
         };
         Ok(Outcome {
             directions: self.directions,
-            stalls: self.clock.stalls(),
+            clock: self.clock,
             lateness: self.lateness,
             largest_batch_packets: self.largest_batch_packets,
             batch_excess_packets: self.batch_excess_packets,
@@ -152,7 +152,7 @@ impl<'a> Emulator<'a> {
             let mut device: &File = &hosts[1 - at].device;
             direction.advance(now, |packet, due| {
                 lateness.count(now, due);
-                if let Some((flow, segment, port)) = of_request(plan, 1 - at, packet) {
+                if let Some((flow, segment, port)) = of_conversation(plan, 1 - at, packet) {
                     conversations[flow].on_delivered(now, port, segment);
                 }
                 if let (TO_HOST_A, Some(log)) = (at, packet_log.as_mut()) {
@@ -183,7 +183,7 @@ impl<'a> Emulator<'a> {
             };
             self.batches[direction] += 1;
             let packet = &self.buffer[..bytes];
-            if let Some((flow, segment, port)) = of_request(self.plan, direction, packet) {
+            if let Some((flow, segment, port)) = of_conversation(self.plan, direction, packet) {
                 self.conversations[flow].on_sent(now, port, segment);
             }
             if let (FROM_HOST_A, Some(log)) = (direction, &mut self.packet_log) {
@@ -227,17 +227,18 @@ impl<'a> Emulator<'a> {
     }
 }
 
-/// The flow, the segment and the sender's port of a packet, if it belongs to requests whose data go in
-/// `direction`.
-fn of_request(plan: &Plan, direction: usize, packet: &[u8]) -> Option<(usize, Segment, u16)> {
-    if !plan.has_requests() {
+/// The flow, the segment and the sender's port of a packet, if it belongs to requests or writes whose data
+/// go in `direction`.
+fn of_conversation(plan: &Plan, direction: usize, packet: &[u8]) -> Option<(usize, Segment, u16)> {
+    if !plan.has_conversations() {
         return None;
     }
     let Header { source_port, destination_port, .. } = ip::parse(packet)?;
     let flow = plan.flow_of(source_port, destination_port)? as usize;
-    let FlowPlan { port, direction: of_data, requests: Some(_), .. } = &plan.flows[flow] else {
+    let FlowPlan { port, direction: of_data, .. } = &plan.flows[flow];
+    if !plan.flows[flow].has_conversations() {
         return None;
-    };
+    }
     let sender = if destination_port == *port { source_port } else { destination_port };
     (*of_data == direction).then_some((flow, ip::segment(packet)?, sender))
 }

@@ -22,7 +22,6 @@ const DEVICE_QUEUE_PACKETS: u32 = 50_000;
 pub const SETTINGS: &[(&str, &str)] = &[
     // Otherwise a connection inherits ssthresh from those before it.
     ("tcp_no_metrics_save", "1"),
-    ("tcp_slow_start_after_idle", "0"),
     // Otherwise the memory of the sockets limits the window.
     ("tcp_wmem", "4096 1048576 268435456"),
     ("tcp_rmem", "4096 33554432 268435456"),

@@ -10,7 +10,7 @@
 //! A [`plan`] says what a scenario of tailroom means here: the same file runs in the simulator. A
 //! [`direction`] holds the packets that wait and that propagate, in the time of a [`clock`] that
 //! stops while the machine stalls. The [`emulator`] moves packets and notes the
-//! [`conversations`] of requests, [`traffic`] opens and closes the connections and reads the kernel's
+//! [`conversations`] of requests and [`writes`], [`traffic`] opens and closes the connections and reads the kernel's
 //! [`counters`], and [`recording`] is the result; on demand, a [`packet_log`] lists the packets of
 //! host A. Everything unsafe is in [`system`].
 
@@ -33,3 +33,4 @@ pub mod statistics;
 pub mod system;
 pub mod tcp_info;
 pub mod traffic;
+pub mod writes;

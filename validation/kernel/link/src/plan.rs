@@ -4,7 +4,8 @@
 //! B to A; a direction without a link only delays. A flow sends in the direction of its path. All of
 //! its RTT that is not the delay of a link lies on the way of its ACKs, so that flows of different
 //! RTT differ in nothing else. Flows that arrive and depart are requests: connections of their own, of
-//! the sizes and at the times that the simulator draws from the same seed.
+//! the sizes and at the times that the simulator draws from the same seed. The objects of a flow that
+//! lasts are writes to its connection, of the same sizes and at the same times.
 
 use std::fs::File;
 use std::io::Read;
@@ -12,6 +13,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 use tailroom_engine::dynamic_flows::source_group;
+use tailroom_engine::flow::objects_of;
 use tailroom_engine::network::{GroupSpec, Network};
 use tailroom_engine::scenario::{self, FileLoader};
 use tailroom_engine::tcp::TcpSpec;
@@ -69,12 +71,15 @@ pub struct FlowPlan {
     /// The requests of a group, in order of time; `None` for a permanent flow.
     #[serde(skip)]
     pub requests: Option<Vec<Request>>,
+    /// What the application of a permanent flow writes, in order of time; `None` if it always has data.
+    #[serde(skip)]
+    pub writes: Option<Vec<Request>>,
 }
 
-/// A connection that sends so much and is closed.
+/// A connection that sends so much and is closed, or what is written to one that lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// When it connects.
+    /// When it connects, or the application writes.
     pub start: Time,
     /// Payload.
     pub bytes: u64,
@@ -166,9 +171,9 @@ impl Plan {
         Ok(Plan { flows: flows?, mtu, network })
     }
 
-    /// Whether there are requests.
-    pub fn has_requests(&self) -> bool {
-        self.flows.last().is_some_and(|flow| flow.requests.is_some())
+    /// Whether there is a flow of which the link notes more than the packets.
+    pub fn has_conversations(&self) -> bool {
+        self.flows.iter().any(FlowPlan::has_conversations)
     }
 
     /// The flow of a packet, by the port of its receiver.
@@ -178,6 +183,13 @@ impl Plan {
             (flow < self.flows.len()).then_some(flow as u32)
         };
         flow(destination_port).or_else(|| flow(source_port))
+    }
+}
+
+impl FlowPlan {
+    /// Whether the link notes when requests or writes are acknowledged.
+    pub fn has_conversations(&self) -> bool {
+        self.requests.is_some() || self.writes.is_some()
     }
 }
 
@@ -195,10 +207,11 @@ fn check(network: &Network, group: &GroupSpec) -> Result<(), String> {
     let Some(tcp) = &group.tcp else {
         return refuse("it has no congestion control; only TCP is supported here".to_owned());
     };
-    if group.source.bulk().is_none() && request_source(group).is_none() {
+    let is_permanent = group.source.bulk().is_some() || group.source.objects().is_some();
+    if !is_permanent && request_source(group).is_none() {
         let kind = group.source.name();
         return refuse(format!(
-            "source \"{kind}\" is not supported here; use \"bulk\" or \"finite_flows\""
+            "source \"{kind}\" is not supported here; use \"bulk\", \"objects\" or \"finite_flows\""
         ));
     }
     if group.path.len() != 1 || group.reverse_path.len() > 1 {
@@ -231,7 +244,28 @@ fn flow(
     let spec = &network.flows[index];
     let group = &network.groups[spec.group];
     let plan = flow_plan(network, index, group, spec.rtt, controls)?;
-    Ok(FlowPlan { name: network.flow_name(index), start_s: spec.start.seconds(), ..plan })
+    let writes = writes(network, index, group)?;
+    Ok(FlowPlan { name: network.flow_name(index), start_s: spec.start.seconds(), writes, ..plan })
+}
+
+/// What the application of a permanent flow writes: the objects that the simulator draws from the same
+/// seed, in whole packets; `None` if it always has data.
+fn writes(
+    network: &Network,
+    index: usize,
+    group: &GroupSpec,
+) -> Result<Option<Vec<Request>>, String> {
+    let Some(mut objects) = objects_of(network, index) else { return Ok(None) };
+    let payload = u64::from(group.packet_size - group.header_size);
+    let mut writes = Vec::new();
+    while objects.next_arrival() < network.duration {
+        let start = objects.next_arrival();
+        writes.push(Request { start, bytes: objects.take(start) * payload });
+    }
+    if writes.is_empty() {
+        return Err(format!("[flows.{}]: no object arrives before the end", group.name));
+    }
+    Ok(Some(writes))
 }
 
 /// A group of requests: those that the simulator draws from the same seed.
@@ -292,6 +326,7 @@ fn flow_plan(
         },
         routes: routes(network, group, rtt),
         requests: None,
+        writes: None,
     })
 }
 
@@ -387,6 +422,42 @@ pub(crate) mod tests {
         assert!(requests.len().abs_diff(300) < 60, "{} of 300", requests.len());
         assert!(requests.iter().all(|request| request.bytes == 14_480));
         assert!(requests.is_sorted_by_key(|request| request.start));
+    }
+
+    /// 3,000 bytes are three packets of 1,460 bytes of payload.
+    #[test]
+    fn an_application_writes_when_the_simulators_objects_arrive() {
+        let flows = "[flows.open]\npath = [\"there\"]\ncongestion = \"cubic\"\nrtt = \"20 ms\"\n\
+                     header_size = \"40 B\"\nstop = \"6 s\"\ncount = 2\n\
+                     source = { kind = \"objects\", size = \"3000 B\", arrivals_per_second = 50 }\n";
+        let plan = plan(DROP_TAIL, &format!("{NAMED}{flows}")).expect("a plan");
+        let [named, first, second] = &plan.flows[..] else { panic!("three flows") };
+        assert_eq!((&named.writes, named.has_conversations()), (&None, false));
+        let writes = first.writes.as_ref().expect("writes");
+        assert!(writes.len().abs_diff(300) < 60, "{} of 300", writes.len());
+        assert!(writes.iter().all(|write| write.bytes == 3 * 1_460));
+        assert!(writes.is_sorted_by_key(|write| write.start));
+        assert_ne!(first.writes, second.writes);
+        assert!(first.has_conversations() && first.requests.is_none());
+    }
+
+    #[test]
+    fn writes_come_at_the_times_that_are_given_before_the_end() {
+        let source = |arrivals: &str| {
+            format!(
+                "[flows.open]\npath = [\"there\"]\ncongestion = \"cubic\"\nrtt = \"20 ms\"\n\
+                 source = {{ kind = \"objects\", size = \"100 B\", arrivals = [{arrivals}] }}\n"
+            )
+        };
+        let given = plan(DROP_TAIL, &format!("{NAMED}{}", source("\"2 s\", \"3 s\", \"8 s\"")));
+        let starts = |write: &Request| write.start;
+        let writes = given.expect("a plan").flows[1].writes.clone().expect("writes");
+        assert_eq!(
+            writes.iter().map(starts).collect::<Vec<_>>(),
+            [2_000, 3_000].map(Time::from_milliseconds)
+        );
+        let none = plan(DROP_TAIL, &format!("{NAMED}{}", source("\"8 s\""))).expect_err("refused");
+        assert_eq!(none, "[flows.open]: no object arrives before the end");
     }
 
     #[test]

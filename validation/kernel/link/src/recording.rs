@@ -166,7 +166,7 @@ pub fn record(plan: &Plan, settings: Settings) -> io::Result<Recording> {
         io::Result::Ok((outcome?, traffic, origin_ns))
     })?;
     let counters = CountersRecord::new(traffic.readings());
-    let flows = traffic.into_records(&outcome.conversations);
+    let flows = traffic.into_records(&outcome.conversations, &outcome.clock);
     let devices = [hosts[0].counts()?, hosts[1].counts()?];
     let mut recording = Recording {
         invalid: Vec::new(),
@@ -175,7 +175,7 @@ pub fn record(plan: &Plan, settings: Settings) -> io::Result<Recording> {
         measured_from_s: plan.network.measure_from.seconds(),
         measured_to_s: plan.network.duration.seconds(),
         origin_monotonic_ns: origin_ns,
-        stalls: outcome.stalls,
+        stalls: outcome.clock.stalls(),
         lateness: outcome.lateness.report(),
         write_errors_packets: outcome.write_errors,
         queue_sample_interval_s: settings.queue_sample_interval.seconds(),

@@ -10,14 +10,13 @@ use tailroom_engine::units::Time;
 use crate::conversations::Conversations;
 use crate::hosts::Host;
 use crate::plan::{FlowPlan, Request};
-use crate::statistics::microseconds;
+use crate::statistics::{microseconds, microseconds_from};
 use crate::system;
 use crate::tcp_info::TcpInfo;
-use crate::traffic::{DATA, DRAIN, connect};
+use crate::traffic::{DRAIN, connect, send_some};
 
 /// How often is looked whether requests are complete; their times are the link's.
 const CHECK: Time = Time::from_milliseconds(5);
-const PICOSECONDS_PER_MICROSECOND: u64 = 1_000_000;
 /// Requests that may connect at once.
 const BACKLOG: i32 = 1_000;
 
@@ -180,7 +179,8 @@ impl<'a> RequestGroup<'a> {
     pub fn transfer(&mut self, descriptor: i32) {
         let is = |socket: &OwnedFd| socket.as_raw_fd() == descriptor;
         if let Some(at) = self.active.iter().position(|active| is(&active.sender)) {
-            if let Err(error) = self.active[at].send() {
+            let Active { sender, left_bytes, .. } = &mut self.active[at];
+            if let Err(error) = send_some(sender, left_bytes) {
                 self.fail(&error);
                 self.close(at, TcpInfo::default(), false);
             }
@@ -210,8 +210,6 @@ impl<'a> RequestGroup<'a> {
     pub fn into_record(self, seen: &Conversations) -> RequestsRecord {
         let ports: Vec<_> = self.ended.iter().map(|ended| ended.port).collect();
         let mut record = RequestsRecord::default();
-        let microseconds_from =
-            |from: Time, to: Time| to.since(from).picoseconds() / PICOSECONDS_PER_MICROSECOND;
         let each = self.requests.iter().zip(&self.ended).zip(seen.of(&ports));
         for ((request, ended), seen) in each {
             let sent = seen.and_then(|seen| seen.sent);
@@ -225,16 +223,5 @@ impl<'a> RequestGroup<'a> {
             record.timeouts.push(ended.info.timeouts);
         }
         record
-    }
-}
-
-impl Active {
-    fn send(&mut self) -> io::Result<()> {
-        while self.left_bytes > 0 {
-            let most = DATA.len().min(usize::try_from(self.left_bytes).unwrap_or(usize::MAX));
-            let Some(bytes) = system::send(&self.sender, &DATA[..most])? else { break };
-            self.left_bytes -= bytes as u64;
-        }
-        Ok(())
     }
 }

@@ -187,6 +187,11 @@ pub fn microseconds(at: Time) -> f64 {
     (at.seconds() * 1e6).round() / 1e6
 }
 
+/// The microseconds between two times.
+pub fn microseconds_from(from: Time, to: Time) -> u64 {
+    to.since(from).picoseconds() / PICOSECONDS_PER_MICROSECOND
+}
+
 /// The statistics of a direction, as they are written.
 #[derive(Clone, Debug, Serialize)]
 pub struct Report {

@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use serde::Serialize;
 use tailroom_engine::units::Time;
 
+use crate::clock::VirtualClock;
 use crate::conversations::Conversations;
 use crate::counters::{self, Counters};
 use crate::hosts::{self, Host};
@@ -14,6 +15,7 @@ use crate::plan::{FlowPlan, Plan};
 use crate::requests::{RequestGroup, RequestsRecord};
 use crate::system;
 use crate::tcp_info::{Samples, TcpInfo};
+use crate::writes::{Writes, WritesRecord};
 
 /// Real-time priority: above all ordinary work, below the link. A sender that is preempted while it
 /// holds its socket answers many ACKs at once, in a burst that no free sender sends.
@@ -28,7 +30,7 @@ const LINGER: Time = Time::from_milliseconds(500);
 const UNSENT: Time = Time::from_milliseconds(20);
 const LEAST_UNSENT_BYTES: u64 = 65_536;
 /// Payload bytes handed over at once; the content does not matter.
-pub(crate) static DATA: [u8; 65_536] = [0; 65_536];
+static DATA: [u8; 65_536] = [0; 65_536];
 const IP_AND_TCP_HEADER_BYTES: u32 = 40;
 const SHORTEST_WAIT_NS: u64 = 1_000;
 const CHECK_OF_THE_END: Time = Time::from_milliseconds(5);
@@ -51,6 +53,8 @@ struct Connection<'a> {
     listener: OwnedFd,
     sender: Option<OwnedFd>,
     receiver: Option<OwnedFd>,
+    /// What its application writes; `None` if it always has data.
+    writes: Option<Writes<'a>>,
     received_bytes: u64,
     has_received_all: bool,
     samples: Samples,
@@ -93,6 +97,9 @@ pub struct FlowRecord {
     /// The requests, if it is a group of requests.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requests: Option<RequestsRecord>,
+    /// What its application has written, if it does not always have data.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub writes: Option<WritesRecord>,
     /// Largest payload of a packet.
     pub mss_bytes: u32,
     /// Time in which the receiver's window limited the sender; should be zero.
@@ -139,6 +146,7 @@ impl<'a> Traffic<'a> {
                 listener: system::listen(receiver.address, flow.port, 1)?,
                 sender: None,
                 receiver: None,
+                writes: flow.writes.as_deref().map(Writes::new),
                 received_bytes: 0,
                 has_received_all: false,
                 samples: Samples::default(),
@@ -193,11 +201,12 @@ impl<'a> Traffic<'a> {
     }
 
     /// What is known of the flows after the run, in the order of the plan. `seen` is what the link
-    /// has seen of each.
-    pub fn into_records(self, seen: &[Conversations]) -> Vec<FlowRecord> {
-        let permanent = self.connections.into_iter().map(Connection::into_record);
-        let seen = &seen[permanent.len()..];
-        let groups = self.groups.into_iter().zip(seen);
+    /// has seen of each, by its `clock`.
+    pub fn into_records(self, seen: &[Conversations], clock: &VirtualClock) -> Vec<FlowRecord> {
+        let (of_permanent, of_groups) = seen.split_at(self.connections.len());
+        let permanent = self.connections.into_iter().zip(of_permanent);
+        let permanent = permanent.map(|(connection, seen)| connection.into_record(seen, clock));
+        let groups = self.groups.into_iter().zip(of_groups);
         permanent.chain(groups.map(|(group, seen)| group_record(group, seen))).collect()
     }
 
@@ -234,7 +243,7 @@ impl<'a> Traffic<'a> {
     fn next_due(&self, now: Time) -> Time {
         let due = self.connections.iter().map(|connection| match connection.stage {
             Stage::Waiting => connection.start,
-            Stage::Sending => connection.stop,
+            Stage::Sending => connection.stop.min(connection.next_write()),
             Stage::Finishing => now + CHECK_OF_THE_END,
             Stage::Ended => Time::NEVER,
         });
@@ -303,6 +312,16 @@ pub(crate) fn connect(
     Ok(socket)
 }
 
+/// Sends as much as the socket takes of the bytes that are left, and counts them down.
+pub(crate) fn send_some(socket: &OwnedFd, left_bytes: &mut u64) -> io::Result<()> {
+    while *left_bytes > 0 {
+        let most = DATA.len().min(usize::try_from(*left_bytes).unwrap_or(usize::MAX));
+        let Some(bytes) = system::send(socket, &DATA[..most])? else { break };
+        *left_bytes -= bytes as u64;
+    }
+    Ok(())
+}
+
 /// What is known of a group of requests after the run.
 fn group_record(group: RequestGroup<'_>, seen: &Conversations) -> FlowRecord {
     let (plan, failure) = (group.plan().clone(), group.failure.clone());
@@ -321,6 +340,7 @@ fn group_record(group: RequestGroup<'_>, seen: &Conversations) -> FlowRecord {
         memory_limited_s: 0.0,
         is_complete: requests.transfer_us.iter().all(Option::is_some),
         requests: Some(requests),
+        writes: None,
         failure,
         samples: Samples::default(),
     }
@@ -332,6 +352,12 @@ impl Connection<'_> {
         let result = match self.stage {
             Stage::Waiting if now >= self.start => self.open(hosts, unsent_bytes),
             Stage::Sending if now >= self.stop => self.finish(),
+            Stage::Sending if now >= self.next_write() => {
+                if let Some(writes) = &mut self.writes {
+                    writes.take_due(now);
+                }
+                self.send()
+            }
             Stage::Finishing => {
                 self.end_if_complete(now);
                 Ok(())
@@ -346,6 +372,10 @@ impl Connection<'_> {
         self.stage = Stage::Sending;
         self.sender = Some(connect(self.plan, hosts, unsent_bytes)?);
         Ok(())
+    }
+
+    fn next_write(&self) -> Time {
+        self.writes.as_ref().map_or(Time::NEVER, Writes::next_due)
     }
 
     fn finish(&mut self) -> io::Result<()> {
@@ -395,7 +425,9 @@ impl Connection<'_> {
         let is_open = matches!(self.stage, Stage::Sending | Stage::Finishing);
         let accepts = is_open && self.receiver.is_none();
         let listener = accepts.then_some((self.listener.as_raw_fd(), libc::POLLIN));
-        let outgoing = self.sender.as_ref().filter(|_| self.stage == Stage::Sending);
+        let has_data = self.writes.as_ref().is_none_or(|writes| writes.left_bytes() > 0);
+        let is_sending = self.stage == Stage::Sending && has_data;
+        let outgoing = self.sender.as_ref().filter(|_| is_sending);
         let incoming = self.receiver.as_ref().filter(|_| !self.has_received_all);
         let outgoing = outgoing.map(|socket| (socket.as_raw_fd(), libc::POLLOUT));
         let incoming = incoming.map(|socket| (socket.as_raw_fd(), libc::POLLIN));
@@ -421,7 +453,10 @@ impl Connection<'_> {
         let Some(socket) = self.sender.as_ref().filter(|_| self.stage == Stage::Sending) else {
             return Ok(());
         };
-        while system::send(socket, &DATA)?.is_some() {}
+        match &mut self.writes {
+            Some(writes) => writes.send(socket)?,
+            None => while system::send(socket, &DATA)?.is_some() {},
+        }
         Ok(())
     }
 
@@ -437,8 +472,10 @@ impl Connection<'_> {
         Ok(())
     }
 
-    fn into_record(mut self) -> FlowRecord {
+    fn into_record(mut self, seen: &Conversations, clock: &VirtualClock) -> FlowRecord {
         self.look();
+        let writes = self.writes.as_ref();
+        let writes = writes.map(|writes| writes.record(seen.writes_acknowledged(), clock));
         let [before, at_end] = self.window;
         FlowRecord {
             measured: Some(SenderCounts {
@@ -449,6 +486,7 @@ impl Connection<'_> {
             }),
             timeouts: self.last.timeouts.into(),
             requests: None,
+            writes,
             plan: self.plan.clone(),
             received_bytes: self.received_bytes,
             retransmissions_packets: self.last.retransmissions,
