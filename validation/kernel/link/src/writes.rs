@@ -14,7 +14,7 @@ use crate::traffic::send_some;
 /// The writes of a flow.
 #[derive(Debug)]
 pub struct Writes<'a> {
-    writes: &'a [Request],
+    requests: &'a [Request],
     /// When each was handed over, since the origin by the monotonic clock.
     handed_over: Vec<Time>,
     /// Payload that is due and that the socket has not taken.
@@ -36,18 +36,18 @@ pub struct WritesRecord {
 impl<'a> Writes<'a> {
     /// Writes of a flow that has not begun, in order of time.
     pub fn new(writes: &'a [Request]) -> Self {
-        Writes { writes, handed_over: Vec::with_capacity(writes.len()), left_bytes: 0 }
+        Writes { requests: writes, handed_over: Vec::with_capacity(writes.len()), left_bytes: 0 }
     }
 
     /// When the application writes next; [`Time::NEVER`] if it does not.
     pub fn next_due(&self) -> Time {
-        self.writes.get(self.handed_over.len()).map_or(Time::NEVER, |write| write.start)
+        self.requests.get(self.handed_over.len()).map_or(Time::NEVER, |write| write.start)
     }
 
     /// The application writes what is due.
     pub fn take_due(&mut self, now: Time) {
         while self.next_due() <= now {
-            self.left_bytes += self.writes[self.handed_over.len()].bytes;
+            self.left_bytes += self.requests[self.handed_over.len()].bytes;
             self.handed_over.push(now);
         }
     }
@@ -69,9 +69,9 @@ impl<'a> Writes<'a> {
         let completion = written.zip(ends).map(|(from, to)| Some(microseconds_from(from, to?)));
         let completion = completion.chain(std::iter::repeat(None));
         WritesRecord {
-            start_s: self.writes.iter().map(|write| microseconds(write.start)).collect(),
-            size_bytes: self.writes.iter().map(|write| write.bytes).collect(),
-            completion_us: completion.take(self.writes.len()).collect(),
+            start_s: self.requests.iter().map(|write| microseconds(write.start)).collect(),
+            size_bytes: self.requests.iter().map(|write| write.bytes).collect(),
+            completion_us: completion.take(self.requests.len()).collect(),
         }
     }
 }
