@@ -104,16 +104,18 @@ def test_responses_of_a_recording_are_those_of_the_scenario() -> None:
 def test_a_response_begins_when_it_is_written_and_ends_with_its_last_ack() -> None:
     """Ten packets of 0.6 ms and a round trip of 40 ms; the second one waits for the window."""
     recorded = kernel.load(kernel.RECORDED / "responses-69-packets-beside-cubic-1-bdp.json.xz")
-    described = tomllib.loads(recorded["scenario"])
-    del described["flows"]["long"]
-    source = described["flows"]["responses"]["source"]
-    source |= {"arrivals": ["9 s", "20 s", "20.001 s"], "size": "14480 B"}
     writes = {"start_s": [9.0, 20.0, 20.001], "size_bytes": [14_480] * 3}
     flow = {"group": "responses", "mss_bytes": 1_448, "writes": writes}
-    settings = kernel_recovery.log_of_responses({"measured_to_s": 120.0, "flows": [flow]})
-    result = tr.run(tr.Scenario(described), set={**settings, "defaults.send_jitter": "none"})
+    settings = {
+        **kernel_recovery.log_of_responses({"measured_to_s": 90.0, "flows": [flow]}),
+        "flows.long.stop": "1 s",
+        "flows.responses.send_jitter": "none",
+        "flows.responses.source.size": "14480 B",
+        "flows.responses.source.arrivals": ["9 s", "20 s", "20.001 s"],
+    }
+    result = tr.run(tr.Scenario.from_toml(recorded["scenario"]), set=settings)
     # The first one begins before the measured window.
-    assert kernel_recovery.simulated_responses(result, flow) == pytest.approx([46.0, 85.0], abs=1)
+    assert kernel_recovery.simulated_responses(result, flow) == pytest.approx([46, 85], abs=1)
 
 
 @pytest.mark.parametrize("percent", [1, 10])
