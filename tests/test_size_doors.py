@@ -5,18 +5,21 @@ import re
 import shlex
 import sys
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
+from rich.console import Console
 
 import tailroom as tr
 from tailroom import models
+from tailroom.cli.size_report import show
 from tailroom.models import Bottleneck
 from tailroom.scenario.scenario import Scenario
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.causes import causes
-from tailroom.studies.size_study.doors import too_few_seeds
+from tailroom.studies.size_study.doors import Door, too_few_seeds
 from tailroom.studies.size_study.question import read_question, some_of
 from tailroom.studies.size_study.varied_key import Varied
 from tests.conftest import Tailroom
@@ -101,6 +104,31 @@ def test_the_command_line_prints_the_command_of_a_door(
         ["--vary", "links.down.queue.target"],
         ["--set", "links.up.queue=fq_codel"],
     ]
+
+
+def test_an_answer_with_four_doors_shows_those_with_commands_and_counts_the_rest(
+    home: tr.Size,
+) -> None:
+    """The others are in --explain."""
+    led = [Door("other_link", "links.x", "slower", "link", name) for name in ("x", "y", "z")]
+    doors = (Door("other_queue", "links.x.queue", "it waits"), *led)
+    found = replace(home, doors=doors, assumed=("one assumption", "another one"))
+
+    def printed(answer: tr.Size, *, explain: bool = False) -> list[str]:
+        file = StringIO()
+        show(answer, Console(file=file, width=80), explain=explain)
+        return file.getvalue().splitlines()
+
+    lines = printed(found)
+    assert len(lines) <= 27, "\n".join(lines)
+    shown = [line for line in lines if line.startswith("next:")]
+    assert shown[-1] == "next: slower"
+    assert len(shown) < 4
+    assert f"--explain ({4 - len(shown)} more way" in lines[-1]
+    assert sum(line.startswith("next:") for line in printed(found, explain=True)) == 4
+    # A dead end names its door, however long the answer is.
+    long = replace(found, assumed=tuple(f"assumption {number}" for number in range(30)))
+    assert [line for line in printed(long) if line.startswith("next:")] == ["next: slower"]
 
 
 def test_flows_behind_access_links_that_cannot_fill_a_link_say_so() -> None:

@@ -13,15 +13,31 @@ from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.doors import Door
 
 
-def show_doors(answer: Size, console: Console) -> None:
-    """Prints each door, and the command that goes through it where an option does.
+def doors_that_fit(doors: Sequence[Door], lines: int) -> list[Door]:
+    """Returns the doors for which there is room, those with a command first; at least one.
 
     Args:
-        answer: The answer.
+        doors: All doors.
+        lines: Number of lines for them.
+    """
+    chosen: list[Door] = []
+    for door in sorted(doors, key=lambda one: not one.argument):
+        lines -= 1 + bool(door.argument)
+        if lines >= 0 or not chosen:
+            chosen.append(door)
+    return [door for door in doors if door in chosen]
+
+
+def show_doors(doors: Sequence[Door], answer: Size, console: Console) -> None:
+    """Prints doors, and for each the command that goes through it where an option does.
+
+    Args:
+        doors: The doors.
+        answer: Their answer.
         console: Where to print.
     """
     needed = [one for one in answer.doors if one.kind == "not_ended"]
-    for door in answer.doors:
+    for door in doors:
         say(console, f"[cyan]next:[/cyan] {escape(door.text)}")
         if door.argument:
             # Behind another door, too, the runs decide only on what has ended.

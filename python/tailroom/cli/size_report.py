@@ -12,7 +12,7 @@ from tailroom.cli.elsewhere import show_elsewhere
 from tailroom.cli.metric_cells import cells, heading, owner_of
 from tailroom.cli.model import show_failing
 from tailroom.cli.sentences import say
-from tailroom.cli.size_doors import show_doors
+from tailroom.cli.size_doors import doors_that_fit, show_doors
 from tailroom.cli.terminal_text import escape
 from tailroom.cli.where_met import met_alone, where_met
 from tailroom.export.devices import Device
@@ -23,6 +23,8 @@ from tailroom.studies.size_study.frontier import Frontier
 from tailroom.studies.size_study.known import Evidence, FittedMean, Tried
 from tailroom.studies.size_study.targets import Target
 
+MOST_LINES = 27
+"""Lines of an answer without --explain up to which the ways on are shown; one is shown always."""
 FITTED = "*"
 """Marks what a fit says, not the runs of the value alone."""
 
@@ -52,23 +54,35 @@ def show(
         if answer.varied.is_limit:
             _show_models(answer, console)
         console.print()
-    _show_answer(answer, console, so_far=so_far, explain=explain)
-    if answer.choices:
-        _show_choices(answer, console, every=explain)
+    with console.capture() as first:
+        _show_answer(answer, console, so_far=so_far, explain=explain)
+        if answer.choices:
+            _show_choices(answer, console, every=explain)
+        if not explain:
+            phases.warn(answer.phases, "", console)
+        for warning in answer.warnings:
+            say(console, f"[yellow]warning:[/yellow] {escape(warning['text'])}")
+    with console.capture() as last:
+        if answer.answer is not None:
+            show_elsewhere(answer, device, console, every=explain)
+    taken = sum(part.get().count("\n") for part in (first, last)) + 1
+    doors = answer.doors if explain else doors_that_fit(answer.doors, MOST_LINES - taken)
+    console.file.write(first.get())
+    show_doors(doors, answer, console)
+    console.file.write(last.get())
     if not explain:
-        phases.warn(answer.phases, "", console)
-    for warning in answer.warnings:
-        say(console, f"[yellow]warning:[/yellow] {escape(warning['text'])}")
-    show_doors(answer, console)
-    if answer.answer is not None:
-        show_elsewhere(answer, device, console, every=explain)
-    if not explain:
-        console.print(_more(answer), soft_wrap=True)
+        console.print(_more(answer, len(answer.doors) - len(doors)), soft_wrap=True)
 
 
-def _more(answer: Size) -> str:
-    """How to see more, in a line."""
-    explain = "--explain (tested values, phase check, models"
+def _more(answer: Size, doors: int) -> str:
+    """How to see more, in a line.
+
+    Args:
+        answer: The result of the search.
+        doors: Number of doors that are not shown.
+    """
+    ways = f"{doors} more way{'' if doors == 1 else 's'} on, " if doors else ""
+    explain = f"--explain ({ways}tested values, phase check, models"
     if not answer.on_devices():
         return f"More: {explain})"
     return f"More: {explain}, other tools), --config"
