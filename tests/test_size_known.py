@@ -2,6 +2,7 @@
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import pairwise
 from math import ceil
@@ -13,16 +14,20 @@ import pytest
 import tailroom as tr
 from tailroom.cli.metric_cells import cell
 from tailroom.execution.point import Point
+from tailroom.execution.runner import Runner
+from tailroom.scenario.scenario import Scenario
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.accepted_limits import SmallestLimit
 from tailroom.studies.size_study.decision import decide
-from tailroom.studies.size_study.known import FittedMean, Tried
+from tailroom.studies.size_study.known import Evidence, FittedMean, Tried
 from tailroom.studies.size_study.question import read_question
+from tailroom.studies.size_study.question_search import QuestionSearch
 from tailroom.studies.size_study.regression import Crossing
+from tailroom.studies.size_study.search import Search
 from tailroom.studies.size_study.size_progress import SizeProgress
 from tailroom.studies.size_study.targets import parse_target
 from tailroom.studies.size_study.varied_key import Varied
-from tests.conftest import Tailroom
+from tests.conftest import SMALL, Tailroom
 
 pytestmark = pytest.mark.usefixtures("quick_models")
 
@@ -68,6 +73,49 @@ def test_the_answer_lies_in_its_interval_and_meets_by_the_numbers_next_to_it(see
     for one in found.tried:
         for target, mean in one.fitted.items():
             assert target.outcome(mean) is one.verdicts[target]
+
+
+@pytest.fixture
+def work() -> Iterator[QuestionSearch]:
+    """A search without runs; 40 packets and more give every target with little scatter."""
+    question = read_question(Scenario.from_toml(SMALL), ["utilization >= 50%"], None, 0.05, None)
+    with Runner.open(None, in_processes=False) as runner:
+        yield QuestionSearch(question, runner, 8, 0.06, None)
+
+
+@pytest.mark.parametrize(
+    ("evidence", "verdict"),
+    [
+        (Evidence.FIRST_RUNS, Outcome.YES),
+        (Evidence.RUNS, Outcome.YES),
+        (Evidence.FIT, Outcome.OPEN),
+    ],
+)
+def test_what_was_left_open_is_judged_by_all_later_runs(
+    work: QuestionSearch, evidence: Evidence, verdict: Outcome
+) -> None:
+    """What a fit leaves open, the runs of the value alone do not make sufficient."""
+    for target in work.all_targets:
+        work.known[40].learn(target, Outcome.OPEN, evidence)
+    work.simulate({40: 6})
+    (tried,) = work.tried
+    assert tried.verdict is verdict
+    assert work.known.met == ((40,) if verdict is Outcome.YES else ())
+
+
+def test_what_is_open_on_the_loss_is_looked_at_again(
+    work: QuestionSearch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has as many runs as the other targets needed."""
+    begun: list[set[int]] = []
+    monkeypatch.setattr(Search, "run_further", lambda self, *_: begun.append({*self.tried}))
+    work.search.tried = {one.limit: one for one in work.look([20, 40])}
+    (own,), loss = work.question.targets, work.question.loss
+    assert loss
+    work.known[20].verdicts = {own: Outcome.YES, loss: Outcome.OPEN}
+    work.known[20].evidence[loss] = Evidence.FIT
+    work.limit_loss()
+    assert begun == [{40}]
 
 
 def test_an_interval_of_whole_steps_holds_the_smallest_whole_value() -> None:

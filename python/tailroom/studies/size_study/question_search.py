@@ -245,7 +245,8 @@ class QuestionSearch:
         if before.tried[found].verdict is Outcome.YES:
             return
         self.search = self._search_for(self.all_targets)
-        self.search.tried = dict(before.tried)
+        # A value that is open on the loss may need only the runs that the other targets did not.
+        self.search.tried = self.known.judged(self.all_targets)
         varied, link = self.question.varied, self.question.link
         bdp = varied.steps_of(round(link.bdp_packets)) if varied.is_limit else 0
         reach = min(max(LOSS_FACTOR * found, bdp), self.limits[1])
@@ -313,9 +314,10 @@ class QuestionSearch:
         return None if answer is None else self.known.tried.get(answer)
 
     def _judge(self, tried: Tried) -> None:
-        """Judges a value on the targets without a verdict, by the runs that there are.
+        """Judges a value on the targets without a clear verdict, by the runs that there are.
 
-        Where a target was left open before later runs for another one, these may show a miss.
+        Runs that came later, for another target, may show what was left open. What a fit leaves
+        open, the runs of the value alone decide only against it.
         """
         for target in self.all_targets:
             if target not in tried.verdicts:
@@ -323,7 +325,8 @@ class QuestionSearch:
                 tried.learn(target, found, Evidence.FIRST_RUNS)
             elif tried.verdicts[target] is Outcome.OPEN and target not in tried.fitted:
                 found = target.outcome(tried.interval(target.metric, EARLY_CONFIDENCE))
-                if found is Outcome.NO:
+                is_of_fit = tried.evidence.get(target) is Evidence.FIT
+                if found is Outcome.NO or (found is Outcome.YES and not is_of_fit):
                     tried.learn(target, found, Evidence.RUNS)
 
     def begin(self, stage: Stage) -> None:

@@ -103,6 +103,7 @@ class Regression:
         self.runs_left = 0
         """Estimate of the number of runs that will still be performed, for a progress bar."""
         self._known = known or {}
+        self._max_seeds = max_seeds
         self._simulate = simulate
         self._question = {
             "targets": [_asked(target) for target in targets],
@@ -227,7 +228,7 @@ class Regression:
 
     def _by_own_runs(self, limit: int) -> Outcome:
         """Whether a value meets all targets, by its runs alone, of which it gets more if needed."""
-        most = self._question["max_seeds"]
+        most = self._max_seeds
         verdicts = Verdicts(self.targets, most)
         count = len(self.tried[limit].point.finished) if limit in self.tried else 0
         self._add({limit: max(count, min(FIRST_RUNS, most))})
