@@ -174,6 +174,17 @@ def test_a_groups_own_metric_at_a_link_comes_before_the_links(two_links: tr.Resu
     )
 
 
+def test_a_metric_of_a_part_of_a_group_is_named_as_what_the_group_has() -> None:
+    """Flows of all sizes and queries are not packets at a link."""
+    parts = [f"groups.rpc.{part}.completion_time_s_p99" for part in ("all_sizes", "coflows")]
+    with pytest.raises(MetricError) as raised:
+        find_metric("rpc.completion_time_s_p99", parts)
+    assert str(raised.value) == (
+        "rpc.completion_time_s_p99: group rpc has no completion_time_s_p99; it has "
+        "all_sizes.completion_time_s_p99, coflows.completion_time_s_p99"
+    )
+
+
 @pytest.mark.parametrize("name", ["utilisation", "goodput", "queue", "xyzzy", "call.xyzzy"])
 def test_every_metric_that_an_error_names_can_be_asked_for(two_links: tr.Result, name: str) -> None:
     known = list(metrics_of(two_links.summary))

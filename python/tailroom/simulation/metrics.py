@@ -218,8 +218,11 @@ def _why_missing(name: str, known: list[str]) -> str:
 
 def _elsewhere(metric: str, own: list[str], known: list[str]) -> str:
     """Lists other links or groups that have a metric of this name; empty if there are none."""
-    at_links = [full for full in own if full.count(".") > 2 and full.endswith(f".{metric}")]
-    where = [f"of its packets at a link: {_listed(metric, at_links, known)}"] if at_links else []
+    of_parts = [full for full in own if full.count(".") > 2 and full.endswith(f".{metric}")]
+    at_links = [full for full in of_parts if ".links." in full]
+    of_others = [full for full in of_parts if full not in at_links]
+    where = [f"it has {_listed(metric, of_others, known)}"] if of_others else []
+    where += [f"of its packets at a link: {_listed(metric, at_links, known)}"] if at_links else []
     for kind in OWNERS:
         others = [
             full
