@@ -157,6 +157,7 @@ def test_the_command_prints_the_value_with_its_unit(tailroom: Tailroom, tmp_path
         ("links.b.queue.kind", "is 'drop_tail'; to vary it, give it a positive number"),
         ("links.b.shaper.burst", "no links.b.shaper.burst; give it a value to begin with"),
         ("links.c.rate", "no link"),
+        ("policers.burst", "no policers.burst; did you mean links.b.policer.burst"),
         ("path", "several keys|is .'b'.; to vary it"),
     ],
 )

@@ -10,6 +10,7 @@ from tailroom.arguments import named, usage
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
+from tailroom.scenario.axis import values_by_key
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metric_units import Quantity
 from tailroom.studies.size_study.pools import key_at_switch, place_of_pool
@@ -96,6 +97,11 @@ class Varied:
             at_switch = key_at_switch(source, key)
             begin = f"give it a value to begin with, as with {usage('set', f'{key}=...')}"
             remedy = f"use {usage('vary', at_switch)}" if at_switch else begin
+            table, _, name = key.partition(".")
+            if table not in source.resolved:
+                known = values_by_key(source.resolved)
+                same = [full for full in known if full.endswith(f".{name.rpartition('.')[2]}")]
+                remedy = f"did you mean {' or '.join(same[:MOST_LIKE])}?" if same else begin
             raise ScenarioError(f"{named('vary')}: the scenario has no {key}; {remedy}")
         quantity, number = _read(value)
         if quantity is None or number <= 0:
@@ -254,6 +260,8 @@ class Varied:
         return (1.0, name) if self.is_whole else (scale, f"{name}{unit}")
 
 
+MOST_LIKE = 3
+"""Largest number of keys that the refusal of an unknown one names."""
 SOME_LIMIT = Varied("")
 """The limit of a queue in packets, whatever its link."""
 
