@@ -186,9 +186,20 @@ def hang(connection: Connection) -> None:
         signal.pause()
 
 
-@pytest.mark.parametrize(("serve", "ending"), [(abort, "aborted"), (hang, "hung")])
+def spin(connection: Connection) -> None:
+    """A process that works without end."""
+    connection.send(None)
+    trial.limit_processor_time(0.1)
+    while connection.recv():
+        while True:
+            pass
+
+
+@pytest.mark.parametrize(
+    ("serve", "ending"), [(abort, "aborted"), (hang, "hung"), (spin, "hung")]
+)
 def test_aborts_and_hangs_are_noticed(serve: Callable[[Connection], None], ending: str) -> None:
-    hostile = Trials(serve, waits=4)
+    hostile = Trials(serve, waits=1_000 if serve is spin else 4)
     for _ in range(2):  # the process is replaced
         assert hostile.outcome({"title": "x"}).ending == ending
 

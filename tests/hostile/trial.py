@@ -32,10 +32,12 @@ RUN_S = 0.3
 """Processor time after which a run is interrupted, as by Ctrl-C."""
 MOST_RUNS = 20
 """A larger sweep is refused."""
-WAITS = 60
+HANGS_S = 30.0
+"""A trial that takes more processor time hangs."""
+WAITS = 1_200
 WAIT_S = 0.5
-"""A trial that has not ended after this many waits hangs. Waits are counted, and not the time: the
-machine may stand still."""
+"""So does one that has not ended after this many waits, which are many: a busy machine gives a trial
+little processor time, and one that stands still none."""
 START_S = 120
 """How long a process may take to begin; a loaded machine may need that."""
 ADDRESS_SPACE = 4 << 30
@@ -222,7 +224,16 @@ def serve(connection: Connection) -> None:
         for name, text in FILES.items():
             Path(directory, name).write_text(text, encoding="utf-8")
         while True:
-            connection.send(outcome(connection.recv(), Path(directory)))
+            scenario = connection.recv()
+            limit_processor_time(HANGS_S)
+            ended = outcome(scenario, Path(directory))
+            limit_processor_time(0)
+            connection.send(ended)
+
+
+def limit_processor_time(limit_s: float) -> None:
+    """Ends the process once it has taken this much; 0 lifts the limit."""
+    signal.setitimer(signal.ITIMER_PROF, limit_s)  # nobody handles its signal, which ends a process
 
 
 def _too_long(_signal: int, _frame: object) -> None:
@@ -259,7 +270,10 @@ class Trials:
                     if ended is not None:  # else the process has begun late
                         return ended
         except (EOFError, ConnectionError):
-            return Outcome("aborted", f"the process ended with status {self.end()}")
+            status = self.end()
+            if status == -signal.SIGPROF:
+                return Outcome("hung", "no answer within its processor time")
+            return Outcome("aborted", f"the process ended with status {status}")
         self.end()
         return Outcome("hung", f"no answer after {self._waits * WAIT_S:g} s")
 
