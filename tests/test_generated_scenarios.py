@@ -195,9 +195,7 @@ def spin(connection: Connection) -> None:
             pass
 
 
-@pytest.mark.parametrize(
-    ("serve", "ending"), [(abort, "aborted"), (hang, "hung"), (spin, "hung")]
-)
+@pytest.mark.parametrize(("serve", "ending"), [(abort, "aborted"), (hang, "hung"), (spin, "hung")])
 def test_aborts_and_hangs_are_noticed(serve: Callable[[Connection], None], ending: str) -> None:
     hostile = Trials(serve, waits=1_000 if serve is spin else 4)
     for _ in range(2):  # the process is replaced

@@ -5,10 +5,12 @@ What somebody else made is bounded: a file of a few kilobytes can hold a column 
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import IO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from tailroom.parquet_pages import decompressed_bytes
 from tailroom.quoting import quoted
 from tailroom.staging import new_file
 
@@ -37,30 +39,31 @@ def read_table(path: Path) -> pa.Table:
     try:
         with path.open("rb") as opened:
             file = pq.ParquetFile(opened)
-            check_size(file, path.stat().st_size)
+            check_size(file, opened)
             return file.read(use_threads=False)
     except pa.ArrowException as error:  # its text may quote the content of the file
         raise OSError(quoted(error)) from None
 
 
-def check_size(file: pq.ParquetFile, size_bytes: int, texts: Sequence[str] | None = None) -> None:
+def check_size(
+    file: pq.ParquetFile, content: IO[bytes], texts: Sequence[str] | None = None
+) -> None:
     """Refuses a table that would be far larger than its file, or has columns of lists.
 
     Args:
         file: The file.
-        size_bytes: Its size.
+        content: Its content; the position changes.
         texts: Names of the columns of texts, if the types of all columns have been checked.
 
     Raises:
-        OSError: The table would have more than `ALWAYS_BYTES` and `MOST_TIMES` its file, or a
-            column holds neither numbers nor texts.
+        OSError: The table would have more than `ALWAYS_BYTES` and `MOST_TIMES` its file, a column
+            holds neither numbers nor texts, or as in `decompressed_bytes`.
     """
     metadata = file.metadata
-    most_bytes = max(ALWAYS_BYTES, MOST_TIMES * size_bytes)
+    most_bytes = max(ALWAYS_BYTES, MOST_TIMES * content.seek(0, 2))
     if texts is None:
         texts = _texts(file.schema_arrow)
-    groups = [metadata.row_group(group) for group in range(metadata.num_row_groups)]
-    pages = sum(group.total_byte_size for group in groups)
+    pages = decompressed_bytes(file, content, file.schema_arrow.names)
     decoded = max(pages, metadata.num_rows * metadata.num_columns * WIDTH_BYTES)
     _refuse_above(most_bytes, decoded)
     # A text that is written once may stand in each row. None is longer than its pages.

@@ -36,8 +36,8 @@ HANGS_S = 30.0
 """A trial that takes more processor time hangs."""
 WAITS = 1_200
 WAIT_S = 0.5
-"""So does one that has not ended after this many waits, which are many: a busy machine gives a trial
-little processor time, and one that stands still none."""
+"""So does one that has not ended after this many waits, which are many: a busy machine gives it
+little processor time."""
 START_S = 120
 """How long a process may take to begin; a loaded machine may need that."""
 ADDRESS_SPACE = 4 << 30

@@ -6,6 +6,7 @@ write equal content write equal files.
 """
 
 import hashlib
+import io
 import json
 import os
 from collections import OrderedDict
@@ -149,7 +150,7 @@ def rows_in(content: bytes, name: str, *, without_metrics: bool = False) -> pa.T
     with _read_errors():
         file = _opened(content, name)
         if file is not None and _is_of_rows(file.schema_arrow):
-            check_size(file, len(content), OF_TEXT)
+            check_size(file, io.BytesIO(content), OF_TEXT)
             rows = file.read(list(TYPES) if without_metrics else None, use_threads=False)
             return rows if _are_keys(rows[KEY].to_pylist()) else None
     return None
@@ -165,7 +166,7 @@ def series_in(content: bytes, name: str) -> pa.Table | None:
     with _read_errors():
         file = _opened(content, name)
         if file is not None:
-            check_size(file, len(content))
+            check_size(file, io.BytesIO(content))
             table = file.read(use_threads=False)
             is_named = KEY in table.column_names
             return table if is_named and pa.types.is_dictionary(table[KEY].type) else None

@@ -3,12 +3,13 @@
 import io
 import os
 from pathlib import Path
-from typing import TextIO
+from typing import IO, TextIO
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from tailroom.errors import FlowListError
+from tailroom.parquet_pages import decompressed_bytes
 from tailroom.quoting import quoted
 from tailroom.staging import remove, staging_place
 
@@ -102,11 +103,11 @@ def csv_of_parquet(path: str | os.PathLike[str], most_bytes: int) -> str | None:
     """
     text = io.StringIO()
     try:
-        with pq.ParquetFile(path) as file:
+        with open(path, "rb") as content, pq.ParquetFile(content) as file:
             names = [name for name in COLUMNS if name in file.schema_arrow.names]
             for name in names:
                 _check_numbers(name, file.schema_arrow.field(name).type)
-            if _least_bytes(file.metadata) > most_bytes:
+            if _least_bytes(file, content, names) > most_bytes:
                 return None
             text.write(",".join(names) + "\n")
             for batch in file.iter_batches(ROWS_AT_ONCE, columns=names):
@@ -136,11 +137,7 @@ def _check_numbers(name: str, kind: pa.DataType) -> None:
         )
 
 
-def _least_bytes(metadata: pq.FileMetaData) -> int:
+def _least_bytes(file: pq.ParquetFile, content: IO[bytes], names: list[str]) -> int:
     """The least that a file takes once it is read: its pages without compression, or as CSV."""
-    pages = (
-        metadata.row_group(at).column(column).total_uncompressed_size
-        for at in range(metadata.num_row_groups)
-        for column in range(metadata.num_columns)
-    )
-    return max(int(sum(pages)), int(metadata.num_rows) * FEWEST_BYTES_A_ROW)
+    rows = int(file.metadata.num_rows)
+    return max(decompressed_bytes(file, content, names), rows * FEWEST_BYTES_A_ROW)
