@@ -72,6 +72,35 @@ def test_a_number_out_of_range_is_refused_before_the_work(
     assert [path.name for path in small.parent.iterdir()] == ["small.toml"]
 
 
+HUGE = 10**6000
+"""Python refuses to write its digits."""
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda small: tr.run(small, seed=HUGE),
+        lambda small: tr.run(small, series_samples=HUGE),
+        lambda small: tr.run(small, set={"links.bottleneck.queue.limit": HUGE}),
+        lambda small: tr.run(small, set={"links.bottleneck.queue": {"limit": HUGE}}),
+        lambda small: tr.run(small, set=HUGE),
+        lambda small: tr.sweep(small, grid={"links.bottleneck.queue.limit": [HUGE]}),
+        lambda small: tr.sweep(small, seeds=HUGE),
+        lambda small: tr.size(small, TARGET, max_seeds=HUGE),
+        lambda small: tr.size(small, [HUGE]),
+        lambda small: tr.size(small, TARGET, most_loss=HUGE),
+        lambda _: tr.dumbbell(rate=HUGE, rtt=0.04, flows=2),
+        lambda _: tr.dumbbell(rate=20e6, rtt=0.04, flows=HUGE),
+    ],
+)
+def test_an_integer_of_thousands_of_digits_is_refused_in_words(
+    small: Path, call: Callable[[Path], object]
+) -> None:
+    with pytest.raises(tr.WrongInputError) as refused:
+        call(small)
+    assert len(str(refused.value)) < 400
+
+
 def test_a_buffer_is_looked_at_with_four_seeds(small: Path) -> None:
     with pytest.raises(tr.ArgumentError, match=r"^max_seeds: 3 .*; give a whole number of .* 4"):
         tr.size(small, TARGET, max_seeds=3)

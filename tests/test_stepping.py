@@ -149,6 +149,14 @@ def test_a_copy_of_a_run_with_own_code_repeats_it(scenario: Path) -> None:
         ({"flow": "learner", "window": 10**6000}, ["flows.learner.congestion.window", "at most"]),
         ({"flow": "learner", "pacing_rate": 10**6000}, ["pacing_rate", "at most"]),
         ({"link": "bottleneck", "rate": 10**6000}, ["links.bottleneck.rate", "at most"]),
+        (
+            {"link": "bottleneck", "limit": 10**6000},
+            ["links.bottleneck.queue.limit", "1.000000e+6000"],
+        ),
+        (
+            {"link": "bottleneck", "limit": 2**63},
+            ["links.bottleneck.queue.limit", "9223372036854775808"],
+        ),
         ({"link": "bottleneck", "rate": 10**90}, ["0... (97 characters)", "22 digits"]),
         ({"flow": "learner", "window": "many"}, ["flows.learner.congestion.window", "number"]),
         ({"flow": "learner", "cwnd": 3}, ["cwnd", "window or pacing_rate"]),

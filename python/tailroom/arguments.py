@@ -10,6 +10,7 @@ from threading import Event
 from typing import ParamSpec, TypeVar
 
 from tailroom.errors import ArgumentError, ScenarioError
+from tailroom.quoting import argument_text
 
 OTHER_OPTIONS = {
     "executor": "cluster",
@@ -41,10 +42,11 @@ class Limits:
         """
         kind = Integral if self.is_whole else Real
         is_number = isinstance(value, kind) and not isinstance(value, bool)
-        if value is None or (is_number and self.least <= value <= self.most):  # type: ignore[operator]
+        most = min(self.most, LARGEST_SEED)
+        if value is None or (is_number and self.least <= value <= most):  # type: ignore[operator]
             return
         problem = "is out of range" if is_number else f"is not {self._number}"
-        raise ArgumentError(f"{named(argument)}: {value!r} {problem}; give {self}")
+        raise ArgumentError(f"{named(argument)}: {argument_text(value)} {problem}; give {self}")
 
     @property
     def _number(self) -> str:
@@ -180,6 +182,6 @@ def check_mapping(argument: str, value: object, example: str) -> None:
     """
     if value is not None and not isinstance(value, Mapping):
         raise ArgumentError(
-            f"{named(argument)}: {value!r} is not a mapping of keys to values; give for example "
-            f"{example}"
+            f"{named(argument)}: {argument_text(value)} is not a mapping of keys to values; give "
+            f"for example {example}"
         )

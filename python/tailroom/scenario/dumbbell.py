@@ -9,8 +9,9 @@ from numbers import Real
 from typing import Any, cast
 
 from tailroom import _engine
-from tailroom.arguments import check_unicode
+from tailroom.arguments import LARGEST_SEED, check_unicode
 from tailroom.errors import ScenarioError
+from tailroom.quoting import argument_text
 from tailroom.scenario.control_arguments import control_words, controls_by_group, read_control
 from tailroom.scenario.custom_controls import Congestion, Control
 from tailroom.scenario.named_values import near
@@ -291,10 +292,10 @@ def _check_count(count: object) -> None:
     Raises:
         ScenarioError: It is not.
     """
-    if not isinstance(count, int) or isinstance(count, bool):
+    if not isinstance(count, int) or isinstance(count, bool) or count > LARGEST_SEED:
         raise ScenarioError(
-            f"flows: {count!r} is not a number of flows; give a whole number, or a number per "
-            'congestion control, as in {"cubic": 500, "bbr3": 100}'
+            f"flows: {argument_text(count)} is not a number of flows; give a whole number, or a "
+            'number per congestion control, as in {"cubic": 500, "bbr3": 100}'
         )
     if count < 1:
         raise ScenarioError(f"flows: {count} flows; give at least 1")
@@ -388,9 +389,10 @@ def _number(name: str, value: object, unit: str, example: str) -> float:
     Raises:
         ScenarioError: The value is something else.
     """
-    if not isinstance(value, Real) or isinstance(value, bool):
+    is_huge = isinstance(value, int) and abs(value) > LARGEST_SEED
+    if not isinstance(value, Real) or isinstance(value, bool) or is_huge:
         raise ScenarioError(
-            f"{name}: {value!r} is not a quantity; "
+            f"{name}: {argument_text(value)} is not a quantity; "
             f'write text, as in "{example}", or a number {unit}'
         )
     return float(value)

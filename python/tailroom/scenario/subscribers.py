@@ -5,6 +5,7 @@ from math import exp, lgamma, log
 
 from tailroom.arguments import named, usage
 from tailroom.errors import ScenarioError
+from tailroom.quoting import argument_text
 
 COVERED = 0.95
 """Part of all instants of which the range of active subscribers is stated."""
@@ -69,7 +70,7 @@ def read_active(subscribers: int, share: float | None) -> Active:
         ScenarioError: The share is missing, or a number is out of range.
     """
     if isinstance(subscribers, bool) or not isinstance(subscribers, int) or subscribers < 1:
-        raise ScenarioError(f"subscribers: {subscribers!r} is no number of at least 1")
+        raise ScenarioError(f"subscribers: {argument_text(subscribers)} is no number of at least 1")
     if share is None:
         raise ScenarioError(
             f"subscribers: say which share of them is active at the busiest time, as with "
@@ -77,7 +78,7 @@ def read_active(subscribers: int, share: float | None) -> Active:
         )
     if isinstance(share, bool) or not isinstance(share, (int, float)) or not 0 < share <= 1:
         raise ScenarioError(
-            f"{named('active')}: {share!r} is not a share above 0 and at most 1; give for example "
-            "5% (in Python 0.05)"
+            f"{named('active')}: {argument_text(share)} is not a share above 0 and at most 1; give "
+            "for example 5% (in Python 0.05)"
         )
     return Active(subscribers, float(share))

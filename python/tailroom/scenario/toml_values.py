@@ -9,6 +9,7 @@ from os import PathLike, fspath
 from typing import Any
 
 from tailroom.errors import ScenarioError
+from tailroom.quoting import argument_text, integer_text
 from tailroom.scenario.custom_controls import is_control
 
 _ARGUMENTS = {
@@ -53,8 +54,8 @@ def plain(place: str, value: object) -> Any:
     if callable(value) or is_control(value):
         raise ScenarioError(_is_python(place, value))
     raise ScenarioError(
-        f"{place}: {value!r} is of type {type(value).__name__}; use text, numbers, booleans, time "
-        "spans, lists and dictionaries only"
+        f"{place}: {argument_text(value)} is of type {type(value).__name__}; use text, numbers, "
+        "booleans, time spans, lists and dictionaries only"
     )
 
 
@@ -67,6 +68,9 @@ def inline(value: object) -> str:
         return f"[{', '.join(inline(item) for item in value)}]"
     if isinstance(value, bool):
         return str(value).lower()
+    if isinstance(value, int):
+        # TOML has no larger integers; as text, the key and its value are named.
+        return str(value) if -(2**63) <= value < 2**63 else f'"{integer_text(value)}"'
     # A JSON string is a TOML string too.
     return json.dumps(value) if isinstance(value, str) else str(value)
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from tailroom._engine import Seen, Steps
 from tailroom.arguments import SEED, SERIES_SAMPLES
 from tailroom.errors import ArgumentError, ControlError, ScenarioError
+from tailroom.quoting import argument_text, integer_text
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.custom_disciplines import Disciplines
 from tailroom.scenario.custom_sources import Sources
@@ -408,7 +409,9 @@ def _number(flow: str, value: object) -> float:
     place = f"flows.{flow}.congestion.window"
     said = plain(place, value)
     if isinstance(said, bool) or not isinstance(said, int | float):
-        raise ArgumentError(f"{place}: {value!r} is not a number; give a number of packets")
+        raise ArgumentError(
+            f"{place}: {argument_text(value)} is not a number; give a number of packets"
+        )
     return said
 
 
@@ -417,6 +420,5 @@ def _with_unit(value: object, unit: str) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return str(value)
     if isinstance(value, int):
-        # Python refuses to write out thousands of digits.
-        return f"{value if abs(value) < 10**100 else format(Decimal(value), '.6e')} {unit}"
+        return f"{integer_text(value)} {unit}"
     return f"{Decimal(repr(value)):f} {unit}"

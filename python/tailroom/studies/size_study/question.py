@@ -10,6 +10,7 @@ from typing import Any
 from tailroom import arguments, models
 from tailroom.errors import MetricError, ScenarioError, TargetError
 from tailroom.models import Bottleneck
+from tailroom.quoting import argument_text
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.dumbbell import HOST, dumbbell
 from tailroom.scenario.scenario import Scenario, ScenarioLike
@@ -194,8 +195,8 @@ def read_question(
         targets = [targets]
     if not (isinstance(targets, Sequence) and all(isinstance(t, (str, Target)) for t in targets)):
         raise TargetError(
-            f"{arguments.named('target')}: {targets!r} is not a target; write a text, as in "
-            '"utilization >= 98%", or several in a list'
+            f"{arguments.named('target')}: {argument_text(targets)} is not a target; write a text, "
+            'as in "utilization >= 98%", or several in a list'
         )
     if not targets:
         check_targets([])
@@ -304,8 +305,8 @@ def _loss_target(
         return None
     if not 0 < most_loss < 1:
         raise TargetError(
-            f"most_loss: {most_loss!r} is not a fraction above 0 and below 1; give for example "
-            "0.01, or None for no bound"
+            f"most_loss: {argument_text(most_loss)} is not a fraction above 0 and below 1; give "
+            "for example 0.01, or None for no bound"
         )
     name = short_name(metric, list(known)) if known else metric
     written = f"{100 * most_loss:.6g}%"
