@@ -65,14 +65,12 @@ def test_every_table_of_a_result_is_recorded(before: Path) -> None:
     recorded = json.loads((before / "recording.finite_flows_fair.json").read_text())
     assert list(recorded["tables"]) == [
         "arrival_dispersion",
-        "arrival_ecn",
-        "arrival_log",
-        "arrival_timestamps",
         "flow_counts",
         "flow_log",
         "flow_series",
         "link_series",
         "packet_log",
+        "packets",
     ]
     assert all(table["rows"] > 0 for table in recorded["tables"].values())
     assert "completion_time_s" in recorded["tables"]["flow_log"]["columns"]

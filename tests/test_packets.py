@@ -183,9 +183,9 @@ def test_an_import_of_the_capture_gives_the_flows_back(
     assert ended.status == 0
     rows = list(csv.DictReader(io.StringIO(ended.output)))
     assert len(rows) == 3
-    assert result.arrival_log is not None
+    assert result.packets is not None
     header_bytes = 40 if name == "host of ns-2" else 52
-    log = result.arrival_log.to_pandas()
+    log = result.packets.to_pandas()
     for row in rows:
         connection = int(row["flow"].split(":")[0].split(".")[-1]) - 1
         own = log[log.connection == connection]
@@ -201,8 +201,8 @@ def test_chosen_flows_and_every_nth_packet_are_written(tailroom: Tailroom, tmp_p
     result = tr.run(
         scenario(tmp_path, "reno"), set={"links.b.arrival_log": {"from": "0 s", "to": "6 s"}}
     )
-    assert result.arrival_log is not None
-    log = result.arrival_log.to_pandas()
+    assert result.packets is not None
+    log = result.packets.to_pandas()
     own = log[log.flow == "tcp.1"].iloc[::10]
     assert pq.read_table(table)["sequence"].to_pylist() == own.sequence.tolist()
 

@@ -1,10 +1,12 @@
 """Pictures: the right labels, readable with many flows, written in every format."""
 
 import statistics
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from matplotlib.figure import Figure
 
@@ -195,10 +197,8 @@ source = { kind = "poisson", rate = "50 kbit/s" }
 
 
 def test_arrivals_are_recorded_with_their_fate(logged: tr.Result, tmp_path: Path) -> None:
-    table = logged.arrival_log
+    table = logged.packets
     assert table is not None
-    packet = ["connection", "content", "sequence", "sent_s", "ecn", "bytes"]
-    assert table.column_names == ["time_s", "link", "flow", *packet, "queue_packets", "fate"]
     rows = table.to_pylist()
     assert {row["link"] for row in rows} == {"bottleneck"}
     assert {row["flow"] for row in rows} == {flow["name"] for flow in logged.flows}
@@ -208,7 +208,7 @@ def test_arrivals_are_recorded_with_their_fate(logged: tr.Result, tmp_path: Path
     assert {row["fate"] for row in rows} == {"accepted", "overflow"}
     assert all((row["queue_packets"] == 20) == (row["fate"] == "overflow") for row in rows)
     logged.save(tmp_path / "saved")
-    saved = tr.load(tmp_path / "saved").arrival_log
+    saved = tr.load(tmp_path / "saved").packets
     assert saved is not None
     assert saved.to_pylist() == rows
     assert (tmp_path / "saved" / "arrivals.png").stat().st_size > 10_000
@@ -220,19 +220,19 @@ def test_arrivals_of_a_flow_that_has_the_name_of_its_group_reach_pandas(
     """Pandas refuses a column whose categories repeat."""
     log = {"links.bottleneck.arrival_log": {"from": "1 s", "to": "2 s"}}
     result = tr.run(small, set={**log, "flows.reno.count": 1})
-    assert result.arrival_log
-    names = result.arrival_log["flow"].combine_chunks().dictionary.to_pylist()
+    assert result.packets
+    names = result.packets["flow"].combine_chunks().dictionary.to_pylist()
     assert names == ["reno"]
-    assert set(result.arrival_log.to_pandas()["flow"]) == {"reno"}
+    assert set(result.packets.to_pandas()["flow"]) == {"reno"}
     result.save(tmp_path / "saved")
-    saved = tr.load(tmp_path / "saved").arrival_log
+    saved = tr.load(tmp_path / "saved").packets
     assert saved is not None
-    assert saved.to_pandas().equals(result.arrival_log.to_pandas())
+    assert saved.to_pandas().equals(result.packets.to_pandas())
 
 
 def test_arrivals_are_drawn_by_group_and_drops_as_squares(logged: tr.Result) -> None:
     packets, queue = logged.plot("arrivals").axes
-    table = logged.arrival_log
+    table = logged.packets
     assert table is not None
     names = [label.get_text() for label in packets.get_yticklabels()]
     assert names == ["reno\n(2 flows)", "stream\n(10 flows)"]
@@ -250,6 +250,17 @@ def test_arrivals_are_drawn_by_group_and_drops_as_squares(logged: tr.Result) -> 
         assert low < heights.min() <= heights.max() < high
     assert queue.get_ylabel() == "queue found\n(packets)"
     assert queue.get_xlabel() == "time (s)"
+
+
+def test_a_drop_without_a_marker_of_its_own_is_drawn_with_its_reason(logged: tr.Result) -> None:
+    assert logged.packets is not None
+    fates = [fate.replace("overflow", "pool") for fate in logged.packets["fate"].to_pylist()]
+    place = logged.packets.column_names.index("fate")
+    changed = replace(logged, packets=logged.packets.set_column(place, "fate", pa.array(fates)))
+    assert labels(changed.plot("arrivals").axes[0]) == [
+        "packet",
+        f"dropped (pool) ({fates.count('pool')})",
+    ]
 
 
 def test_no_arrivals_no_picture(recorded: tr.Result) -> None:

@@ -93,7 +93,7 @@ def test_a_trace_has_each_packet_that_the_flow_sent_once(
     chosen = ("--only-flows", "far", "--from", "1 s", "--to", "2 s")
     assert tailroom("run", scenario, "--qlog", tmp_path / "traces", *chosen).status == 0
     span = {"links.a.arrival_log": {"from": "0 s", "to": "3 s"}}
-    log = tr.run(scenario, set=span).table("arrival_log").to_pandas()
+    log = tr.run(scenario, set=span).table("packets").to_pandas()
     log = log[(log.sent_s >= 1) & (log.sent_s < 2)]
     for flow in ("far.0", "far.1"):
         events = records(tmp_path / "traces" / f"{flow}.sqlog")[1:]
@@ -113,9 +113,9 @@ def test_each_packet_is_acknowledged_once_and_none_before_it_is_sent(
     assert tailroom("run", scenario, "--qlog", tmp_path / "traces").status == 0
     span = {"flows.far.endpoint_log": {"from": "0 s", "to": "4 s"}}
     result = tr.run(scenario, set=span)
-    log = result.table("endpoint_log").to_pandas()
-    acks = log[(log.flow == "far.0") & (log.end == "sender") & (log.content == "ack")]
-    blocks = result.table("endpoint_sack_blocks").to_pandas().set_index("arrival")
+    log = result.table("packets").to_pandas()
+    acks = log[(log.link == "far.0.sender") & (log.content == "ack")]
+    blocks = result.table("sack_blocks").to_pandas().set_index("packet")
     position: dict[int, int] = {}
     acked: set[int] = set()
     covered: set[int] = set()

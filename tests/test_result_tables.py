@@ -103,9 +103,12 @@ def test_labels_are_the_names_of_the_scenario(recorded: tr.Result) -> None:
     assert recorded.flow_series["flow"].unique().to_pylist() == ["reno.0", "reno.1"]
     assert recorded.flow_log is not None
     assert recorded.flow_log["group"].unique().to_pylist() == ["short"]
-    assert recorded.arrival_log is not None
-    assert set(recorded.arrival_log["flow"].to_pylist()) == {"reno.0", "reno.1", "short"}
-    assert recorded.arrival_log["link"].unique().to_pylist() == ["bottleneck", "back"]
+    assert recorded.packets is not None
+    assert set(recorded.packets["flow"].to_pylist()) == {"reno.0", "reno.1", "short"}
+    ends = [f"reno.{flow}.{end}" for flow in (0, 1) for end in ("sender", "receiver")]
+    places = recorded.packets["link"].unique().to_pylist()
+    assert places[:2] == ["bottleneck", "back"]
+    assert sorted(places[2:]) == sorted(ends)
     assert recorded.packet_log is not None
     events = set(recorded.packet_log["event"].to_pylist())
     assert events <= {"arrival", "departure", "drop", "mark"}

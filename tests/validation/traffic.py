@@ -159,8 +159,8 @@ def bursts() -> Iterator[Item]:
     found = runs("figure-4.toml", {"links.bottleneck.arrival_log": {"from": "50 s", "to": "300 s"}})
     gaps, lengths, drops, packets = [], [], [], 0
     for result in found:
-        assert result.arrival_log is not None
-        reno = result.arrival_log.filter(pc.field("flow") == "reno")
+        assert result.packets is not None
+        reno = result.packets.filter(pc.field("flow") == "reno")
         time_s = reno["time_s"].to_numpy()
         is_dropped = np.asarray(reno["fate"].to_pylist()) == "overflow"
         gap_s = np.diff(time_s)

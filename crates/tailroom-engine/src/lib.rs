@@ -113,6 +113,7 @@ mod work;
 
 pub mod congestion;
 pub mod custom;
+pub mod observe;
 pub mod packet;
 pub mod pool;
 #[doc(hidden)]

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 
 use serde_json::json;
-use tailroom_engine::link::probe::{LogEntry, LogEvent};
+use tailroom_engine::observe::Act;
+use tailroom_engine::observe::link::LinkEvent;
 use tailroom_engine::units::Time;
 use wasm_bindgen::prelude::*;
 
@@ -25,7 +26,7 @@ pub struct Packets {
     to: Time,
     /// By flow, its packets at the link at `from`.
     present: Vec<Line>,
-    entries: Vec<LogEntry>,
+    entries: Vec<LinkEvent>,
 }
 
 /// The packets of one flow at the link.
@@ -111,7 +112,7 @@ impl Packets {
 
     /// The events: 0 for an arrival, 1 for a departure, 2 for a drop, 3 for a mark.
     pub fn events(&self) -> Vec<u8> {
-        self.kept().map(|entry| entry.event as u8).collect()
+        self.kept().map(|entry| entry.act.event()).collect()
     }
 
     /// Numbers of the packets' flows, as in [`Packets::present`].
@@ -153,7 +154,7 @@ impl Packets {
         }
     }
 
-    fn kept(&self) -> impl Iterator<Item = &LogEntry> {
+    fn kept(&self) -> impl Iterator<Item = &LinkEvent> {
         self.entries.iter().filter(|entry| entry.time <= self.to)
     }
 
@@ -170,13 +171,13 @@ impl Line {
     /// Takes in an event of the flow. Packets of a flow leave in the order of their arrival. The packet that
     /// is dropped is not marked, unless all are: disciplines that mark at arrival drop the packet that
     /// arrives, and others mark only the packet that leaves.
-    fn take(&mut self, entry: LogEntry) {
-        match entry.event {
-            LogEvent::Arrival => {
+    fn take(&mut self, entry: LinkEvent) {
+        match entry.act {
+            Act::Arrived => {
                 self.are_marked.push_back(false);
                 self.latest = entry.time;
             }
-            LogEvent::Mark => {
+            Act::Marked => {
                 let has_arrived = self.latest == entry.time;
                 let marked = if has_arrived {
                     self.are_marked.back_mut()
@@ -187,7 +188,7 @@ impl Line {
                     *is_marked = true;
                 }
             }
-            LogEvent::Drop => {
+            Act::Dropped(_) => {
                 let dropped = self.are_marked.iter().rposition(|is_marked| !is_marked);
                 let last = self.are_marked.len().saturating_sub(1);
                 self.are_marked.remove(dropped.unwrap_or(last));

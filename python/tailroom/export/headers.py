@@ -138,7 +138,7 @@ def data(  # noqa: PLR0913 - the fields of the headers
         offset: Position of the first byte in the data of the flow.
         payload: Bytes of data; the first packet of a handshake has none, and is a SYN.
         stamps: Its timestamps.
-        ecn: ECN field, as in the table `arrival_log`.
+        ecn: ECN field, as in the table `packets`.
         feedback: What it says of marks.
     """
     ends = sender_of(connection, group.ip), receiver_of(group.ip)

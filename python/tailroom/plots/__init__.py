@@ -6,11 +6,13 @@ new figure of a sweep has `draw(view, ...) -> Figure` and a line in `draw_sweep`
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tailroom.errors import ArgumentError
 from tailroom.libraries import named_if_missing
+from tailroom.simulation import logged_packets
 from tailroom.storage.output import output_file
 
 with named_if_missing():
@@ -42,16 +44,16 @@ __all__ = ["FIGURES", "draw", "draw_sweep", "write"]
 class _Figure(NamedTuple):
     file_name: str
     draw: "Callable[[Result], Figure]"
-    shows: str
-    """Name of the table of the result with the data of the figure."""
+    shows: "Callable[[Result], object]"
+    """What the figure shows of a result; `None` if that was not recorded."""
 
 
 FIGURES: "dict[PlotKind, _Figure]" = {
-    "windows": _Figure("windows_and_queue", windows_and_queue.draw, "flow_series"),
-    "utilization": _Figure("utilization", utilization.draw, "link_series"),
-    "dispersion": _Figure("arrival_dispersion", dispersion.draw, "arrival_dispersion"),
-    "arrivals": _Figure("arrivals", arrivals.draw, "arrival_log"),
-    "memory": _Figure("memory", memory.draw, "pool_series"),
+    "windows": _Figure("windows_and_queue", windows_and_queue.draw, attrgetter("flow_series")),
+    "utilization": _Figure("utilization", utilization.draw, attrgetter("link_series")),
+    "dispersion": _Figure("arrival_dispersion", dispersion.draw, attrgetter("arrival_dispersion")),
+    "arrivals": _Figure("arrivals", arrivals.draw, logged_packets.at_links),
+    "memory": _Figure("memory", memory.draw, attrgetter("pool_series")),
 }
 """File name, function and data of each figure of a run, by the kind of the figure."""
 
@@ -100,9 +102,7 @@ def write(  # noqa: PLR0913 - keyword arguments
         OSError: A file cannot be written.
     """
     paths = []
-    recorded = [
-        kind for kind, figure in FIGURES.items() if getattr(result, figure.shows) is not None
-    ]
+    recorded = [kind for kind, figure in FIGURES.items() if figure.shows(result) is not None]
     for kind in kinds or recorded or FIGURES:
         path = directory / f"{prefix}{FIGURES[kind].file_name}.{file_format}"
         save = partial(draw(result, kind).savefig, dpi=style.DOTS_PER_INCH)

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from tailroom.errors import ArgumentError
 from tailroom.plots import style
 from tailroom.plots.plain_text_figure import PlainTextFigure
+from tailroom.simulation import logged_packets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +36,10 @@ SPECIAL: dict[str, tuple[str, dict[str, Any]]] = {
 """Fates other than acceptance: words, and a marker that does not depend on colour."""
 
 
+def _other_drop(reason: str) -> tuple[str, dict[str, Any]]:
+    return f"dropped ({reason})", {"marker": "P", "markerfacecolor": "white"}
+
+
 def draw(result: "Result") -> Figure:
     """For each link its arrivals by group and flow, above the queue that they find.
 
@@ -44,7 +49,7 @@ def draw(result: "Result") -> Figure:
     Raises:
         ArgumentError: No link records its arrivals.
     """
-    table = result.arrival_log
+    table = logged_packets.at_links(result)
     if table is None:
         raise ArgumentError(
             "no arrivals were recorded; give a link a span of time, "
@@ -68,7 +73,7 @@ def draw(result: "Result") -> Figure:
 def draw_link(
     packets: "Axes", queue: "Axes", table: "pa.Table", summary: "Mapping[str, Any]"
 ) -> None:
-    """Draws a link from its rows of the arrival log and the summary of the run."""
+    """Draws a link from its rows of `packets` and the summary of the run."""
     _draw_packets(packets, table, _rows(summary, table))
     _draw_queue(queue, table)
 
@@ -100,7 +105,8 @@ def _draw_packets(panel: "Axes", table: "pa.Table", rows: dict[str, dict[str, in
         label="packet",
         **PACKETS,
     )
-    for name, (words, shape) in SPECIAL.items():
+    others = sorted({*fate} - {*SPECIAL, "accepted"})
+    for name, (words, shape) in {**SPECIAL, **{one: _other_drop(one) for one in others}}.items():
         chosen = fate == name
         if chosen.any():
             panel.plot(

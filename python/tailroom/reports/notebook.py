@@ -69,9 +69,7 @@ def result_html(result: Result) -> str:
         ),
         *(Paragraph(f"Warning: {warning['text']}") for warning in summary["warnings"]),
     ]
-    recorded = [
-        kind for kind, figure in FIGURES.items() if getattr(result, figure.shows) is not None
-    ]
+    recorded = [kind for kind, figure in FIGURES.items() if figure.shows(result) is not None]
     if recorded:
         blocks += _picture(lambda: result.plot(recorded[0]), f"{recorded[0]} over time")
     return fragment(blocks)

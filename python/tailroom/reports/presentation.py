@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from tailroom.errors import ArgumentError
 from tailroom.figure_titles import titles
 from tailroom.scenario.json_text import json_text
+from tailroom.simulation import logged_packets
 from tailroom.simulation.any_result import AnyResult
 from tailroom.staging import remove
 from tailroom.storage import result_directory
@@ -99,7 +100,7 @@ def _function(name: str) -> Any:
 
 def _write_run(result: "Result", directory: Path) -> None:
     result_directory.write(result, directory)
-    drawn = (result.link_series, result.arrival_dispersion, result.arrival_log)
+    drawn = (result.link_series, result.arrival_dispersion, logged_packets.at_links(result))
     if any(table is not None for table in drawn):
         with _pictures_of(directory):
             _function("tailroom.plots.write")(result, directory)

@@ -589,7 +589,7 @@ Reorder: TypeAlias = BernoulliReorder | PeriodicReorder
 ArrivalLog = TypedDict(
     "ArrivalLog", {"from": Duration, "to": Duration, "most_packets": NotRequired[int]}
 )
-"""The arrivals at a link that are recorded."""
+"""The packets at a link, or at the ends of a group's flows, that are recorded."""
 
 
 class Admission(TypedDict):

@@ -34,19 +34,25 @@ def labels_of(table: str, summary: Mapping[str, Any]) -> dict[str, Sequence[str]
         table: Name of the table.
         summary: The summary of the run, which has the names of links, flows and groups.
     """
-    flows = [flow["name"] for flow in summary["flows"]]
-    names = {
-        "links": list(summary["links"]),
-        "flows": flows,
-        "groups": list(summary["groups"]),
-        "flows_and_groups": flows + list(summary["groups"]),
-    }
     (declared,) = (declaration for declaration in declarations() if declaration["name"] == table)
     return {
-        column["name"]: labels["words"] if isinstance(labels, dict) else names[labels]
+        column["name"]: labels["words"] if isinstance(labels, dict) else _names(labels, summary)
         for column in declared["columns"]
         if (labels := column["labels"]) is not None
     }
+
+
+def _names(labels: str, summary: Mapping[str, Any]) -> list[str]:
+    """The names of links, flows or groups, or of what is made of them."""
+    if labels == "flows":
+        return [flow["name"] for flow in summary["flows"]]
+    if labels == "flows_and_groups":
+        return _names("flows", summary) + _names("groups", summary)
+    if labels == "places":
+        flows = _names("flows_and_groups", summary)
+        ends = [f"{flow}.{end}" for flow in flows for end in ("sender", "receiver")]
+        return _names("links", summary) + ends
+    return list(summary[labels])
 
 
 def arrow_table(columns: Columns, labels: Mapping[str, Sequence[str]]) -> pa.Table:

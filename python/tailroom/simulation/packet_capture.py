@@ -28,7 +28,7 @@ def write(arrivals: pa.Table, scenario: str, path: Path, ip: int = 4) -> None:
     """Writes a new file in pcapng, with an interface per link and per end of a flow.
 
     Args:
-        arrivals: Packets, as in `logged_packets`.
+        arrivals: Packets, as of `logged_packets.with_blocks`.
         scenario: The resolved scenario of the run.
         path: The file.
         ip: Version of IP, 4 or 6.
@@ -58,7 +58,7 @@ def choose(
     """Returns the packets of some flows, places and directions, or some of them.
 
     Args:
-        arrivals: Packets, as in `logged_packets`.
+        arrivals: Packets, as of `logged_packets.with_blocks`.
         flows: Names of flows or groups; all flows if empty.
         every: Keep each row whose number is a multiple of this, 1 or more.
         at: Names of links, or of flows or groups with `.sender` or `.receiver`; all if empty.
@@ -71,7 +71,8 @@ def choose(
     import pyarrow.compute as pc  # noqa: PLC0415
 
     if at:
-        arrivals = arrivals.filter(pc.is_in(arrivals["link"], pa.array(_places(arrivals, at))))
+        names = arrivals["link"].cast(pa.string())
+        arrivals = arrivals.filter(pc.is_in(names, pa.array(_places(arrivals, at))))
     if direction:
         is_ack = pc.equal(arrivals["content"].cast(pa.string()), "ack")
         arrivals = arrivals.filter(is_ack if direction == "acks" else pc.invert(is_ack))

@@ -205,7 +205,7 @@ class Result(AnyResult, ResultTables):
     ) -> None:
         """Writes the recorded packets as a capture (pcapng), which Wireshark opens.
 
-        They are those of `arrival_log` and `endpoint_log`.
+        They are those of the table `packets`.
 
         Args:
             path: The new file.
@@ -222,7 +222,7 @@ class Result(AnyResult, ResultTables):
         """
         if ip not in IP_BYTES:
             raise ArgumentError(f"ip is {ip!r}; give 4 or 6")
-        packets = self._packets(flows, every, at, direction)
+        packets = self._chosen_packets(flows, every, at, direction)
         packet_capture.write(packets, self.scenario, Path(path), ip)
 
     def save_packets(
@@ -234,7 +234,7 @@ class Result(AnyResult, ResultTables):
         at: Sequence[str] = (),
         direction: str | None = None,
     ) -> None:
-        """Writes the same packets as a Parquet file, with timestamps, SACK blocks and ECN.
+        """Writes the same packets as a Parquet file: the table `packets` with SACK blocks.
 
         Args:
             path: The new file.
@@ -248,7 +248,7 @@ class Result(AnyResult, ResultTables):
                 wrong.
             OSError: The file cannot be written.
         """
-        packets = self._packets(flows, every, at, direction)
+        packets = self._chosen_packets(flows, every, at, direction)
         from tailroom import parquet_files  # noqa: PLC0415 - it loads Arrow
 
         parquet_files.write_table(packets, Path(path))
@@ -271,16 +271,16 @@ class Result(AnyResult, ResultTables):
         series = self._recorded("flow_series")
         sender_trace.write(series, self, self.scenario, Path(directory), flows=flows)
 
-    def _packets(
+    def _chosen_packets(
         self, flows: Sequence[str], every: int, at: Sequence[str], direction: str | None
     ) -> pa.Table:
         if every < 1:
             raise ArgumentError(f"every is {every}; give a number from 1")
         if direction not in (None, "data", "acks"):
             raise ArgumentError(f"direction is {direction!r}; give data or acks, or leave it out")
-        packets = logged_packets.joined(self)
+        packets = logged_packets.with_blocks(self)
         if packets is None:
-            packets = self._recorded("arrival_log")
+            packets = self._recorded("packets")
         return packet_capture.choose(packets, flows, every, at=at, direction=direction)
 
     def plot(self, kind: PlotKind = "windows", *, title: bool | None = True) -> Figure:

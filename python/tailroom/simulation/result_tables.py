@@ -44,28 +44,13 @@ class ResultTables:
     """Burstiness of arrivals: one row per link and time scale. Recorded at the links with an
     `arrival_dispersion`; scales with fewer than ten intervals are left out. Columns: `link
     scale_s intervals mean_packets index`."""
-    arrival_log: pa.Table | None = lazy_table()
-    """Arrivals of packets: one row per arrival, link by link in order of time. Recorded at the
-    links with an `arrival_log`. Columns: `time_s link flow connection content sequence sent_s
-    ecn bytes queue_packets fate`."""
-    arrival_timestamps: pa.Table | None = lazy_table()
-    """Timestamps of packets (RFC 7323), in ms since the run began, modulo 2^32: one row per row
-    of `arrival_log`, in its order. Recorded at the links with an `arrival_log` if a packet has
-    one. Columns: `timestamp_ms echo_ms`."""
+    packets: pa.Table | None = lazy_table()
+    """Packets and ACKs: one row per arrival at a link with an `arrival_log`, link by link in
+    order of time, and behind them one for each that leaves or reaches the sender or the
+    receiver of a flow whose group has an `endpoint_log`, in order of time. Columns: `time_s
+    link flow connection content sequence sent_s ecn bytes queue_packets fate timestamp_ms
+    echo_ms ece cwr marked_packets`."""
     sack_blocks: pa.Table | None = lazy_table()
-    """SACK blocks of ACKs (RFC 2018): one row per block, by row of `arrival_log`; the blocks of
-    an ACK in their order, first a packet that has arrived twice (RFC 2883). Recorded at the
-    links with an `arrival_log`, if an ACK has a block. Columns: `arrival start end`."""
-    arrival_ecn: pa.Table | None = lazy_table()
-    """ECN in the TCP headers of packets: one row per row of `arrival_log`, in its order.
-    Recorded at the links with an `arrival_log` if a header says anything of marks. Columns:
-    `ece cwr marked_packets`."""
-    endpoint_log: pa.Table | None = lazy_table()
-    """Packets and ACKs at the ends of connections: one row for each that leaves or reaches the
-    sender or the receiver, in order of time. Recorded for the groups with an `endpoint_log`.
-    Columns: `time_s end flow connection content sequence sent_s ecn bytes timestamp_ms echo_ms
-    ece cwr marked_packets`."""
-    endpoint_sack_blocks: pa.Table | None = lazy_table()
-    """SACK blocks of the ACKs of `endpoint_log` (RFC 2018): one row per block, by row of
-    `endpoint_log`; the blocks of an ACK in their order, first a packet that has arrived twice
-    (RFC 2883). Recorded if an ACK has a block. Columns: `arrival start end`."""
+    """SACK blocks of ACKs (RFC 2018): one row per block, by row of `packets`; the blocks of an
+    ACK in their order, first a packet that has arrived twice (RFC 2883). Recorded if an ACK of
+    `packets` has a block. Columns: `packet start end`."""

@@ -92,14 +92,14 @@ def write_flow(  # noqa: PLR0913 - the tables of a run, and a choice
         logs = [document["links"][link].get("arrival_log") for link in links]
     span = _recorded_span([log for log in logs if log])
     events = [_metrics(series.filter(pc.field("flow") == name), group, *span)]
-    if "endpoint_log" in own:
-        passages = logged_packets.passages(tables)
-        if passages is not None:
-            events.append(_at_sender(passages.filter(pc.field("link") == f"{name}.sender"), group))
-    elif tables.arrival_log is not None:
-        is_data = (pc.field("flow") == name) & (pc.field("content") != "ack")
-        is_first = pc.field("link").isin(links[:1])
-        events.append(_at_sender(tables.arrival_log.filter(is_data & is_first), group))
+    packets = logged_packets.with_blocks(tables)
+    if packets is not None:
+        if "endpoint_log" in own:
+            shown = pc.field("link") == f"{name}.sender"
+        else:
+            is_data = (pc.field("flow") == name) & (pc.field("content") != "ack")
+            shown = is_data & pc.field("link").isin(links[:1])
+        events.append(_at_sender(packets.filter(shown), group))
     with new_file(path) as file:
         file.write(qlog.beginning(name, "a sender simulated by tailroom"))
         for time_s, event, data in heapq.merge(*events, key=itemgetter(0)):

@@ -73,7 +73,9 @@ impl Link {
         self.count_marks();
         self.probe.end(now, self.queue.packets(), packets, bytes, idle);
         self.pause.iter_mut().for_each(|pause| pause.end_measuring(now));
-        self.queue.held().for_each(|packet| self.probe.watch_pass(packet));
+        if let Some(observer) = &mut self.probe.observer {
+            self.queue.held().for_each(|packet| observer.on_pass(packet));
+        }
         self.tell_mean_rate(now);
     }
 

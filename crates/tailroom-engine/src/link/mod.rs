@@ -8,7 +8,6 @@
 //! that time, before any arrival of the same instant. Behind an arrival rule both give the same
 //! results.
 
-pub mod arrivals;
 #[doc(hidden)]
 pub mod draws;
 #[doc(hidden)]
@@ -101,7 +100,7 @@ impl Link {
         let is_steady = spec.rate_changes.is_empty()
             && !spec.varies_in_delay()
             && spec.loss == LossSpec::None
-            && !probe.watches_packets();
+            && probe.observer.is_none();
         let takes_all = spec.admission.is_none() && spec.policer.is_none();
         Link {
             policer: spec.policer.as_ref().map(|policer| Box::new(Policer::new(policer))),
@@ -161,9 +160,8 @@ impl Link {
         let outcome = self.offer(packet, class);
         if !matches!(outcome, LinkOutcome::Dropped(_)) && packet.ecn() != Ecn::Ce {
             packet.set_congestion_experienced();
-            if self.probe.watches_packets() {
-                self.probe.watch_marks(packet.time(), packet.flow(), 1);
-                self.probe.watch_pass(*packet);
+            if self.probe.observer.is_some() {
+                self.probe.observe_pass(packet.time(), *packet, 1);
             } else {
                 self.probe.count_marks(1);
             }
@@ -194,8 +192,8 @@ impl Link {
         let serialization = transmitter.serializer.packet_time(packet.time(), packet.bytes());
         probe.count_arrival(packet.time(), packet.flow(), queue.packets(), serialization);
         probe.on_class_arrival(class);
-        if probe.watches_packets() {
-            return enqueue_watched::<IS_MARKED>(queue, probe, packet);
+        if probe.observer.is_some() {
+            return enqueue_observed::<IS_MARKED>(queue, probe, packet);
         }
         queue.enqueue::<IS_MARKED>(packet);
     }
@@ -257,11 +255,10 @@ impl Link {
             Verdict::Mark => {
                 let marks = u64::from(packet.ecn() != Ecn::Ce);
                 packet.set_congestion_experienced();
-                if IS_PLAIN || !probe.watches_packets() {
+                if IS_PLAIN || probe.observer.is_none() {
                     probe.count_marks(marks);
                 } else {
-                    probe.watch_marks(now, flow, marks);
-                    probe.watch_pass(*packet);
+                    probe.observe_pass(now, *packet, marks);
                 }
             }
             Verdict::Drop(reason) => {
@@ -353,10 +350,9 @@ impl Link {
         let departure = transmitter.send::<false>(now, packet.bytes());
         let waited = now - packet.time();
         transmitter.last_wait = waited;
-        if probe.watches_packets() {
+        if probe.observer.is_some() {
             // A discipline marks no packet in a service but the one that leaves.
-            probe.watch_marks(now, packet.flow(), queue.buffer.take_marks());
-            probe.watch_pass(packet.copied());
+            probe.observe_pass(now, packet.copied(), queue.buffer.take_marks());
         }
         probe.on_accepted(packet.flow(), packet.bytes(), now, departure);
         // A packet on a link that stands still for good has no delay.
@@ -517,15 +513,17 @@ fn tell_rate(queue: &mut ServedQueue, transmitter: &Transmitter, now: Time) {
 /// Takes in a packet that will be served, where packets are recorded one by one. A discipline marks no
 /// waiting packet when another arrives, and the marks of earlier events have been counted.
 #[cold]
-fn enqueue_watched<const IS_MARKED: bool>(
+fn enqueue_observed<const IS_MARKED: bool>(
     queue: &mut ServedQueue,
     probe: &mut LinkProbe,
     packet: Transit,
 ) {
     let (now, flow) = (packet.time(), packet.flow());
-    probe.watch_arrival(packet.copied(), queue.packets());
+    if let Some(observer) = &mut probe.observer {
+        observer.on_arrival(packet.copied(), queue.packets());
+    }
     queue.enqueue::<IS_MARKED>(packet);
-    probe.watch_marks(now, flow, queue.buffer.take_marks());
+    probe.observe_marks(now, flow, queue.buffer.take_marks());
 }
 
 /// A call of its own: for tail drop, the event then need not lie in memory.

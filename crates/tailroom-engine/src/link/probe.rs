@@ -4,7 +4,9 @@
 use std::borrow::Cow;
 
 use super::LinkSpec;
-use super::arrivals::Arrivals;
+use crate::observe::Act;
+use crate::observe::link::LinkObserver;
+use crate::observe::recorder::Recorder;
 use crate::packet::transit::Transit;
 use crate::probe::delays::Delays;
 use crate::probe::histogram::Histogram;
@@ -72,31 +74,6 @@ pub struct LinkCounts {
     pub queue_packets: u64,
     /// Bytes of these packets.
     pub queue_bytes: u64,
-}
-
-/// What happened to a packet, for the packet log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum LogEvent {
-    /// The packet reached the buffer.
-    Arrival = 0,
-    /// The last bit of the packet left.
-    Departure = 1,
-    /// The discipline dropped the packet.
-    Drop = 2,
-    /// The discipline marked the packet: after its arrival, or when its transmission begins.
-    Mark = 3,
-}
-
-/// One line of the packet log.
-#[derive(Clone, Copy, Debug)]
-pub struct LogEntry {
-    /// Time.
-    pub time: Time,
-    /// The flow of the packet.
-    pub flow: u32,
-    /// The event.
-    pub event: LogEvent,
 }
 
 /// Totals over the measured window.
@@ -205,22 +182,14 @@ pub struct LinkProbe {
     last_arrival: Time,
     /// The time series.
     pub samples: Vec<LinkSample>,
-    /// The packet log, in no particular order.
-    pub log: Vec<LogEntry>,
-    log_limit: usize,
-    /// Arrivals by time scale, where they are asked for.
-    pub dispersion: Option<Box<IndexOfDispersion>>,
-    /// Arrivals one by one, where they are asked for.
-    pub arrivals: Option<Box<Arrivals>>,
-    /// Whether packets go to the log, to `dispersion` or to `arrivals`.
-    watches_packets: bool,
+    /// What records packets one by one, where that is asked for.
+    pub observer: Option<Box<LinkObserver>>,
 }
 
 impl LinkProbe {
     /// A probe of a link that `classes` classes of traffic cross, with the records that `spec` asks
     /// for. Waits are counted if they end in `window`.
     pub fn new(classes: usize, spec: &LinkSpec, window: Window) -> Self {
-        let log_limit = spec.packet_log as usize;
         LinkProbe {
             now: Counters::default(),
             before: Counters::default(),
@@ -246,15 +215,11 @@ impl LinkProbe {
             burst_length: 0,
             last_arrival: Time::ZERO,
             samples: Vec::new(),
-            log: Vec::new(),
-            log_limit,
-            dispersion: spec
-                .arrival_dispersion
-                .map(|base| Box::new(IndexOfDispersion::new(base.time()))),
-            arrivals: spec.arrival_log.map(|span| Box::new(Arrivals::new(span))),
-            watches_packets: log_limit > 0
-                || spec.arrival_dispersion.is_some()
-                || spec.arrival_log.is_some(),
+            observer: LinkObserver::of(
+                spec.packet_log,
+                spec.arrival_dispersion.map(|base| base.time()),
+                spec.arrival_log,
+            ),
         }
     }
 
@@ -265,12 +230,12 @@ impl LinkProbe {
     #[inline(always)]
     pub(crate) fn on_arrival(&mut self, packet: &Transit, queue: u64, burst_gap: Time) {
         self.count_arrival(packet.time(), packet.flow(), queue, burst_gap);
-        if self.watches_packets {
-            self.watch_arrival(*packet, queue);
+        if let Some(observer) = &mut self.observer {
+            observer.on_arrival(*packet, queue);
         }
     }
 
-    /// The same where packets are not [watched](LinkProbe::watches_packets).
+    /// The same where nobody [observes](LinkProbe::observer) packets.
     #[expect(clippy::inline_always, reason = "two callers; a call costs 2 % per packet")]
     #[expect(clippy::needless_bitwise_bool, reason = "no branch: which flow is next is random")]
     #[inline(always)]
@@ -286,13 +251,7 @@ impl LinkProbe {
         self.last_arrival = now;
     }
 
-    /// Whether packets are recorded one by one.
-    pub(crate) fn watches_packets(&self) -> bool {
-        self.watches_packets
-    }
-
-    /// Records that the link will send a packet, on a link where packets are not
-    /// [watched](LinkProbe::watches_packets).
+    /// Records that the link will send a packet, where nobody [observes](LinkProbe::observer) packets.
     #[inline]
     pub(crate) fn count_accepted(&mut self, bytes: u32) {
         self.now.accepted += 1;
@@ -338,6 +297,11 @@ impl LinkProbe {
         }
     }
 
+    /// The arrivals one by one, where they are recorded.
+    pub fn record(&self) -> Option<&Recorder> {
+        self.observer.as_ref()?.record.as_ref()
+    }
+
     /// Whether more than one class of traffic crosses the link.
     #[inline]
     pub(crate) fn tells_classes(&self) -> bool {
@@ -364,8 +328,8 @@ impl LinkProbe {
         if packet.time() < now {
             self.note_late_drop(packet.time(), class);
         }
-        if self.watches_packets {
-            self.watch_drop(now, packet.copied(), reason);
+        if let Some(observer) = &mut self.observer {
+            observer.on_drop(now, packet.copied(), reason);
         }
     }
 
@@ -380,22 +344,23 @@ impl LinkProbe {
         }
     }
 
-    /// Records that a packet leaves the queue with its present ECN field.
+    /// Counts `marks` of one packet at `now`, 0 or 1, where somebody [observes](LinkProbe::observer)
+    /// packets.
     #[cold]
-    pub(crate) fn watch_pass(&mut self, packet: Transit) {
-        if let Some(arrivals) = &mut self.arrivals {
-            arrivals.on_pass(packet);
+    pub(crate) fn observe_marks(&mut self, now: Time, flow: u32, marks: u64) {
+        debug_assert!(marks <= 1, "{marks} packets marked in one event");
+        self.count_marks(marks);
+        if let Some(observer) = self.observer.as_mut().filter(|_| marks > 0) {
+            observer.log(now, flow, Act::Marked);
         }
     }
 
-    /// Counts `marks` of one packet at `now`, 0 or 1, where packets are
-    /// [watched](LinkProbe::watches_packets).
+    /// The same of a packet that leaves the queue with its present ECN field.
     #[cold]
-    pub(crate) fn watch_marks(&mut self, now: Time, flow: u32, marks: u64) {
-        debug_assert!(marks <= 1, "{marks} packets marked in one event");
-        self.count_marks(marks);
-        if marks > 0 {
-            self.record(now, flow, LogEvent::Mark);
+    pub(crate) fn observe_pass(&mut self, now: Time, packet: Transit, marks: u64) {
+        self.observe_marks(now, packet.flow(), marks);
+        if let Some(observer) = &mut self.observer {
+            observer.on_pass(packet);
         }
     }
 
@@ -412,8 +377,8 @@ impl LinkProbe {
         if departure == Time::NEVER {
             self.note_stuck(start, bytes);
         }
-        if self.log_limit > 0 {
-            self.record(departure, flow, LogEvent::Departure);
+        if let Some(observer) = &mut self.observer {
+            observer.log(departure, flow, Act::Departed);
         }
     }
 
@@ -460,31 +425,8 @@ impl LinkProbe {
         self.window
     }
 
-    /// What [`LinkProbe::on_arrival`] records where packets are watched.
-    #[cold]
-    pub(crate) fn watch_arrival(&mut self, packet: Transit, queue: u64) {
-        self.record(packet.time(), packet.flow(), LogEvent::Arrival);
-        if let Some(dispersion) = &mut self.dispersion {
-            dispersion.on_arrival(packet.time());
-        }
-        if let Some(arrivals) = &mut self.arrivals {
-            arrivals.on_arrival(packet, queue);
-        }
-    }
-
-    #[cold]
-    fn watch_drop(&mut self, now: Time, packet: Transit, reason: DropReason) {
-        self.record(now, packet.flow(), LogEvent::Drop);
-        if let Some(arrivals) = &mut self.arrivals {
-            arrivals.on_drop(packet, reason);
-        }
-    }
-
-    #[cold]
-    fn record(&mut self, time: Time, flow: u32, event: LogEvent) {
-        if self.log.len() < self.log_limit {
-            self.log.push(LogEntry { time, flow, event });
-        }
+    fn dispersion_mut(&mut self) -> Option<&mut IndexOfDispersion> {
+        self.observer.as_mut()?.dispersion.as_mut()
     }
 
     fn snapshot(&self, backlog: u64, backlog_bytes: u64) -> Counters {
@@ -504,7 +446,7 @@ impl LinkProbe {
             class.counts = ClassCounts::default();
         }
         self.bursts.clear();
-        if let Some(dispersion) = &mut self.dispersion {
+        if let Some(dispersion) = self.dispersion_mut() {
             dispersion.restart(now);
         }
     }
@@ -521,7 +463,7 @@ impl LinkProbe {
         self.rare.idle_after = idle;
         self.account_queue(now, queue);
         self.close_burst();
-        if let Some(dispersion) = &mut self.dispersion {
+        if let Some(dispersion) = self.dispersion_mut() {
             dispersion.pass(now);
         }
         self.now = self.snapshot(backlog, backlog_bytes);

@@ -1,6 +1,5 @@
 //! A shared link as a scenario describes it, and the keys of its admission control.
 
-use super::arrivals::ArrivalLogSpec;
 use super::ingress_pool::IngressMember;
 use super::jitter::JitterSpec;
 use super::line::LineSpec;
@@ -11,6 +10,7 @@ use super::serializer::{RateChange, Serializer};
 use super::shaper::ShaperSpec;
 use super::wire_loss::LossSpec;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::observe::recorder::ArrivalLogSpec;
 use crate::pool::PoolMember;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{BitRate, PositiveDuration};

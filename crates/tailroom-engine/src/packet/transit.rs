@@ -122,10 +122,10 @@ impl Transit {
         }
     }
 
-    /// Returns the same packet with an arrival that never happens, on a link that has stopped.
+    /// Returns the event at another time. Its age is meaningless then.
     #[must_use]
-    pub fn never(self) -> Self {
-        Transit { time: u64::MAX, ..self }
+    pub fn at(self, time: Time) -> Self {
+        Transit { time: time.picoseconds(), ..self }
     }
 
     /// Returns the time of the event.

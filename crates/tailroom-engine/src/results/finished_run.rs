@@ -6,12 +6,11 @@ use super::flow_data::FlowData;
 use crate::dynamic_flows::bottlenecked::BottleneckedFlows;
 use crate::dynamic_flows::{FlowGenerator, FlowGenerators};
 use crate::link::Link;
-use crate::link::arrivals::SackBlock;
 use crate::network::{GroupSpec, Network};
+use crate::observe::recorder::Recorder;
 use crate::pool::Pools;
 use crate::probe::group::GroupProbe;
 use crate::switch::{LosslessDrops, WaitingInSwitch};
-use crate::tcp::endpoint_log::{EndpointLog, Passage};
 use crate::units::Time;
 
 /// What is recorded of the flows that arrive and depart.
@@ -37,8 +36,8 @@ pub struct SharedLinks<'a> {
     pub blocked: &'a [Time],
     /// Packets that were dropped in spite of pause frames.
     pub lossless_drops: &'a LosslessDrops,
-    /// The packets at the ends of connections, if they are recorded.
-    pub endpoint_log: Option<&'a EndpointLog>,
+    /// The packets at the ends of connections in order of time, if they are recorded.
+    pub ends: Option<&'a Recorder>,
 }
 
 /// A network at the end of its run, with what its probes recorded.
@@ -50,8 +49,7 @@ pub(super) struct FinishedRun<'a> {
     pub(super) waiting: &'a [WaitingInSwitch],
     pub(super) blocked: &'a [Time],
     pub(super) lossless_drops: &'a LosslessDrops,
-    /// The passages at the ends of connections in order of time, and the SACK blocks of the ACKs.
-    pub(super) endpoint_log: Option<(Vec<Passage>, Vec<SackBlock>)>,
+    ends: Option<&'a Recorder>,
     /// By link, whether packets reach it over links that may be paused.
     pub(super) behind_pauses: Vec<bool>,
     /// Mean capacity of each link over the measured window.
@@ -70,9 +68,7 @@ pub(super) struct FinishedRun<'a> {
 impl<'a> FinishedRun<'a> {
     pub(super) fn new(
         network: &'a Network,
-        SharedLinks { links, pools, waiting, blocked, lossless_drops, endpoint_log }: SharedLinks<
-            'a,
-        >,
+        SharedLinks { links, pools, waiting, blocked, lossless_drops, ends }: SharedLinks<'a>,
         flows: Vec<FlowData<'a>>,
         group_probes: &'a [GroupProbe],
         dynamic_flows: DynamicFlowRecords<'a>,
@@ -94,7 +90,7 @@ impl<'a> FinishedRun<'a> {
             waiting,
             blocked,
             lossless_drops,
-            endpoint_log: endpoint_log.map(EndpointLog::in_order),
+            ends,
             behind_pauses: network.behind_pauses(),
             capacities_bps,
             crossing,
@@ -103,6 +99,16 @@ impl<'a> FinishedRun<'a> {
             group_probes,
             dynamic_flows,
         }
+    }
+
+    /// The records of packets: those of links, with the number of the link, and that of the ends of connections.
+    pub(super) fn records(&self) -> impl Iterator<Item = (Option<usize>, &'a Recorder)> {
+        let at_links = self
+            .links
+            .iter()
+            .enumerate()
+            .filter_map(|(number, link)| Some((Some(number), link.probe.record()?)));
+        at_links.chain(self.ends.map(|ends| (None, ends)))
     }
 
     /// The mean share of a group's flows that cross a link; `None` if all do, as the group has a path.

@@ -68,8 +68,8 @@ pub use schema::summary_schema;
 pub use series_json::{SeriesJson, series_json};
 pub use sharing::{Regime, SharingSummary};
 pub use tables::{
-    ArrivalDispersion, ArrivalEcn, ArrivalLog, ArrivalTimestamps, EndpointLog, EndpointSackBlocks,
-    FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog, PoolSeries, SackBlocks, Tables,
+    ArrivalDispersion, FlowCounts, FlowLog, FlowSeries, LinkSeries, PacketLog, Packets, PoolSeries,
+    SackBlocks, Tables,
 };
 pub use time_series::TimeSeries;
 pub use warning::{Warning, WarningKind};

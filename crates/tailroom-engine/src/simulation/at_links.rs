@@ -7,6 +7,7 @@ use super::pending::Pending;
 use super::records::sequence_of;
 use crate::flow::Endpoints;
 use crate::link::LinkOutcome;
+use crate::observe::Act;
 use crate::packet::transit::{Stage, Transit};
 use crate::packet::{Ecn, Packet};
 use crate::pool::FlowPackets;
@@ -14,7 +15,6 @@ use crate::prefetch::prefetch;
 use crate::probe::flow::Checkpoints;
 use crate::switch::PacketFacts;
 use crate::switch::routes::{Door, Exit, Hop};
-use crate::tcp::endpoint_log::End;
 use crate::tcp::receiver::Receiver;
 use crate::units::Time;
 
@@ -62,11 +62,11 @@ impl Simulation {
             // The packet will reach the ends of its flow in this event.
             prefetch(&self.flows[packet.flow() as usize]);
         }
-        if self.records_or_reorders {
+        if self.observes_or_reorders {
             if hop.door == Door::BehindLink {
                 return Some(self.reach_far_end(packet, hop));
             }
-            if self.logs_packets {
+            if self.observes {
                 self.announce(link, packet, position);
             }
         }
@@ -125,7 +125,7 @@ impl Simulation {
         let mut may_be_done = match outcome {
             // The link stands still for good, or the run is over by then: the packet stays there.
             LinkOutcome::Delivered(at) if at >= Time::AFTER_ALL_RUNS => {
-                pending.agenda.push(packet.never());
+                pending.agenda.push(packet.at(Time::NEVER));
                 false
             }
             LinkOutcome::Delivered(at) if exit == Exit::Receiver => {
@@ -143,9 +143,9 @@ impl Simulation {
                 {
                     let at = connection.private_path.reach_sender(at);
                     clocks.on_stored_ack(index, at, packet.slot());
-                    if let Some(log) = &mut pending.endpoint_log {
+                    if let Some(ends) = &mut pending.ends {
                         let timestamps = clocks.of_ack(packet.slot());
-                        log.on_ack(at, End::Sender, index, &ack.ack(), timestamps);
+                        ends.on_ack(at, Act::Received, index, &ack.ack(), timestamps);
                     }
                 }
                 flow.account.acks_on_the_way -= 1;
@@ -189,7 +189,7 @@ impl Simulation {
         if packet.ecn() == Ecn::Ce {
             self.count_mark(packet, sent);
         }
-        if self.logs_packets {
+        if self.observes {
             self.note_reception(at, packet, sent);
         }
         let Simulation { flows, pending, switch, groups, .. } = self;

@@ -11,13 +11,11 @@ use crate::dynamic_flows::{Admitted, FlowGenerators};
 use crate::fabric::{Fabric, Route, path_of};
 use crate::flow::Endpoints;
 use crate::link::Link;
-use crate::link::arrivals::ArrivalLogSpec;
 use crate::network::{FlowSpec, GroupSpec, MAX_FLOWS, Network};
 use crate::probe::dynamic_flows::Departure;
 use crate::probe::flow::{Checkpoints, FlowAccount, FlowCounters, FlowProbe, FlowState};
 use crate::results::DynamicFlowRecords;
 use crate::tcp::Connection;
-use crate::tcp::endpoint_log::RecordedEnds;
 use crate::tcp::sender::Sender;
 use crate::units::{Rate, Time};
 
@@ -344,15 +342,6 @@ impl Simulation {
         }
     }
 
-    /// Begins the record of a permanent flow's ends.
-    pub(super) fn begin_endpoint_log(&mut self, number: u32) {
-        let Simulation { network, pending, .. } = self;
-        if let Some(log) = &mut pending.endpoint_log {
-            let group = network.flows[number as usize].group;
-            log.begin(number, recorded_ends(network, group, Time::ZERO));
-        }
-    }
-
     /// Begins or refuses the flow that arrives next.
     #[cold]
     pub(super) fn begin_flow(&mut self) -> Result<(), RunError> {
@@ -390,8 +379,8 @@ impl Simulation {
         let endpoints = Endpoints::of_request(network, group, &plan, wait, host_rate, checkpoints);
         if let Some(clocks) = &mut pending.timestamps {
             clocks.begin(number);
-            if let Some(log) = &mut pending.endpoint_log {
-                log.begin(number, recorded_ends(network, index, plan.start));
+            if let Some(ends) = &mut pending.ends {
+                ends.begin(number, index, plan.start);
             }
         }
         let mut flow = Flow::new(network, endpoints, group, plan.route);
@@ -410,17 +399,4 @@ impl Simulation {
         let is_due = (number as usize + 1).is_multiple_of(FLOWS_BETWEEN_MEMORY_CHECKS);
         if is_due || self.pending.agenda.is_overfull() { self.check_memory(time) } else { Ok(()) }
     }
-}
-
-/// What is recorded at the ends of a flow of a group that begins at `flow_start`; `None` if nothing is.
-fn recorded_ends(network: &Network, group: usize, flow_start: Time) -> Option<RecordedEnds> {
-    let tcp = network.groups[group].tcp.as_ref()?;
-    let asked = tcp.endpoint_log?;
-    let to = asked.to.time().min(network.duration);
-    Some(RecordedEnds {
-        spec: ArrivalLogSpec { to: to.into(), ..asked },
-        group,
-        flow_start,
-        ack_sizes: tcp.ack_sizes(network.groups[group].header_size),
-    })
 }

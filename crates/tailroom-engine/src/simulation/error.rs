@@ -44,19 +44,12 @@ pub enum RunError {
         /// The group whose flows are most of what is in progress, and how many of them are.
         flows: Option<(String, usize)>,
     },
-    /// More packets arrive at a link in the span of its `arrival_log` than that may hold.
-    ArrivalLog {
-        /// The link.
-        link: String,
-        /// The most arrivals that the log may hold.
-        limit: u64,
-    },
-    /// More packets pass the ends of a group's flows in the span of its `endpoint_log` than that may
-    /// hold.
-    EndpointLog {
-        /// The group.
-        group: String,
-        /// The most passages that the log may hold.
+    /// More packets arrive at a link, or leave and reach the ends of a group's flows, in the span of a log
+    /// than that may hold.
+    PacketLog {
+        /// The key of the log.
+        key: String,
+        /// The most packets that the log may hold.
         limit: u64,
     },
     /// Flows arrive faster than they depart.
@@ -143,15 +136,9 @@ impl fmt::Display for RunError {
                  set max_window; a window may be larger than any path needs: lower initial_window, or \
                  the window of the congestion control"
             ),
-            RunError::ArrivalLog { link, limit } => write!(
+            RunError::PacketLog { key, limit } => write!(
                 formatter,
-                "links.{link}.arrival_log: more than {limit} packets arrive; shorten the span, or \
-                 raise most_packets"
-            ),
-            RunError::EndpointLog { group, limit } => write!(
-                formatter,
-                "flows.{group}.endpoint_log: more than {limit} packets leave and reach the ends of its \
-                 flows; shorten the span, or raise most_packets"
+                "{key}: more than {limit} packets; shorten the span, or raise most_packets"
             ),
             RunError::Flows { time, limit } => write!(
                 formatter,

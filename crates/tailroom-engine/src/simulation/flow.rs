@@ -5,11 +5,11 @@ use super::pending::Pending;
 use crate::fabric::Route;
 use crate::flow::Endpoints;
 use crate::network::{GroupSpec, Network};
+use crate::observe::Act;
 use crate::packet::transit::Transit;
 use crate::packet::{Ack, AckSizes, Packet};
 use crate::private_path::NetworkSink;
 use crate::probe::flow::FlowAccount;
-use crate::tcp::endpoint_log::End;
 use crate::units::Time;
 
 /// A flow, permanent or dynamic.
@@ -46,8 +46,8 @@ impl NetworkSink for Injector<'_> {
         let slot = self.pending.acks.put(ack, &mut self.pending.agenda);
         if let Some(clocks) = &mut self.pending.timestamps {
             clocks.on_ack_sent(self.flow, sent, ack.cumulative, slot);
-            if let Some(log) = &mut self.pending.endpoint_log {
-                log.on_ack(sent, End::Receiver, self.flow, &ack, clocks.of_ack(slot));
+            if let Some(ends) = &mut self.pending.ends {
+                ends.on_ack(sent, Act::Sent, self.flow, &ack, clocks.of_ack(slot));
             }
         }
         *self.acks_on_the_way += 1;
@@ -67,13 +67,13 @@ impl NetworkSink for Injector<'_> {
 impl Injector<'_> {
     #[cold]
     fn record_private_ack(&mut self, sent: Time, time: Time, ack: &Ack<'_>) {
-        let Pending { timestamps, endpoint_log, .. } = &mut *self.pending;
+        let Pending { timestamps, ends, .. } = &mut *self.pending;
         let Some(clocks) = timestamps else { return };
         clocks.on_ack(self.flow, time, sent);
-        if let Some(log) = endpoint_log {
+        if let Some(ends) = ends {
             let timestamps = clocks.of_private_ack(self.flow, sent, ack.cumulative);
-            log.on_ack(sent, End::Receiver, self.flow, ack, timestamps);
-            log.on_ack(time, End::Sender, self.flow, ack, timestamps);
+            ends.on_ack(sent, Act::Sent, self.flow, ack, timestamps);
+            ends.on_ack(time, Act::Received, self.flow, ack, timestamps);
         }
     }
 }

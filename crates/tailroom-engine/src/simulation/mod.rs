@@ -27,9 +27,9 @@ mod waits;
 
 use crate::custom::CustomFault;
 use crate::flow::Endpoints;
-use crate::link::probe::LogEntry;
 use crate::network::error::NetworkError;
 use crate::network::{GroupSpec, Network};
+use crate::observe::link::LinkEvent;
 use crate::packet::ties::TieOrder;
 use crate::packet::transit::{Stage, Transit};
 use crate::probe::delays::Delays;
@@ -69,11 +69,11 @@ pub struct Simulation {
     /// The run pauses when it has handled this many events.
     pause_at: u64,
     is_measuring: bool,
-    /// Whether a link records its arrivals, or a flow the packets at its ends. No flow is then on its fast path:
-    /// the receiver's state tells the whole sequence number of a packet.
-    logs_packets: bool,
-    /// Whether packets are recorded, or a link reorders.
-    records_or_reorders: bool,
+    /// Whether somebody observes which packet it is, at a link or at the ends of flows. No flow is then on its
+    /// fast path: the receiver's state tells the whole sequence number of a packet.
+    observes: bool,
+    /// Whether that is so, or a link reorders.
+    observes_or_reorders: bool,
     custom: CustomCode,
     /// Of a run in steps.
     steps: Option<Box<Steps>>,
@@ -106,7 +106,7 @@ impl Simulation {
         });
         let facts = network.link_facts();
         let logs_ends = network.groups.iter().any(GroupSpec::logs_ends);
-        let logs_packets = logs_ends || network.links.iter().any(|link| link.arrival_log.is_some());
+        let observes = logs_ends || network.links.iter().any(|link| link.arrival_log.is_some());
         let far_ends = FarEnds::new(&network.links);
         let switch = Switch::new(network, &facts, logs_ends);
         let mut simulation = Simulation {
@@ -120,8 +120,8 @@ impl Simulation {
             events: 0,
             pause_at: 0,
             is_measuring: false,
-            logs_packets,
-            records_or_reorders: logs_packets || far_ends.is_some(),
+            observes,
+            observes_or_reorders: observes || far_ends.is_some(),
             custom: CustomCode {
                 flows: network.has_custom_controls() || network.has_custom_sources(),
                 disciplines: network.links.iter().any(|link| link.queue.custom().is_some()),
@@ -135,14 +135,11 @@ impl Simulation {
         #[cfg(debug_assertions)]
         work::take_steps();
         simulation.pending.far_ends = far_ends;
-        if logs_packets {
+        if observes {
             simulation.fast_paths.turn_off();
             simulation.pending.timestamps = Some(Box::default());
         }
-        if logs_ends {
-            simulation.pending.endpoint_log = Some(Box::default());
-            (0..network.flows.len()).for_each(|flow| simulation.begin_endpoint_log(flow as u32));
-        }
+        simulation.pending.ends = records::of_ends(network);
         simulation.start_flows();
         Ok(simulation)
     }
@@ -166,8 +163,8 @@ impl Simulation {
             events: self.events,
             pause_at: self.pause_at,
             is_measuring: self.is_measuring,
-            logs_packets: self.logs_packets,
-            records_or_reorders: self.records_or_reorders,
+            observes: self.observes,
+            observes_or_reorders: self.observes_or_reorders,
             custom: self.custom,
             steps: self.steps.clone(),
             fault: self.fault.clone(),
@@ -211,7 +208,7 @@ impl Simulation {
     ///
     /// # Errors
     /// [`RunError::Memory`] as soon as pending packets or flows need more memory than the network
-    /// allows; [`RunError::ArrivalLog`] and [`RunError::Flows`] if there are too many arrivals to record
+    /// allows; [`RunError::PacketLog`] and [`RunError::Flows`] if there are too many arrivals to record
     /// or flows in progress; [`RunError::Control`] and [`RunError::Discipline`] as soon as
     /// a congestion control or a queue discipline fails. A run that has failed fails again.
     pub fn run_until(&mut self, time: Time) -> Result<(), RunError> {
@@ -387,7 +384,7 @@ impl Simulation {
     fn begin_event(&mut self, time: Time) -> Result<(), RunError> {
         self.events += 1;
         if self.events.is_multiple_of(EVENTS_BETWEEN_MEMORY_CHECKS) {
-            self.check_arrival_logs()?;
+            self.check_records()?;
             self.check_balances()?;
             if self.events.is_multiple_of(self.events_between_memory_checks()) {
                 self.check_memory(time)?;
@@ -398,21 +395,20 @@ impl Simulation {
         Ok(())
     }
 
-    fn check_arrival_logs(&self) -> Result<(), RunError> {
-        for (link, spec) in self.switch.links.iter().zip(&self.network.links) {
-            let is_overfull = link.probe.arrivals.as_ref().is_some_and(|log| log.is_overfull);
-            if let Some(log) = spec.arrival_log.filter(|_| is_overfull) {
-                let link = spec.name.clone();
-                return Err(RunError::ArrivalLog { link, limit: log.most_packets });
-            }
-        }
-        let overfull = self.pending.endpoint_log.as_ref().and_then(|log| log.overfull);
-        let group = overfull.map(|group| &self.network.groups[group]);
-        let Some((group, tcp)) = group.and_then(|group| Some((group, group.tcp.as_ref()?))) else {
-            return Ok(());
+    fn check_records(&self) -> Result<(), RunError> {
+        let mut links = self.switch.links.iter().zip(&self.network.links);
+        let at_link = links.find_map(|(link, spec)| {
+            let (_, limit) = link.probe.record()?.overfull()?;
+            Some((format!("links.{}.arrival_log", spec.name), limit))
+        });
+        let at_ends = || {
+            let (group, limit) = self.pending.ends.as_ref()?.record.overfull()?;
+            Some((format!("flows.{}.endpoint_log", self.network.groups[group].name), limit))
         };
-        let limit = tcp.endpoint_log.map_or(0, |log| log.most_packets);
-        Err(RunError::EndpointLog { group: group.name.clone(), limit })
+        match at_link.or_else(at_ends) {
+            Some((key, limit)) => Err(RunError::PacketLog { key, limit }),
+            None => Ok(()),
+        }
     }
 
     fn on_wake(&mut self, event: Transit) {
@@ -462,7 +458,7 @@ impl Simulation {
         if self.pending.agenda.is_overfull() {
             return Err(self.memory_error(end));
         }
-        self.check_arrival_logs()?;
+        self.check_records()?;
         let blocked = self.switch.end_measuring(end);
         for flow in &mut self.flows {
             match &mut flow.endpoints {
@@ -474,8 +470,9 @@ impl Simulation {
         self.dynamic.end_measuring(&self.flows);
         self.check_conservation()?;
         self.record_sent_on_the_way();
-        self.check_arrival_logs()?;
-        let endpoint_log = self.pending.endpoint_log.take();
+        self.check_records()?;
+        let mut ends = self.pending.ends.take();
+        ends.iter_mut().for_each(|ends| ends.record.sort());
         self.free_events();
         let endpoints = self.permanent_endpoints();
         let accounts: Vec<FlowAccount> = self.permanent().map(|flow| flow.account).collect();
@@ -488,7 +485,7 @@ impl Simulation {
             waiting: &waiting,
             blocked: &blocked,
             lossless_drops: switch.lossless_drops(),
-            endpoint_log: endpoint_log.as_deref(),
+            ends: ends.as_deref().map(|ends| &ends.record),
         };
         let results =
             results::collect(network, shared, &endpoints, &accounts, groups, dynamic, *events);
@@ -515,8 +512,9 @@ impl Simulation {
 
     /// Takes what the packet log of a link holds so far, in no particular order, and empties it. A
     /// departure is in it once it is known, which may be before its time.
-    pub fn take_packet_log(&mut self, link: usize) -> Vec<LogEntry> {
-        std::mem::take(&mut self.switch.links[link].probe.log)
+    pub fn take_packet_log(&mut self, link: usize) -> Vec<LinkEvent> {
+        let observer = self.switch.links[link].probe.observer.as_mut();
+        observer.map(|observer| std::mem::take(&mut observer.log)).unwrap_or_default()
     }
 
     /// The number of the group of a flow of the packet log.

@@ -6,9 +6,9 @@
 use super::agenda::Agenda;
 use super::far_ends::FarEnds;
 use super::timestamps::TimestampClocks;
+use crate::observe::ends::EndRecorder;
 use crate::packet::transit::{MAX_SLOTS, Transit};
 use crate::packet::{Ack, Packet, StoredAck};
-use crate::tcp::endpoint_log::EndpointLog;
 use crate::units::Time;
 
 /// The agenda of a run, both stores, and the timestamps if arrivals are recorded.
@@ -19,7 +19,7 @@ pub(super) struct Pending {
     pub(super) kept_packets: KeptPackets,
     pub(super) timestamps: Option<Box<TimestampClocks>>,
     /// Only together with timestamps.
-    pub(super) endpoint_log: Option<Box<EndpointLog>>,
+    pub(super) ends: Option<Box<EndRecorder>>,
     /// Only where links reorder.
     pub(super) far_ends: Option<Box<FarEnds>>,
 }
@@ -32,7 +32,7 @@ impl Pending {
             acks: AckStore::default(),
             kept_packets: KeptPackets::default(),
             timestamps: None,
-            endpoint_log: None,
+            ends: None,
             far_ends: None,
         }
     }
@@ -63,9 +63,9 @@ impl Pending {
     pub(super) fn memory_bytes(&self) -> u64 {
         let acks = self.acks.stored.capacity() * size_of::<StoredAck>();
         let clocks = self.timestamps.as_ref().map_or(0, |clocks| clocks.memory_bytes());
-        let log = self.endpoint_log.as_ref().map_or(0, |log| log.memory_bytes());
+        let ends = self.ends.as_ref().map_or(0, |ends| ends.memory_bytes());
         let far_ends = self.far_ends.as_ref().map_or(0, |far_ends| far_ends.memory_bytes());
-        self.agenda.memory_bytes() + acks as u64 + clocks + log + far_ends
+        self.agenda.memory_bytes() + acks as u64 + clocks + ends + far_ends
     }
 }
 

@@ -2,11 +2,13 @@
 
 use super::Simulation;
 use crate::flow::Endpoints;
-use crate::link::arrivals::{Content, EcnFeedback, Identity, Timestamps};
-use crate::packet::Packet;
+use crate::network::{GroupSpec, Network};
+use crate::observe::ends::EndRecorder;
+use crate::observe::recorder::ArrivalLogSpec;
+use crate::observe::{Act, Content, EcnFeedback, Identity, Timestamps};
 use crate::packet::transit::{Stage, Transit};
+use crate::packet::{Ack, Packet};
 use crate::tcp::Connection;
-use crate::tcp::endpoint_log::End;
 use crate::units::Time;
 
 impl Simulation {
@@ -17,7 +19,7 @@ impl Simulation {
         if position == 0 {
             self.record_sent(packet);
         }
-        if self.switch.links[link].probe.arrivals.is_none() {
+        if self.switch.links[link].probe.record().is_none() {
             return;
         }
         let tcp = self.group_of(packet.flow() as usize).tcp.as_ref();
@@ -27,24 +29,18 @@ impl Simulation {
         let identity =
             if is_ack { self.identity_of_ack(packet) } else { self.identity_of_data(packet) };
         let Simulation { switch, pending, .. } = self;
-        let Some(arrivals) = &mut switch.links[link].probe.arrivals else { return };
-        if is_ack && has_sack {
-            arrivals.announce_blocks(packet.time(), pending.acks.look(packet.slot()).reported());
+        let ack = (is_ack && has_sack).then(|| pending.acks.look(packet.slot()));
+        if let Some(observer) = &mut switch.links[link].probe.observer {
+            observer.announce(identity, ack.iter().flat_map(Ack::reported));
         }
-        arrivals.announce(identity);
     }
 
     fn identity_of_ack(&self, packet: Transit) -> Identity {
         let ack = self.pending.acks.look(packet.slot());
         let clocks = self.pending.timestamps.as_deref();
-        Identity {
-            sequence: ack.cumulative,
-            sent: packet.time(),
-            flow_start: self.dynamic.start_of(packet.flow()),
-            content: Content::Ack,
-            timestamps: clocks.map(|clocks| clocks.of_ack(packet.slot())).unwrap_or_default(),
-            feedback: EcnFeedback::of_ack(&ack),
-        }
+        let timestamps = clocks.map(|clocks| clocks.of_ack(packet.slot())).unwrap_or_default();
+        let start = self.dynamic.start_of(packet.flow());
+        Identity::of_ack(&ack, packet.time(), start, timestamps)
     }
 
     fn identity_of_data(&self, packet: Transit) -> Identity {
@@ -71,22 +67,22 @@ impl Simulation {
 
     /// Whether the packets at the ends of a flow are recorded.
     fn records_ends(&self, flow: u32) -> bool {
-        self.pending.endpoint_log.as_ref().is_some_and(|log| log.records(flow))
+        self.pending.ends.as_ref().is_some_and(|ends| ends.records(flow))
     }
 
     /// Records that a packet of data, which has not passed its first link, has left its sender.
     fn record_sent(&mut self, packet: Transit) {
         if self.records_ends(packet.flow()) {
             let identity = self.identity_of_data(packet);
-            if let Some(log) = &mut self.pending.endpoint_log {
-                log.on_data(identity.sent, End::Sender, packet, identity);
+            if let Some(ends) = &mut self.pending.ends {
+                ends.on_data(identity.sent, Act::Sent, packet, identity);
             }
         }
     }
 
     /// Records the packets of data that have left their senders and are on the way to the first link.
     pub(super) fn record_sent_on_the_way(&mut self) {
-        if self.pending.endpoint_log.is_none() {
+        if self.pending.ends.is_none() {
             return;
         }
         let is_first = |event: &Transit| event.stage() == Stage::Arrival(0);
@@ -109,8 +105,8 @@ impl Simulation {
         if let Some(clocks) = &mut self.pending.timestamps {
             clocks.on_packet(number, at, sequence, sent);
         }
-        if let (Some(log), Some(identity)) = (&mut self.pending.endpoint_log, identity) {
-            log.on_data(at, End::Receiver, packet, identity);
+        if let (Some(ends), Some(identity)) = (&mut self.pending.ends, identity) {
+            ends.on_data(at, Act::Received, packet, identity);
         }
     }
 }
@@ -118,4 +114,22 @@ impl Simulation {
 /// The number of a packet of data in its connection.
 pub(super) fn sequence_of(connection: &Connection, packet: &Transit) -> u64 {
     packet.packet(connection.receiver.next()).sequence
+}
+
+/// The record of the packets at the ends of flows; `None` if no group asks for one.
+pub(super) fn of_ends(network: &Network) -> Option<Box<EndRecorder>> {
+    if !network.groups.iter().any(GroupSpec::logs_ends) {
+        return None;
+    }
+    let of_group = |group: &GroupSpec| {
+        let log = group.tcp.as_ref().and_then(|tcp| tcp.endpoint_log);
+        let end = |log: ArrivalLogSpec| log.to.time().min(network.duration).into();
+        let log = log.map(|log| ArrivalLogSpec { to: end(log), ..log });
+        (log, group.ack_sizes().unwrap_or_default())
+    };
+    let mut ends = EndRecorder::new(network.groups.iter().map(of_group));
+    for (number, flow) in (0..).zip(&network.flows) {
+        ends.begin(number, flow.group, Time::ZERO);
+    }
+    Some(Box::new(ends))
 }

@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 
-use crate::link::arrivals::Timestamps;
+use crate::observe::Timestamps;
 use crate::units::Time;
 
 /// A packet that is older than this echoes the oldest timestamp that is still known.

@@ -22,6 +22,7 @@ pub use waiting::WaitingInSwitch;
 use crate::link::ingress_pool::IngressPools;
 use crate::link::{Link, LinkSpec};
 use crate::network::Network;
+use crate::observe::recorder::Recorder;
 use crate::packet::transit::Transit;
 use crate::pool::Pools;
 use crate::queue::LinkInfo;
@@ -190,7 +191,7 @@ impl Switch {
     pub(crate) fn memory_bytes_within(&self, packets: u64) -> u64 {
         let links = self.links.iter();
         let of_link = |link: &Link| {
-            let blocks = link.probe.arrivals.as_ref().map_or(0, |log| log.blocks_bytes());
+            let blocks = link.probe.record().map_or(0, Recorder::blocks_bytes);
             link.memory_bytes_within(packets) + blocks
         };
         links.map(of_link).sum::<u64>() + self.pools.memory_bytes() + self.admissions.memory_bytes()

@@ -2,8 +2,6 @@
 //! shared link.
 
 #[doc(hidden)]
-pub mod endpoint_log;
-#[doc(hidden)]
 pub mod fast_path;
 #[doc(hidden)]
 pub mod ranges;

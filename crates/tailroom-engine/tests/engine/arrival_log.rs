@@ -3,7 +3,7 @@
 
 use std::collections::HashSet;
 
-use tailroom_engine::results::{ArrivalLog, Results, Tables};
+use tailroom_engine::results::{Packets, Results, Tables};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 use tailroom_engine::units::Time;
@@ -14,14 +14,14 @@ use crate::support::{disciplines, scenario_run};
 
 const ACCEPTED: u8 = 0;
 const MARKED: u8 = 1;
-const OVERFLOW: u8 = 2;
+const OVERFLOW: u8 = 4;
 
-fn count(log: &ArrivalLog, fates: &[u8]) -> u64 {
+fn count(log: &Packets, fates: &[u8]) -> u64 {
     log.fate.iter().filter(|fate| fates.contains(fate)).count() as u64
 }
 
 /// Two CBR streams of 1000 B into a link with a transmission time of 10 ms.
-fn by_hand(queue: &str) -> ArrivalLog {
+fn by_hand(queue: &str) -> Packets {
     let log = "arrival_log = { from = '1 ms', to = '25 ms' }";
     let case = case("1 s")
         .link("link", format!("800 kbit/s, 1 ms, {queue} 2 packets, {log}"))
@@ -30,12 +30,12 @@ fn by_hand(queue: &str) -> ArrivalLog {
     log_of(&case)
 }
 
-fn log_of(case: &Case) -> ArrivalLog {
-    case.run().results.tables.arrival_log.expect("it is recorded")
+fn log_of(case: &Case) -> Packets {
+    case.run().results.tables.packets.expect("it is recorded")
 }
 
 /// When packets arrived, in ms.
-fn times_ms(log: &ArrivalLog) -> Vec<u64> {
+fn times_ms(log: &Packets) -> Vec<u64> {
     log.time_s.iter().map(|time| (time * 1e3).round() as u64).collect()
 }
 
@@ -48,7 +48,7 @@ fn each_arrival_is_logged_with_the_queue_and_the_fate_found_by_hand() {
     assert_eq!(log.flow, [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
     // At 10 and at 20 ms a transmission begins before another packet arrives.
     assert_eq!(log.queue_packets, [0, 1, 2, 2, 2, 1, 2, 2, 2, 2, 1, 2, 2]);
-    assert_eq!(log.fate, [0, 0, 2, 2, 2, 0, 2, 2, 2, 2, 0, 2, 2]);
+    assert_eq!(log.fate, [0, 0, 4, 4, 4, 0, 4, 4, 4, 4, 0, 4, 4]);
     assert!(log.bytes.iter().all(|bytes| *bytes == 1_000));
     assert!(log.link.iter().all(|link| *link == 0));
 }
@@ -83,7 +83,7 @@ fn the_fates_in_the_log_add_up_to_the_counters_under_every_discipline() {
             .stream("stream", "link", "poisson 2 Mbit/s, 500 B")
             .network()
     };
-    let mut kinds_seen = [0_u64; 5];
+    let mut kinds_seen = [0_u64; 7];
     for queue in disciplines::valid("15 packets") {
         let name = queue.name();
         let run = |log: &str| {
@@ -92,7 +92,7 @@ fn the_fates_in_the_log_add_up_to_the_counters_under_every_discipline() {
             scenario_run::finish(&network)
         };
         let results = run("arrival_log = { from = '0 s', to = '3 s' }");
-        let log = results.tables.arrival_log.as_ref().expect("it is recorded");
+        let log = results.tables.packets.as_ref().expect("it is recorded");
         let link = results.summary.links.get("link").expect("the only link");
         assert_eq!(log.time_s.len() as u64, link.arrivals_packets, "{name}");
         assert!(log.time_s.is_sorted(), "{name}");
@@ -101,7 +101,7 @@ fn the_fates_in_the_log_add_up_to_the_counters_under_every_discipline() {
             link.by_reason.drops_early_packets,
             link.by_reason.drops_head_packets,
         ];
-        for (fate, expected) in (2..).zip(drops) {
+        for (fate, expected) in (OVERFLOW..).zip(drops) {
             assert_eq!(count(log, &[fate]), expected, "{name}: fate {fate}");
         }
         assert_eq!(count(log, &[MARKED]), link.marks_packets, "{name}");
@@ -113,14 +113,13 @@ fn the_fates_in_the_log_add_up_to_the_counters_under_every_discipline() {
             assert_eq!(dropped, at_link.drops_packets, "{name}: {group}");
         }
         log.fate.iter().for_each(|fate| kinds_seen[*fate as usize] += 1);
-        let tables = with!(
-            results.tables.clone(),
-            Tables { arrival_log: None, arrival_timestamps: None, arrival_ecn: None }
-        );
+        let tables = with!(results.tables.clone(), Tables { packets: None });
         let unrecorded = with!(results.clone(), Results { tables });
         assert_eq!(run(""), unrecorded, "{name}");
     }
-    assert!(kinds_seen.iter().all(|count| *count > 20), "{kinds_seen:?}");
+    // No link sends or receives.
+    let seen = kinds_seen.map(|count| count > 20);
+    assert_eq!(seen, [true, true, false, false, true, true, true], "{kinds_seen:?}");
 }
 
 #[test]
@@ -134,10 +133,10 @@ fn more_arrivals_than_the_log_may_hold_end_the_run_with_an_error() {
         Simulation::new(&case.network()).expect("the network is valid").finish()
     };
     // A packet at 0, 10, ... 990 ms.
-    let log = run(100).expect("it fits").tables.arrival_log.expect("it is recorded");
+    let log = run(100).expect("it fits").tables.packets.expect("it is recorded");
     assert_eq!(log.time_s.len(), 100);
     let error = run(99).expect_err("one too many");
-    assert_eq!(error, RunError::ArrivalLog { link: "link".into(), limit: 99 });
+    assert_eq!(error, RunError::PacketLog { key: "links.link.arrival_log".into(), limit: 99 });
     assert_refused(&error.to_string(), "links.link.arrival_log", &["shorten", "most_packets"]);
 }
 
@@ -175,7 +174,7 @@ fn a_packet_has_the_same_identity_at_every_link() {
         .link("back", format!("1 Mbit/s, 5 ms, 10 packets, {log}"))
         .flows("reno", "first second", format!("count = 3, reverse_path = ['back'], {reno}"))
         .run();
-    let log = results.tables.arrival_log.as_ref().expect("it is recorded");
+    let log = results.tables.packets.as_ref().expect("it is recorded");
     let at = |link: u32| (0..log.link.len()).filter(move |row| log.link[*row] == link);
     let identity = |row: usize| {
         (log.connection[row], log.sequence[row], log.content[row], log.sent_s[row].to_bits())
@@ -212,7 +211,7 @@ fn reno_of_figure_4(seed: u64) -> Vec<Arrival> {
     (log.from, log.to) = (Time::from_milliseconds(50_000).into(), network.duration.into());
     let results = scenario_run::finish(&network);
     let reno = network.flows.len() as u32 - 1;
-    let log = results.tables.arrival_log.expect("it is recorded");
+    let log = results.tables.packets.expect("it is recorded");
     let all = (0..log.flow.len()).filter(|at| log.flow[*at] == reno);
     all.map(|at| Arrival { time_s: log.time_s[at], is_dropped: log.fate[at] == OVERFLOW }).collect()
 }

@@ -68,7 +68,7 @@ fn of_simulation(results: &Results) -> (Vec<Event>, Vec<Event>) {
 
 /// Feeds the arrivals of a run to a bottleneck, looking in between as `looks_between` says.
 fn outcomes(network: &Network, results: &Results, looks_between: bool) -> Vec<Outcome<usize>> {
-    let log = results.tables.arrival_log.as_ref().expect("it is recorded");
+    let log = results.tables.packets.as_ref().expect("it is recorded");
     let mut link =
         Bottleneck::with_info(&network.links[0], &network.link_facts()[0]).expect("valid");
     let mut outcomes = Vec::new();
@@ -139,7 +139,7 @@ fn outcomes_depend_neither_on_when_the_caller_looks_nor_on_anything_but_the_seed
     let mut info = network.link_facts().swap_remove(0);
     info.seed += 1;
     let mut other = Bottleneck::with_info(&network.links[0], &info).expect("valid");
-    let log = results.tables.arrival_log.expect("it is recorded");
+    let log = results.tables.packets.expect("it is recorded");
     for (number, time_s) in log.time_s.iter().enumerate() {
         let flow = log.flow[number];
         other.arrive(Time::from_seconds(*time_s), flow, log.bytes[number], ecn(flow), number);

@@ -2,21 +2,28 @@
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on fails")]
 
-use tailroom_engine::results::{ArrivalLog, EndpointLog, Results, Tables};
+use tailroom_engine::results::{Packets, Results, Tables};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::error::RunError;
 
 use crate::support::case::{Case, case};
 use crate::support::refusals::assert_refused;
 
-const SENDER: u8 = 0;
-const RECEIVER: u8 = 1;
+const SENDER: u32 = 0;
+const RECEIVER: u32 = 1;
 const ACK: u8 = 2;
 const MARKED: u8 = 1;
 
+/// The end of a row; `None` at one of the links, of which there are so many.
+fn end_of(log: &Packets, links: u32, row: usize) -> Option<u32> {
+    Some(log.link[row].checked_sub(links)? % 2)
+}
+
 /// The rows of an end, of data or of ACKs.
-fn rows_of(log: &EndpointLog, end: u8, are_acks: bool) -> impl Iterator<Item = usize> {
-    (0..log.end.len()).filter(move |&at| log.end[at] == end && (log.content[at] == ACK) == are_acks)
+fn rows_of(log: &Packets, links: u32, end: u32, are_acks: bool) -> impl Iterator<Item = usize> {
+    (0..log.link.len()).filter(move |&row| {
+        end_of(log, links, row) == Some(end) && (log.content[row] == ACK) == are_acks
+    })
 }
 
 fn picoseconds(time_s: f64) -> u64 {
@@ -24,8 +31,10 @@ fn picoseconds(time_s: f64) -> u64 {
 }
 
 /// Time in picoseconds and sequence.
-fn rows(log: &EndpointLog, end: u8, are_acks: bool) -> Vec<(u64, u64)> {
-    rows_of(log, end, are_acks).map(|at| (picoseconds(log.time_s[at]), log.sequence[at])).collect()
+fn rows(log: &Packets, end: u32, are_acks: bool) -> Vec<(u64, u64)> {
+    rows_of(log, 1, end, are_acks)
+        .map(|at| (picoseconds(log.time_s[at]), log.sequence[at]))
+        .collect()
 }
 
 /// A window of one packet of 1,000 B on a path of 8 Mbit/s, 2 ms and 20 ms in all: a quarter of the 16 ms
@@ -39,7 +48,7 @@ fn one_packet_at_a_time_passes_the_ends_at_the_times_of_the_closed_form() {
         .link("link", "8 Mbit/s, 2 ms, 20 packets")
         .flows("tcp", "link", [window, group, log].join(", "))
         .run();
-    let log = run.results.tables.endpoint_log.unwrap();
+    let log = run.results.tables.packets.unwrap();
     let expected = |first_us: u64, next: u64| -> Vec<(u64, u64)> {
         let sent = (0..).map(|number| (number * 21_000 + first_us, number + next));
         sent.take_while(|(us, _)| *us < 1_000_000)
@@ -88,24 +97,15 @@ const ENDS: &str = "endpoint_log = { from = '0 s', to = '8 s', most_packets = 10
 
 type Row = (u32, u8, u64, u64, u32, u32, u32);
 
-/// Connection, content, sequence, time of sending, timestamps and size of the packets that reach a link.
-fn at_link(log: &ArrivalLog, ticks: &[(u32, u32)], link: u32) -> Vec<Row> {
+/// Connection, content, sequence, time of sending, timestamps and size of some rows.
+fn identities(log: &Packets, rows: impl Iterator<Item = usize>) -> Vec<Row> {
     let row = |at: usize| {
-        let ((stamp, echo), sent) = (ticks[at], picoseconds(log.sent_s[at]));
-        let identity = (log.connection[at], log.content[at], log.sequence[at]);
-        (identity.0, identity.1, identity.2, sent, stamp, echo, log.bytes[at])
+        let (connection, content, sequence) =
+            (log.connection[at], log.content[at], log.sequence[at]);
+        let (stamp, echo) = (log.timestamp_ms[at], log.echo_ms[at]);
+        (connection, content, sequence, picoseconds(log.sent_s[at]), stamp, echo, log.bytes[at])
     };
-    (0..log.link.len()).filter(|&at| log.link[at] == link).map(row).collect()
-}
-
-fn at_end(log: &EndpointLog, end: u8, are_acks: bool) -> Vec<Row> {
-    let row = |at: usize| {
-        let (stamp, echo, sent) =
-            (log.timestamp_ms[at], log.echo_ms[at], picoseconds(log.sent_s[at]));
-        let identity = (log.connection[at], log.content[at], log.sequence[at]);
-        (identity.0, identity.1, identity.2, sent, stamp, echo, log.bytes[at])
-    };
-    rows_of(log, end, are_acks).map(row).collect()
+    rows.map(row).collect()
 }
 
 /// Checks that the packets of each connection in `some` are those of `all`, in their order, but for the
@@ -129,22 +129,21 @@ fn assert_same_order(all: &[Row], some: &[Row], most_missing: usize) {
 #[test]
 fn what_the_sender_sends_reaches_the_first_link_and_what_the_receiver_answers_the_first_link_back()
 {
-    let tables = paths(LINKS, ENDS).run().results.tables;
-    let (arrivals, ends) = (tables.arrival_log.unwrap(), tables.endpoint_log.unwrap());
-    let clocks = tables.arrival_timestamps.unwrap();
-    let ticks: Vec<(u32, u32)> = clocks.timestamp_ms.into_iter().zip(clocks.echo_ms).collect();
-    let sent = at_end(&ends, SENDER, false);
+    let log = paths(LINKS, ENDS).run().results.tables.packets.unwrap();
+    let at_link =
+        |link: u32| identities(&log, (0..log.link.len()).filter(|&row| log.link[row] == link));
+    let sent = identities(&log, rows_of(&log, 3, SENDER, false));
     assert!(sent.len() > 2_000);
     // Nothing lies before the first link: at the end of the run nothing is on the way to it.
-    assert_same_order(&sent, &at_link(&arrivals, &ticks, 0), 0);
+    assert_same_order(&sent, &at_link(0), 0);
     let without_times = |rows: Vec<Row>| -> Vec<Row> {
         let cut = rows.into_iter().map(|(at, what, number, _, stamp, echo, bytes)| {
             (at, what, number, 0, stamp, echo, bytes)
         });
         cut.collect()
     };
-    let answered = without_times(at_end(&ends, RECEIVER, true));
-    let back = without_times(at_link(&arrivals, &ticks, 2));
+    let answered = without_times(identities(&log, rows_of(&log, 3, RECEIVER, true)));
+    let back = without_times(at_link(2));
     assert!(back.len() > 1_000);
     assert_same_order(&answered, &back, 40);
 }
@@ -153,11 +152,11 @@ fn what_the_sender_sends_reaches_the_first_link_and_what_the_receiver_answers_th
 /// that reach it.
 #[test]
 fn acks_echo_the_marks_that_have_reached_the_receiver() {
-    let tables = paths("", ENDS).run().results.tables;
-    let log = tables.endpoint_log.unwrap();
+    let log = paths("", ENDS).run().results.tables.packets.unwrap();
     let (mut is_echoing, mut marks, mut seen) = ([false; 2], [0_u32; 2], [0, 0, 0]);
     let mut next = [0_u64; 2];
-    for row in (0..log.end.len()).filter(|row| log.end[*row] == RECEIVER && log.flow[*row] < 2) {
+    let at_receivers = (0..log.link.len()).filter(|row| end_of(&log, 3, *row) == Some(RECEIVER));
+    for row in at_receivers.filter(|row| log.flow[*row] < 2) {
         let flow = log.flow[row] as usize;
         if log.content[row] == ACK {
             let expected = if flow == 0 { (is_echoing[0], 0) } else { (false, marks[1]) };
@@ -178,13 +177,9 @@ fn acks_echo_the_marks_that_have_reached_the_receiver() {
 
 #[test]
 fn marks_of_the_links_reach_the_receivers() {
-    let results = paths(LINKS, ENDS).run().results;
-    let (arrivals, ends) =
-        (results.tables.arrival_log.unwrap(), results.tables.endpoint_log.unwrap());
-    let marked = arrivals.fate.into_iter().filter(|fate| *fate == MARKED).count();
-    let received =
-        (0..ends.end.len()).filter(|row| ends.end[*row] == RECEIVER && ends.ecn[*row] == 3);
-    let received = received.count();
+    let log = paths(LINKS, ENDS).run().results.tables.packets.unwrap();
+    let marked = log.fate.iter().filter(|fate| **fate == MARKED).count();
+    let received = rows_of(&log, 3, RECEIVER, false).filter(|row| log.ecn[*row] == 3).count();
     // What is marked at the end is on the way for 5 ms and its transmission.
     assert!(marked > 20 && (received..=received + 8).contains(&marked), "{marked} {received}");
 }
@@ -192,11 +187,8 @@ fn marks_of_the_links_reach_the_receivers() {
 #[test]
 fn a_record_of_the_ends_changes_no_result() {
     let recorded = paths("", ENDS).run().results;
-    let tables =
-        with!(recorded.tables.clone(), Tables { endpoint_log: None, endpoint_sack_blocks: None });
-    assert!(
-        recorded.tables.endpoint_log.is_some() && recorded.tables.endpoint_sack_blocks.is_some()
-    );
+    let tables = with!(recorded.tables.clone(), Tables { packets: None, sack_blocks: None });
+    assert!(recorded.tables.packets.is_some() && recorded.tables.sack_blocks.is_some());
     assert_eq!(paths("", "").run().results, with!(recorded, Results { tables }));
 }
 
@@ -205,6 +197,6 @@ fn a_record_of_the_ends_that_is_too_long_is_refused() {
     let short = "{ from = '0 s', to = '1 s', most_packets = 99 }";
     let network = paths("", "").set("flows.classic.endpoint_log", short).network();
     let error = Simulation::new(&network).unwrap().finish().unwrap_err();
-    let RunError::EndpointLog { limit: 99, .. } = &error else { panic!("{error}") };
+    let RunError::PacketLog { limit: 99, .. } = &error else { panic!("{error}") };
     assert_refused(&error.to_string(), "flows.classic.endpoint_log", &["shorten", "most_packets"]);
 }

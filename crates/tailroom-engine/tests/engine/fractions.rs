@@ -3,9 +3,10 @@
 
 use proptest::prelude::*;
 use serde_json::Value;
-use tailroom_engine::link::arrivals::{ArrivalLogSpec, Outcome};
 use tailroom_engine::link::serializer::RateChange;
 use tailroom_engine::network::{GroupSpec, Network};
+use tailroom_engine::observe::Act;
+use tailroom_engine::observe::recorder::ArrivalLogSpec;
 use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::results::Results;
@@ -113,11 +114,11 @@ proptest! {
         let log = ArrivalLogSpec::new(network.measure_from.into(), network.duration.into());
         network.links.iter_mut().for_each(|link| link.arrival_log = Some(log));
         let results = finish(&network);
-        let log = &results.tables.arrival_log.clone().unwrap_or_default();
+        let log = &results.tables.packets.clone().unwrap_or_default();
         for (index, (name, link)) in results.summary.links.0.iter().enumerate() {
             let fates = log.link.iter().zip(&log.fate).filter(|(at, _)| **at as usize == index);
             let fates: Vec<u8> = fates.map(|(_, fate)| *fate).collect();
-            let lost = fates.iter().filter(|fate| **fate > Outcome::Marked.code()).count();
+            let lost = fates.iter().filter(|fate| **fate > Act::Marked.fate()).count();
             let expected = (!fates.is_empty()).then(|| lost as f64 / fates.len() as f64);
             prop_assert!(link.loss_fraction == expected, "{name}: {:?}", link.loss_fraction);
         }
@@ -255,8 +256,8 @@ fn the_loss_fraction_of_a_flow_covers_exactly_the_packets_that_it_sent_in_the_wi
     network.links[0].arrival_log = Some(ArrivalLogSpec::new(from, to));
     let results = finish(&network);
     // There is no way to the link: a packet arrives when it is sent.
-    let fates = &results.tables.arrival_log.as_ref().expect("it is recorded").fate;
-    let is_lost = |fate: &&u8| **fate != Outcome::Accepted.code();
+    let fates = &results.tables.packets.as_ref().expect("it is recorded").fate;
+    let is_lost = |fate: &&u8| **fate != Act::Arrived.fate();
     let lost = fates.iter().filter(is_lost).count();
     assert!(lost > 20 && lost < fates.len(), "{lost} of {}", fates.len());
     let expected = lost as f64 / fates.len() as f64;

@@ -22,7 +22,7 @@ use tailroom_engine::pool::policy::PolicyConfig;
 use tailroom_engine::pool::policy::fab::FabParams;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::quantity::{PositiveDuration, Size, SizeOrZero};
-use tailroom_engine::results::{ArrivalLog, Results, Warning, WarningKind};
+use tailroom_engine::results::{Packets, Results, Warning, WarningKind};
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
@@ -52,13 +52,13 @@ fn comparable(mut results: Results) -> Results {
     for value in columns.flat_map(|(_, column)| column).filter(|value| value.is_nan()) {
         *value = f64::NEG_INFINITY;
     }
-    results.tables.arrival_log.iter_mut().for_each(sort_fates_of_an_instant);
+    results.tables.packets.iter_mut().for_each(sort_fates_of_an_instant);
     results
 }
 
 /// Copies of a packet can arrive at the same instant. The reference always tells them apart and the
 /// engine does not, so the fates of such copies are compared in sorted order.
-fn sort_fates_of_an_instant(log: &mut ArrivalLog) {
+fn sort_fates_of_an_instant(log: &mut Packets) {
     let arrival = |row: usize| (log.link[row], log.time_s[row].to_bits(), log.flow[row]);
     let mut rows: Vec<usize> = (0..log.fate.len()).collect();
     rows.sort_by_key(|row| arrival(*row));

@@ -14,7 +14,7 @@ const DEPARTURE: u8 = 1;
 const MARK: u8 = 3;
 /// Fates in the log of arrivals.
 const MARKED: u8 = 1;
-const OVERFLOW: u8 = 2;
+const OVERFLOW: u8 = 4;
 
 /// Disciplines that mark a packet when it arrives, and when it leaves.
 const AT_ARRIVAL: [&str; 6] = ["red", "adaptive_red", "step_mark", "wred", "pie", "fq_pie"];
@@ -77,7 +77,7 @@ fn times(results: &Results, link: u32, event: u8) -> BTreeMap<u32, Vec<u64>> {
 /// transmissions begin, which the departures show. The packets of a flow leave in order. A packet that is
 /// marked and leaves after the run has no time.
 fn expected(results: &Results, is_at_arrival: bool) -> BTreeMap<u32, Vec<u64>> {
-    let log = results.tables.arrival_log.as_ref().expect("it is recorded");
+    let log = results.tables.packets.as_ref().expect("it is recorded");
     let departures = times(results, 0, DEPARTURE);
     let mut left = BTreeMap::<u32, usize>::new();
     let mut found = BTreeMap::<u32, Vec<u64>>::new();
@@ -143,15 +143,7 @@ fn a_log_of_packets_changes_no_other_result() {
             (link.packet_log, link.arrival_log) = (0, None);
         }
         let results = scenario_run::finish(&network(&queue, true));
-        let tables = with!(
-            results.tables.clone(),
-            Tables {
-                packet_log: None,
-                arrival_log: None,
-                arrival_timestamps: None,
-                arrival_ecn: None
-            }
-        );
+        let tables = with!(results.tables.clone(), Tables { packet_log: None, packets: None });
         let unrecorded = with!(results, Results { tables });
         assert_eq!(scenario_run::finish(&quiet), unrecorded, "{}", queue.name());
     }

@@ -66,7 +66,7 @@ fn saturated_queues_settle_at_the_dynamic_threshold() {
 
 /// Packets that a link accepts before it refuses one for its threshold.
 pub(crate) fn accepted_before_a_drop(results: &Results, link: u32) -> f64 {
-    let log = results.tables.arrival_log.as_ref().expect("it is recorded");
+    let log = results.tables.packets.as_ref().expect("it is recorded");
     let fates = log.link.iter().zip(&log.fate).filter(|(at, _)| **at == link);
     let accepted = fates.map(|(_, fate)| *fate).take_while(|fate| *fate != 7).count();
     assert!(accepted < log.fate.len(), "no packet is refused");

@@ -1,8 +1,7 @@
 //! What the tables declare is what a run returns.
 
 use serde_json::{Value, json};
-use tailroom_engine::link::arrivals::Outcome;
-use tailroom_engine::link::probe::LogEvent;
+use tailroom_engine::observe::Act;
 use tailroom_engine::queue::buffer::DropReason;
 use tailroom_engine::results::tables::{Column, ColumnDeclaration, Labels, Values};
 use tailroom_engine::results::{Results, Tables, TimeSeries, series_json};
@@ -65,6 +64,10 @@ fn number_of_labels(results: &Results, labels: Labels) -> usize {
         Labels::Flows => summary.flows.len(),
         Labels::Groups => summary.groups.0.len(),
         Labels::FlowsAndGroups => summary.flows.len() + summary.groups.0.len(),
+        Labels::Places => {
+            let flows = number_of_labels(results, Labels::FlowsAndGroups);
+            summary.links.0.len() + 2 * flows
+        }
         Labels::Words(words) => words.len(),
     }
 }
@@ -122,12 +125,13 @@ fn words_stand_for_the_codes_of_the_engine() {
             labels => panic!("{} has no words: {labels:?}", column.name),
         }
     };
-    let events = [LogEvent::Arrival, LogEvent::Departure, LogEvent::Drop, LogEvent::Mark];
-    let words = events.map(|event| word("packet_log", "event", event as u8));
+    let head = Act::Dropped(DropReason::Head);
+    let events = [Act::Arrived, Act::Departed, head, Act::Marked];
+    let words = events.map(|act| word("packet_log", "event", act.event()));
     assert_eq!(words, ["arrival", "departure", "drop", "mark"]);
-    let fates = [Outcome::Accepted, Outcome::Marked, Outcome::Dropped(DropReason::Head)];
-    let words = fates.map(|fate| word("arrival_log", "fate", fate.code()));
-    assert_eq!(words, ["accepted", "marked", "head"]);
+    let fates = [Act::Arrived, Act::Marked, Act::Sent, Act::Received, head];
+    let words = fates.map(|act| word("packets", "fate", act.fate()));
+    assert_eq!(words, ["accepted", "marked", "sent", "received", "head"]);
 }
 
 #[test]

@@ -2,7 +2,6 @@
 //! value and the remedy.
 
 use tailroom_engine::distribution::Distribution;
-use tailroom_engine::link::arrivals::ArrivalLogSpec;
 use tailroom_engine::link::draws::Draws;
 use tailroom_engine::link::jitter::JitterSpec;
 use tailroom_engine::link::pause::PauseSpec;
@@ -11,6 +10,7 @@ use tailroom_engine::link::spec::DelayChange;
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::error::NetworkError;
 use tailroom_engine::network::{FlowSpec, Network};
+use tailroom_engine::observe::recorder::ArrivalLogSpec;
 use tailroom_engine::pool::policy::PolicyConfig;
 use tailroom_engine::pool::policy::complete_sharing::CompleteSharingParams;
 use tailroom_engine::pool::policy::dynamic_threshold::DynamicThresholdParams;

@@ -44,16 +44,16 @@ class Bursts:
 def bursts_of(run: StoredRun, flow: str) -> Bursts:
     """Of a run that keeps its arrival log."""
     if run.store is None:
-        return _of_log(run.table("arrival_log"), flow)
+        return _of_log(run.table("packets"), flow)
     return _in_store(run.store, run.key, flow)
 
 
 @lru_cache(maxsize=128)
 def _in_store(store: Store, key: str, flow: str) -> Bursts:
     # Several claims need the same bursts, and logs are long.
-    table = store.table(key, "arrival_log")
+    table = store.table(key, "packets")
     if table is None:
-        raise KeyError("arrival_log is not kept; add it to the study's `keep`")
+        raise KeyError("packets are not kept; add them to the study's `keep`")
     return _of_log(table, flow)
 
 

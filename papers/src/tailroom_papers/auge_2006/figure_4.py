@@ -26,14 +26,14 @@ def studies(form: Form) -> Sequence[Study]:
     table = setup.scenario({FLOW: 1}, fifo(BUFFER), form)
     end = form.of("80 s", "110 s", "150 s")
     changes = {"duration": end, f"links.{LINK}.arrival_log": {"from": "50 s", "to": end}}
-    keep = ("arrival_log", "flow_series")
+    keep = ("packets", "flow_series")
     return [Study(LOG, table, set=changes, seeds=setup.seeds(form), keep=keep)]
 
 
 def draw(results: PartResults) -> Figure:
     """A second of the first run, around the first loss of the flow that has none just before."""
     run = _runs(results)[0]
-    log = run.table("arrival_log")
+    log = run.table("packets")
     start_s = _first_loss_s(run) - BEFORE_S
     shown = log.filter(
         (pc.field("time_s") >= start_s) & (pc.field("time_s") < start_s + BEFORE_S + AFTER_S)
@@ -46,7 +46,7 @@ def draw(results: PartResults) -> Figure:
 
 
 def _first_loss_s(run: StoredRun) -> float:
-    log = run.table("arrival_log")
+    log = run.table("packets")
     lost = log.filter((pc.field("flow") == FLOW) & (pc.field("fate") == "overflow"))
     time_s = lost["time_s"].to_numpy()
     if time_s.size == 0:

@@ -36,7 +36,7 @@ def studies(form: Form) -> Sequence[Study]:
     end = form.of("52 s", "55 s", "70 s")
     log = {"duration": end, f"links.{LINK}.arrival_log": {"from": "50 s", "to": end}}
     spacing = Study(
-        SPACING, table, grid=over(queues), set=log, seeds=form.of(3, 5, 20), keep=("arrival_log",)
+        SPACING, table, grid=over(queues), set=log, seeds=form.of(3, 5, 20), keep=("packets",)
     )
     return [sharing, spacing]
 

@@ -302,7 +302,7 @@ def _events(result: Result, script: SenderScript, has_packets: bool) -> dict[str
     ]
     events = {"reduction": reductions}
     if has_packets:
-        log = result.table("arrival_log").to_pydict()
+        log = result.table("packets").to_pydict()
         events["sent"] = [
             time - START_S
             for time, flow in zip(log["time_s"], log["flow"], strict=True)

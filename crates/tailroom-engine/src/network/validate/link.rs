@@ -3,11 +3,11 @@
 use super::super::Network;
 use super::{LONGEST_SPAN, check_delay, check_span};
 use crate::link::LinkSpec;
-use crate::link::arrivals::ArrivalLogSpec;
 use crate::link::draws::Draws;
 use crate::link::jitter::{self, JitterSpec};
 use crate::link::reorder::ReorderSpec;
 use crate::link::serializer::Serializer;
+use crate::observe::recorder::ArrivalLogSpec;
 use crate::parameters::{BadParameter, Range, check, check_field};
 use crate::quantity::{BitRate, PositiveDuration};
 use crate::queue::LinkInfo;

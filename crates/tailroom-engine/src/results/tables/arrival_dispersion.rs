@@ -23,7 +23,9 @@ impl ArrivalDispersion {
     pub(super) fn collect(run: &FinishedRun<'_>) -> Option<Self> {
         let mut table = ArrivalDispersion::default();
         for (index, link) in run.links.iter().enumerate() {
-            let scales = link.probe.dispersion.iter().flat_map(|dispersion| dispersion.by_scale());
+            let observer = link.probe.observer.iter();
+            let dispersion = observer.filter_map(|observer| observer.dispersion.as_ref());
+            let scales = dispersion.flat_map(|dispersion| dispersion.by_scale());
             for scale in scales {
                 table.link.push(index as u32);
                 table.scale_s.push(scale.scale.seconds());

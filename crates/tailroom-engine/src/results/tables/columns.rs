@@ -28,6 +28,8 @@ pub enum Labels {
     /// The permanent flows, followed by the groups: a flow that arrives and departs has the name of
     /// its group.
     FlowsAndGroups,
+    /// The links, followed by the sender and the receiver of each of [`Labels::FlowsAndGroups`].
+    Places,
     /// These words.
     Words(&'static [&'static str]),
 }

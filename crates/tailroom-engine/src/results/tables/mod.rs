@@ -90,10 +90,6 @@ registry! {
     flow_counts: FlowCounts,
     flow_log: FlowLog,
     arrival_dispersion: ArrivalDispersion,
-    arrival_log: ArrivalLog,
-    arrival_timestamps: ArrivalTimestamps,
+    packets: Packets,
     sack_blocks: SackBlocks,
-    arrival_ecn: ArrivalEcn,
-    endpoint_log: EndpointLog,
-    endpoint_sack_blocks: EndpointSackBlocks,
 }

@@ -1,9 +1,9 @@
 //! Arrivals, departures, drops and marks of packets.
 
 use super::{FinishedRun, Labels, table};
+use crate::observe::Act;
 
-/// Words for [`crate::link::probe::LogEvent`], in the order of its codes.
-const EVENTS: Labels = Labels::Words(&["arrival", "departure", "drop", "mark"]);
+const EVENTS: Labels = Labels::Words(&Act::EVENTS);
 
 table! {
     /// Packet log: one row per event, link by link in order of time. Recorded at the links with a
@@ -25,14 +25,15 @@ impl PacketLog {
     pub(super) fn collect(run: &FinishedRun<'_>) -> Option<Self> {
         let mut log = PacketLog::default();
         for (index, link) in run.links.iter().enumerate() {
-            let mut entries = link.probe.log.clone();
+            let Some(observer) = &link.probe.observer else { continue };
+            let mut entries = observer.log.clone();
             entries.retain(|entry| entry.time < run.network.duration);
             entries.sort_by_key(|entry| entry.time);
             for entry in entries {
                 log.time_s.push(entry.time.seconds());
                 log.link.push(index as u32);
                 log.flow.push(run.flow_label(entry.flow));
-                log.event.push(entry.event as u8);
+                log.event.push(entry.act.event());
             }
         }
         (!log.time_s.is_empty()).then_some(log)

@@ -1,14 +1,14 @@
-//! The SACK blocks of ACKs that arrive.
+//! The SACK blocks of ACKs.
 
 use super::{FinishedRun, table};
 
 table! {
-    /// SACK blocks of ACKs (RFC 2018): one row per block, by row of `arrival_log`; the blocks of an ACK
-    /// in their order, first a packet that has arrived twice (RFC 2883). Recorded at the links with an
-    /// `arrival_log`, if an ACK has a block.
+    /// SACK blocks of ACKs (RFC 2018): one row per block, by row of `packets`; the blocks of an ACK in
+    /// their order, first a packet that has arrived twice (RFC 2883). Recorded if an ACK of `packets` has a
+    /// block.
     pub struct SackBlocks {
-        /// Row of the ACK in `arrival_log`, from 0.
-        pub arrival: Vec<u64>,
+        /// Row of the ACK in `packets`, from 0.
+        pub packet: Vec<u64>,
         /// Position in the flow of the block's first packet.
         pub start: Vec<u64>,
         /// Position of the first packet behind the block.
@@ -20,14 +20,14 @@ impl SackBlocks {
     pub(super) fn collect(run: &FinishedRun<'_>) -> Option<Self> {
         let mut blocks = SackBlocks::default();
         let mut first_row = 0;
-        for log in run.links.iter().filter_map(|link| link.probe.arrivals.as_ref()) {
-            for block in log.sack_blocks() {
-                blocks.arrival.push((first_row + block.arrival) as u64);
+        for (_, record) in run.records() {
+            for block in record.sack_blocks() {
+                blocks.packet.push((first_row + block.row) as u64);
                 blocks.start.push(block.range.start);
                 blocks.end.push(block.range.end);
             }
-            first_row += log.list().len();
+            first_row += record.packets().len();
         }
-        (!blocks.arrival.is_empty()).then_some(blocks)
+        (!blocks.packet.is_empty()).then_some(blocks)
     }
 }

@@ -10,7 +10,7 @@ use super::slow_start::SlowStartSpec;
 use crate::congestion::CongestionConfig;
 use crate::congestion::reno::RenoParams;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
-use crate::link::arrivals::ArrivalLogSpec;
+use crate::observe::recorder::ArrivalLogSpec;
 use crate::packet::AckSizes;
 use crate::quantity::{PositiveDuration, Size};
 use crate::tcp::receiver::DelayedAck;
@@ -179,7 +179,7 @@ pub struct TcpSpec {
     #[serde(default)]
     pub ecn: EcnMode,
     /// Packets and ACKs at the senders and receivers of the group that are recorded one by one, in the
-    /// table `endpoint_log`; `most_packets` counts both ends. It changes no result.
+    /// table `packets`; `most_packets` counts both ends. It changes no result.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub endpoint_log: Option<ArrivalLogSpec>,
 }

@@ -677,8 +677,7 @@ impl<'a> Reference<'a> {
         let (links, blocked) = (&self.links, &self.blocked);
         let (pools, lossless_drops) = (&self.memory.pools, &self.lossless_drops);
         let waiting = &waiting;
-        let shared =
-            SharedLinks { links, pools, waiting, blocked, lossless_drops, endpoint_log: None };
+        let shared = SharedLinks { links, pools, waiting, blocked, lossless_drops, ends: None };
         results::collect(self.network, shared, &endpoints, accounts, &probes, dynamic, self.handled)
     }
 }

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use tailroom_engine::link::arrivals::Timestamps;
+use tailroom_engine::observe::Timestamps;
 use tailroom_engine::packet::ties::{Ties, turn};
 use tailroom_engine::packet::{Packet, StoredAck};
 use tailroom_engine::units::Time;

@@ -2,9 +2,9 @@
 //! services.
 
 use tailroom_engine::link::LinkOutcome;
-use tailroom_engine::link::arrivals::{Content, EcnFeedback, Identity, Timestamps};
+use tailroom_engine::observe::{Content, EcnFeedback, Identity, Timestamps};
 use tailroom_engine::packet::transit::Transit;
-use tailroom_engine::packet::{Ecn, Packet};
+use tailroom_engine::packet::{Ack, Ecn, Packet};
 use tailroom_engine::pool::Grant;
 use tailroom_engine::queue::buffer::{DropReason, Dropped};
 use tailroom_engine::units::Time;
@@ -31,13 +31,13 @@ impl Reference<'_> {
         self.next_slot += 1;
         let ingress = self.ingress_of(flow, &happening);
         let identity = self.identity_of(now, flow, &happening);
-        if let Some(arrivals) = &mut self.links[link].probe.arrivals {
-            arrivals.announce(identity);
-            if let Happening::AckAtLink(_, ack, _) = &happening
-                && group.tcp.as_ref().is_some_and(|tcp| tcp.recovery.has_sack())
-            {
-                arrivals.announce_blocks(now, ack.ack().reported());
-            }
+        if let Some(observer) = &mut self.links[link].probe.observer {
+            let has_sack = group.tcp.as_ref().is_some_and(|tcp| tcp.recovery.has_sack());
+            let ack = match &happening {
+                Happening::AckAtLink(_, ack, _) if has_sack => Some(ack.ack()),
+                _ => None,
+            };
+            observer.announce(identity, ack.iter().flat_map(Ack::reported));
         }
         self.at_links.insert(slot, happening);
         let packet = Packet { sequence: slot.into(), bytes, ecn, ..Packet::default() };
