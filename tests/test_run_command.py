@@ -9,6 +9,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import tailroom as tr
+from tailroom.simulation.result_types import LinkSummary
 from tests.conftest import SMALL, Printed, Tailroom
 
 NUMBER = (int, float)
@@ -18,14 +19,7 @@ LINK_FIELDS = [
     "utilization_without_duplicates",
     "loss_fraction",
     "arrivals_packets",
-    "drops_packets",
-    "drops_overflow_packets",
-    "drops_early_packets",
-    "drops_head_packets",
-    "drops_policed_packets",
-    "drops_pool_packets",
-    "drops_threshold_packets",
-    "drops_headroom_packets",
+    *(key for key in LinkSummary.__annotations__ if key.startswith("drops_")),
     "marks_packets",
     "random_losses_packets",
     "departures_packets",

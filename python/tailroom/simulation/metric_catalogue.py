@@ -26,6 +26,7 @@ from tailroom.simulation.metric_units import (
     TIME_FRACTION,
     Unit,
 )
+from tailroom.simulation.result_types import LinkSummary
 
 Better = Literal["higher", "lower"]
 """The direction in which a quantity improves."""
@@ -126,6 +127,9 @@ _GOODPUT = Metric("goodput", BITS_PER_S, "higher")
 _JAIN = Metric("fairness", INDEX, "higher", 1.0, is_logarithmic=False, in_tables="Jain's index")
 _PROBABILITY = Metric("probability", LOAD, None, 1.0)
 
+_OF_FULL_MEMORY = {"drops_overflow_packets", "drops_pool_packets", "drops_headroom_packets"}
+"""Drops for want of memory, of which fewer are better."""
+
 LINK = {
     "capacity_bps": Metric("capacity", BITS_PER_S),
     "utilization": Metric("utilization", SHARE, "higher", 1.0, is_logarithmic=False),
@@ -135,13 +139,15 @@ LINK = {
     "loss_fraction": _LOSS,
     "arrivals_packets": Metric("arrivals", PACKETS),
     "drops_packets": Metric("drops", PACKETS, "lower"),
-    "drops_overflow_packets": Metric("drops overflow", PACKETS, "lower"),
-    "drops_early_packets": Metric("drops early", PACKETS),
-    "drops_head_packets": Metric("drops head", PACKETS),
-    "drops_policed_packets": Metric("drops policed", PACKETS),
-    "drops_pool_packets": Metric("drops pool", PACKETS, "lower"),
-    "drops_threshold_packets": Metric("drops threshold", PACKETS),
-    "drops_headroom_packets": Metric("drops headroom", PACKETS, "lower"),
+    **{
+        key: Metric(
+            key.removesuffix("_packets").replace("_", " "),
+            PACKETS,
+            "lower" if key in _OF_FULL_MEMORY else None,
+        )
+        for key in LinkSummary.__annotations__
+        if key.startswith("drops_") and key != "drops_packets"
+    },
     "marks_packets": Metric("marks", PACKETS),
     "random_losses_packets": Metric("random losses", PACKETS, "lower"),
     "reordered_packets": Metric("reordered packets", PACKETS, "lower"),
