@@ -215,11 +215,7 @@ impl LinkProbe {
             burst_length: 0,
             last_arrival: Time::ZERO,
             samples: Vec::new(),
-            observer: LinkObserver::of(
-                spec.packet_log,
-                spec.arrival_dispersion.map(|base| base.time()),
-                spec.arrival_log,
-            ),
+            observer: LinkObserver::of(spec.packet_log, spec.arrival_dispersion, spec.arrival_log),
         }
     }
 

@@ -5,6 +5,7 @@ use super::{Act, Identity, Observed};
 use crate::packet::Range;
 use crate::packet::transit::Transit;
 use crate::probe::index_of_dispersion::IndexOfDispersion;
+use crate::quantity::PositiveDuration;
 use crate::queue::buffer::DropReason;
 use crate::units::Time;
 
@@ -37,7 +38,7 @@ impl LinkObserver {
     /// The observer that these records need; `None` without one.
     pub fn of(
         log_limit: u64,
-        dispersion: Option<Time>,
+        dispersion: Option<PositiveDuration>,
         span: Option<ArrivalLogSpec>,
     ) -> Option<Box<Self>> {
         let is_needed = log_limit > 0 || dispersion.is_some() || span.is_some();
@@ -45,7 +46,7 @@ impl LinkObserver {
             Box::new(LinkObserver {
                 log: Vec::new(),
                 log_limit: log_limit as usize,
-                dispersion: dispersion.map(IndexOfDispersion::new),
+                dispersion: dispersion.map(|base| IndexOfDispersion::new(base.time())),
                 record: span.map(|span| Recorder::new([Some(span)])),
                 coming: (Identity::default(), Vec::new()),
             })

@@ -472,7 +472,9 @@ impl Simulation {
         self.record_sent_on_the_way();
         self.check_records()?;
         let mut ends = self.pending.ends.take();
-        ends.iter_mut().for_each(|ends| ends.record.sort());
+        if let Some(ends) = &mut ends {
+            ends.record.sort();
+        }
         self.free_events();
         let endpoints = self.permanent_endpoints();
         let accounts: Vec<FlowAccount> = self.permanent().map(|flow| flow.account).collect();

@@ -1,6 +1,8 @@
 //! Memory that links share: closed forms of dynamic thresholds, what a switch measures, and what holds
 //! for every policy and discipline.
 
+use tailroom_engine::observe::Act;
+use tailroom_engine::queue::buffer::DropReason;
 use tailroom_engine::results::{PoolSummary, Results, Summary};
 use tailroom_engine::scenario::{self, NoFiles};
 
@@ -67,8 +69,9 @@ fn saturated_queues_settle_at_the_dynamic_threshold() {
 /// Packets that a link accepts before it refuses one for its threshold.
 pub(crate) fn accepted_before_a_drop(results: &Results, link: u32) -> f64 {
     let log = results.tables.packets.as_ref().expect("it is recorded");
+    let refused = Act::Dropped(DropReason::Threshold).fate();
     let fates = log.link.iter().zip(&log.fate).filter(|(at, _)| **at == link);
-    let accepted = fates.map(|(_, fate)| *fate).take_while(|fate| *fate != 7).count();
+    let accepted = fates.map(|(_, fate)| *fate).take_while(|fate| *fate != refused).count();
     assert!(accepted < log.fate.len(), "no packet is refused");
     accepted as f64
 }

@@ -1,6 +1,7 @@
 //! Burstiness of arrivals by time scale.
 
 use super::{FinishedRun, Labels, table};
+use crate::probe::index_of_dispersion::IndexOfDispersion;
 
 table! {
     /// Burstiness of arrivals: one row per link and time scale. Recorded at the links with an
@@ -25,7 +26,7 @@ impl ArrivalDispersion {
         for (index, link) in run.links.iter().enumerate() {
             let observer = link.probe.observer.iter();
             let dispersion = observer.filter_map(|observer| observer.dispersion.as_ref());
-            let scales = dispersion.flat_map(|dispersion| dispersion.by_scale());
+            let scales = dispersion.flat_map(IndexOfDispersion::by_scale);
             for scale in scales {
                 table.link.push(index as u32);
                 table.scale_s.push(scale.scale.seconds());
