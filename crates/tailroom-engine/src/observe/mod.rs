@@ -1,17 +1,21 @@
 //! What happens to packets, one by one: at links, and at the ends of connections.
 //!
-//! A link and an end tell the same [`Act`]s. A link's [`LinkObserver`] keeps them as they come
-//! (`packet_log`); a [`Recorder`] keeps a row per packet and place, with the last act (`arrival_log` and
+//! A link and an end tell the same [`Act`]s. A link's [`LinkObserver`](link::LinkObserver) keeps them as they come
+//! (`packet_log`); a [`Recorder`](recorder::Recorder) keeps a row per packet and place, with the last act (`arrival_log` and
 //! `endpoint_log`).
 
+#[doc(hidden)]
 pub mod ends;
+#[doc(hidden)]
 pub mod link;
+#[doc(hidden)]
 pub mod recorder;
 
 use crate::packet::transit::Transit;
 use crate::packet::{Ack, Range};
 use crate::queue::buffer::DropReason;
 use crate::units::Time;
+pub use recorder::ArrivalLogSpec;
 
 /// What happens to a packet at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
