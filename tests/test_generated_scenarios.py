@@ -89,6 +89,7 @@ def test_generated_scenarios_name_only_keys_of_the_schema(scenario: dict[str, An
 FEATURES = {
     f"{OWN}:Rule", f"{OWN}:Scheduler", f"{OWN}:Packets", f"{OWN}:Flows", f"{OWN}:Control",
     "pools", "pause", "ingress", "line", "reorder", "incast", "collective", "d.leaf1", "s.outside",
+    "objects", "stepped", "ports_per_pool", "pause_frames_wait",
 }  # fmt: skip
 """Words of scenarios that say what they are about."""
 

@@ -98,6 +98,17 @@ SWITCH: Scenario = {
     "queue": {"kind": "drop_tail", "limit": "20 packets"},
 }
 """A switch for the groups between hosts."""
+PAUSE = {"xoff": "2 kB", "xon": "1 kB", "headroom": "300 kB"}
+POOL: Scenario = {"size": "1 MB", "policy": "dynamic_threshold"}
+MEMORIES: tuple[Scenario, ...] = (
+    {},
+    {"pause": PAUSE},
+    {"pause": PAUSE, "pause_frames_wait": True},
+    {"pause": PAUSE, "ingress": {"pool": {"size": "1 MB"}, "alpha": 0.125}},
+    {"pool": POOL, "reserved": "2 kB"},
+    {"pool": POOL, "ports_per_pool": 2},
+)
+"""What a switch or a fabric may do with its memory."""
 HOSTS = {
     "s": ("s", "s.h0", "s.outside", ["s.h1", "s.h2"]),
     "d": ("d", "d.h0", "d.leaf1", ["d.h1", "d.h5"]),
@@ -181,8 +192,9 @@ def usual_scenarios(draw: Draw, extremes: int = 1) -> Scenario:
         name: _link(values, values.of(definitions["LinkConfig"])) for name in links
     }
     _mend_pools(values, scenario)
-    scenario["switches"] = {"s": copy.deepcopy(SWITCH)}
-    scenario["fabrics"] = {"d": copy.deepcopy(FABRIC)}
+    for kind, name, nodes in (("switches", "s", SWITCH), ("fabrics", "d", FABRIC)):
+        memory = draw(st.sampled_from(MEMORIES))
+        scenario[kind] = {name: copy.deepcopy({**nodes, **memory})}
     groups = GROUPS[: draw(st.integers(1, len(GROUPS)))]
     scenario["flows"] = {
         name: _group(values, values.of(definitions["FlowsConfig"]), links) for name in groups
@@ -480,7 +492,8 @@ def _mend_source(values: Values, source: Scenario, kind: str, path: list[str]) -
 
 
 def _mend_control(values: Values, group: Scenario) -> None:
-    control = group.get("congestion", "reno")
+    # One flow in ten is acted on.
+    control = "stepped" if values.rarely(10) else group.get("congestion", "reno")
     kind = control.get("kind") if isinstance(control, dict) else control
     if kind == "custom":
         control, kind = {"kind": "custom", "control": f"{OWN}:Control"}, "reno"

@@ -45,6 +45,8 @@ ADDRESS_SPACE = 4 << 30
 SETTINGS = {"memory_limit": "100 MB"}
 STEP = "2.3 ms"
 """Length of the steps of a run in steps; runs take some tens of milliseconds."""
+STEPPED = ("stepped", {"kind": "stepped"})
+"""The control whose flows are acted on."""
 FRACTIONS = ("utilization", "loss_synchronization", "jain_index")
 """Metrics in [0, 1] whose names do not end in "fraction"."""
 
@@ -74,7 +76,11 @@ def outcome(scenario: dict[str, Any], directory: Path) -> Outcome:
     """
     try:
         given = _given(scenario, directory)
-        (_check_sweep if "sweep" in scenario else _check_run)(given)
+        if "sweep" in scenario:
+            _check_sweep(given)
+        else:
+            _check_run(given)
+            _check_actions(given, _stepped(scenario))
     except tr.ScenarioError as error:
         return _refused(str(error))
     except tr.RunError as error:
@@ -111,6 +117,33 @@ def _check_run(given: Any) -> None:
         raise WrongError("the same seed gives another result")
     if _bytes_of(first) != _bytes_of(_run_in_steps(given)):
         raise WrongError("a run in steps gives another result")
+
+
+def _stepped(scenario: dict[str, Any]) -> list[str]:
+    """The groups under the stepped control."""
+    groups = scenario.get("flows", {}).items()
+    return [name for name, group in groups if group.get("congestion") in STEPPED]
+
+
+def _check_actions(given: Any, groups: list[str]) -> None:
+    """Checks that a run in which flows are acted on is the same again.
+
+    Raises:
+        WrongError: It is not.
+    """
+    if not groups:
+        return
+    limited = tr.Scenario.read(given, set=SETTINGS)
+    with _limited_time(), tr.Simulation(limited, every=STEP) as run:
+        for number, _ in enumerate(run):
+            if not run.is_over:
+                for group in groups:
+                    run.act(flow=group, window=1 + number % 5)
+        acted = run.result()
+    log = acted.actions
+    with _limited_time():
+        if log is None or _bytes_of(tr.Simulation.replay(limited, log)) != _bytes_of(acted):
+            raise WrongError("the same actions give another result")
 
 
 def _check_sweep(given: Any) -> None:
