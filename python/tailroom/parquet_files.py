@@ -63,7 +63,7 @@ def check_size(
     most_bytes = max(ALWAYS_BYTES, MOST_TIMES * content.seek(0, 2))
     if texts is None:
         texts = _texts(file.schema_arrow)
-    pages = decompressed_bytes(file, content, file.schema_arrow.names)
+    pages = decompressed_bytes(content, file.schema_arrow.names)
     decoded = max(pages, metadata.num_rows * metadata.num_columns * WIDTH_BYTES)
     _refuse_above(most_bytes, decoded)
     # A text that is written once may stand in each row. None is longer than its pages.

@@ -9,8 +9,6 @@ of a page states, and fails if the page is larger. Headers are structs in Thrift
 from collections.abc import Collection
 from typing import IO, Any
 
-import pyarrow.parquet as pq
-
 LONGEST_HEADER = 65_536
 """Bytes of the header of a page; statistics of long texts take some thousand."""
 DEEPEST = 8
@@ -21,54 +19,61 @@ WIDTHS = {3: 1, 7: 8, 13: 16}
 """Bytes of values that have a fixed size (a byte, a floating-point number, a UUID), by type."""
 INTEGERS, BINARY, LISTS, MAP, STRUCT = (4, 5, 6), 8, (9, 10), 11, 12
 """Other types of values."""
+UNCOMPRESSED, BYTE_ARRAY = 0, 6
+"""A codec, and a type of values."""
 DECOMPRESSED, COMPRESSED = 2, 3
 """Fields of a header: the sizes of its page."""
 DATA_PAGES = (5, 8)
 """Fields of a header: what a data page of version 1 or 2 holds, first its number of values."""
 
 
-def decompressed_bytes(file: pq.ParquetFile, content: IO[bytes], names: Collection[str]) -> int:
+def decompressed_bytes(content: IO[bytes], names: Collection[str]) -> int:
     """Adds the sizes of the pages that a reader of some columns decompresses.
 
     Args:
-        file: The file.
-        content: Its content; the position changes.
+        content: The content of a file; the position changes.
         names: The columns, which hold no lists.
 
     Raises:
-        OSError: The footer and the headers of pages contradict each other.
+        OSError: The footer and the headers of pages contradict each other, or one is damaged.
     """
-    metadata, size = file.metadata, content.seek(0, 2)
-    groups = [metadata.row_group(at) for at in range(metadata.num_row_groups)]
-    columns = [at for at in range(metadata.num_columns) if metadata.schema.column(at).path in names]
-    chunks = [(one, one.column(at)) for one in groups for at in columns]
-    _check(sum(one.num_rows for one in groups) == metadata.num_rows)
-    _check(all(chunk.num_values == group.num_rows for group, chunk in chunks))
-    _check(all(chunk.total_compressed_size >= 0 for _, chunk in chunks))
-    _check(sum(chunk.total_compressed_size for _, chunk in chunks) <= size)
-    return sum(_chunk_bytes(chunk, content) for _, chunk in chunks)
+    size = content.seek(0, 2)
+    content.seek(max(size - 8, 0))
+    length = int.from_bytes(content.read(4), "little")
+    content.seek(max(size - 8 - length, 0))
+    footer, _ = _header(content.read(length))
+    # Not Arrow's own metadata: it ends the process if the statistics of a column are damaged.
+    try:
+        groups = footer[4]
+        chunks = [(group, chunk[3]) for group in groups for chunk in group[1]]
+        chunks = [(group, one) for group, one in chunks if one[3][0].decode() in names]
+        _check(sum(group[3] for group in groups) == footer[3])
+        _check(all(chunk[5] == group[3] >= 0 for group, chunk in chunks))
+        _check(all(chunk[7] >= 0 for _, chunk in chunks))
+        _check(sum(chunk[7] for _, chunk in chunks) <= size)
+        return sum(_chunk_bytes(chunk, content) for _, chunk in chunks)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        raise OSError("its footer is damaged") from None
 
 
-def _chunk_bytes(chunk: pq.ColumnChunkMetaData, content: IO[bytes]) -> int:
-    """The pages of a column in a group of rows."""
-    if chunk.compression == "UNCOMPRESSED" and chunk.physical_type != "BYTE_ARRAY":
-        return int(chunk.total_compressed_size)  # no page is larger than it is in the file
-    starts = [chunk.data_page_offset]
-    if chunk.has_dictionary_page and chunk.dictionary_page_offset > 0:
-        starts.append(chunk.dictionary_page_offset)
+def _chunk_bytes(chunk: dict[int, Any], content: IO[bytes]) -> int:
+    """The pages of a column in a group of rows, by the fields of its ColumnMetaData."""
+    kind, codec, rows, length = (int(chunk[field]) for field in (1, 4, 5, 7))
+    if codec == UNCOMPRESSED and kind != BYTE_ARRAY:
+        return length  # no page is larger than it is in the file
+    starts = [one for one in (chunk[9], chunk.get(11, 0)) if one > 0]
     place, values, total = min(starts), 0, 0
-    end = place + chunk.total_compressed_size
-    _check(place >= 0)
-    while values < chunk.num_values and place < end:
+    end = place + length
+    while values < rows and place < end:
         content.seek(place)
-        header, length = _header(content.read(LONGEST_HEADER))
-        sizes = header.get(DECOMPRESSED), header.get(COMPRESSED)
-        held = [header[field].get(1) for field in DATA_PAGES if field in header]
+        header, taken = _header(content.read(LONGEST_HEADER))
+        sizes = header.get(DECOMPRESSED, -1), header.get(COMPRESSED, -1)
+        held = [one.get(1, -1) for one in map(header.get, DATA_PAGES) if isinstance(one, dict)]
         _check(all(isinstance(one, int) and one >= 0 for one in (*sizes, *held)))
-        place += length + sizes[1]
-        total += length + sizes[0]
+        place += taken + sizes[1]
+        total += taken + sizes[0]
         values += sum(held)
-    _check(values == chunk.num_values and place <= end)
+    _check(values == rows and place <= end)
     return total
 
 
@@ -111,7 +116,7 @@ def _value(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
         return _signed(data, at)
     if kind == BINARY:
         length, at = _number(data, at)
-        return None, at + length
+        return data[at : at + length], at + length
     if depth == DEEPEST:
         raise ValueError
     if kind == STRUCT:
@@ -125,10 +130,12 @@ def _value(data: bytes, at: int, kind: int, depth: int) -> tuple[Any, int]:
         at += count > 0
     else:
         return None, at + WIDTHS.get(kind, 1)
+    values = []
     for _ in range(count):
         for one in kinds:
-            _, at = _value(data, at, one, depth + 1)
-    return None, at
+            value, at = _value(data, at, one, depth + 1)
+            values.append(value)
+    return values, at
 
 
 def _signed(data: bytes, at: int) -> tuple[int, int]:

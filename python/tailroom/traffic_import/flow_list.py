@@ -140,4 +140,4 @@ def _check_numbers(name: str, kind: pa.DataType) -> None:
 def _least_bytes(file: pq.ParquetFile, content: IO[bytes], names: list[str]) -> int:
     """The least that a file takes once it is read: its pages without compression, or as CSV."""
     rows = int(file.metadata.num_rows)
-    return max(decompressed_bytes(file, content, names), rows * FEWEST_BYTES_A_ROW)
+    return max(decompressed_bytes(content, names), rows * FEWEST_BYTES_A_ROW)
