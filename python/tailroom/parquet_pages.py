@@ -106,7 +106,7 @@ def _struct(data: bytes, at: int, depth: int) -> tuple[dict[int, Any], int]:
         # A field of truth has its value in its type.
         fields[number], at = (None, at) if kind <= 2 else _value(data, at, kind, depth)
         if len(fields) == fields_before:
-            raise ValueError  # else it were a matter of taste which of two values holds
+            raise ValueError  # a field twice: readers differ in which one they take
     return fields, at + 1
 
 
