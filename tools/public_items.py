@@ -3,8 +3,9 @@
 python tools/public_items.py [--write]
 
 Compares what `cargo doc` has just documented, target/doc/tailroom_engine/all.html, with
-crates/tailroom-engine/public_items.txt. `--write` writes the file. Modules that only tests and the other
-crates of this repository look into are hidden in the documentation, and may change in any version.
+crates/tailroom-engine/public_items.txt. `--write` writes the file. Modules that only tests and the
+other crates of this repository look into are hidden in the documentation, and may change in any
+version.
 
 Exit status: 0 if both agree, 1 if a name was added or removed.
 """
