@@ -243,9 +243,13 @@ def simulated_responses(result: tr.Result, flow: Mapping[str, Any]) -> list[floa
         result: A simulation with the log of `log_of_responses`.
         flow: The recorded flow with the same writes.
     """
-    log = result.table("endpoint_log").to_pydict()
-    rows = zip(log["end"], log["content"], log["time_s"], log["sequence"], strict=True)
-    acks = [(time, to) for end, content, time, to in rows if (end, content) == ("sender", "ack")]
+    log = result.table("packets").to_pydict()
+    rows = zip(log["link"], log["content"], log["time_s"], log["sequence"], strict=True)
+    acks = [
+        (time, to)
+        for place, content, time, to in rows
+        if place.endswith(".sender") and content == "ack"
+    ]
     times, starts = [], flow["writes"]["start_s"]
     ends = accumulate(-(-size // flow["mss_bytes"]) for size in flow["writes"]["size_bytes"])
     at, begin = 0, result.summary["measured_from_s"]

@@ -63,10 +63,11 @@ impl Connection {
 }
 
 impl FastConnection {
-    /// Whether the sender is asked at each ACK: it records packets or sends bursts.
+    /// Whether the sender is asked at each ACK, since it records packets or sends bursts, or the receiver minds
+    /// gaps between packets.
     #[inline]
     pub fn has_host(&self) -> bool {
-        self.sender.has_host()
+        self.sender.has_host() || self.in_order.minds_gaps()
     }
 
     /// Handles a packet that leaves the last shared link at `time` and was sent at `sent`, as
@@ -91,7 +92,8 @@ impl FastConnection {
         let (una, cumulative) = (in_order.acknowledged(), in_order.next() + 1);
         let is_expected = packet.is_new_packet(in_order.next(), sender.ecn());
         let is_in_time = !in_order.is_older(sent) && in_order.deadline() >= arrival;
-        if !is_expected || !is_in_time || !sender.awaits(now, cumulative) {
+        let is_after_gap = HAS_HOST && in_order.is_after_gap(arrival);
+        if !is_expected || !is_in_time || is_after_gap || !sender.awaits(now, cumulative) {
             return FastStep::NotPredicted;
         }
         if in_order.on_next(arrival, sent, false, false) {

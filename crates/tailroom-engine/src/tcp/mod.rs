@@ -257,11 +257,18 @@ pub fn receiver(tcp: &TcpSpec, send_queue: &SendQueue, rtt: Time) -> Receiver {
     Receiver::new(tcp.delayed_ack, tcp.ecn.is_accurate(), send_queue.packets).with_habits(Habits {
         opening_bytes: if is_opened_by_flow { send_queue.header_bytes } else { 0 },
         quick_acks: tcp.quick_acks,
+        gap: (tcp.quick_acks > 0).then(|| longest_gap(rtt, tcp.min_rto.time())),
         compressed_rtt: tcp.sack_compression.then_some(rtt),
         reports_duplicates: tcp.recovery == Recovery::Rack,
         has_timestamps: tcp.has_timestamps(),
         timestamp_tick: tcp.timestamp_clock(),
     })
+}
+
+/// The retransmission timeout of a receiver that sends no data: that of the handshake (Linux
+/// `tcp_rtt_estimator`).
+fn longest_gap(rtt: Time, min_rto: Time) -> Time {
+    rtt.saturating_add(rtt.saturating_add(rtt).max(min_rto))
 }
 
 /// Sends an ACK from the receiver at `time`.

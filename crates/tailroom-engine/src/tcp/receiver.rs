@@ -73,6 +73,11 @@ pub struct InOrder {
     echoes_retransmission: bool,
     /// Whether packets carry timestamps.
     has_timestamps: bool,
+    /// After so many milliseconds without a packet, ACKs are not delayed for a while; 0 for no such rule.
+    /// In milliseconds, as Linux counts them, so that both fit into what the fields above leave of a word.
+    gap_ms: u16,
+    /// When the last packet arrived in order, for this rule.
+    last_ms: u32,
 }
 
 impl InOrder {
@@ -93,6 +98,18 @@ impl InOrder {
         self.unacknowledged > 0 && self.echoes_retransmission
     }
 
+    /// Whether ACKs are not delayed after a gap.
+    #[inline]
+    pub fn minds_gaps(&self) -> bool {
+        self.gap_ms > 0
+    }
+
+    /// Whether a packet that arrives at `now` comes after a gap.
+    #[inline]
+    pub fn is_after_gap(&self, now: Time) -> bool {
+        self.gap_ms > 0 && milliseconds(now).wrapping_sub(self.last_ms) > u32::from(self.gap_ms)
+    }
+
     /// All packets below this number have been acknowledged.
     #[inline]
     pub fn acknowledged(&self) -> u64 {
@@ -111,6 +128,9 @@ impl InOrder {
         is_urgent: bool,
     ) -> bool {
         self.next += 1;
+        if self.gap_ms > 0 {
+            self.last_ms = milliseconds(now);
+        }
         self.note_echo(sent, is_retransmission);
         let covered = u32::from(self.unacknowledged) + 1;
         if covered >= self.packets_per_ack || is_urgent {
@@ -149,6 +169,12 @@ impl InOrder {
     }
 }
 
+/// Whole milliseconds; the low bits of them are enough for their increase.
+#[inline]
+fn milliseconds(time: Time) -> u32 {
+    (time.picoseconds() / 1_000_000_000) as u32
+}
+
 /// ACKs that a host which has quick ACKs does not delay from the first mark on that it echoes (Linux
 /// `__tcp_ecn_check_ce`).
 const QUICK_ACKS_AFTER_MARK: u32 = 2;
@@ -160,6 +186,8 @@ pub struct Habits {
     pub opening_bytes: u32,
     /// Number of ACKs at the beginning that are not delayed.
     pub quick_acks: u32,
+    /// As many are not delayed after a longer time without a packet, if there is such a rule.
+    pub gap: Option<Time>,
     /// The RTT without queues if ACKs of packets behind a gap are compressed.
     pub compressed_rtt: Option<Time>,
     /// Whether ACKs report packets that arrive twice.
@@ -232,6 +260,8 @@ impl Receiver {
                 unacknowledged: 0,
                 echoes_retransmission: false,
                 has_timestamps: false,
+                gap_ms: 0,
+                last_ms: 0,
             },
             ece: false,
             covers_mark: false,
@@ -267,7 +297,13 @@ impl Receiver {
             compression: habits.compressed_rtt.map(Compression::new),
             reports_duplicates: habits.reports_duplicates,
             timestamp_tick: habits.timestamp_tick,
-            in_order: InOrder { has_timestamps: habits.has_timestamps, ..self.in_order },
+            in_order: InOrder {
+                has_timestamps: habits.has_timestamps,
+                gap_ms: habits
+                    .gap
+                    .map_or(0, |gap| milliseconds(gap).clamp(1, u16::MAX.into()) as u16),
+                ..self.in_order
+            },
             ..self
         }
     }
@@ -349,17 +385,31 @@ impl Receiver {
         }
         if packet.sequence == self.in_order.next && self.ranges.is_empty() {
             let Packet { sent, is_retransmission, .. } = packet;
+            self.note_gap(now);
             let is_urgent =
                 self.acks_at_once || self.quick_acks_left > 0 || packet.sequence + 1 == self.end;
             let is_acked = self.in_order.on_next(now, sent, is_retransmission, is_urgent);
             return is_acked.then(|| self.acknowledge());
         }
         let next = self.in_order.next;
+        if packet.sequence == next {
+            self.note_gap(now);
+        }
         self.on_gap(packet.sequence);
         if self.is_for_echo(packet.sequence) {
             self.in_order.note_echo(packet.sent, packet.is_retransmission);
         }
         if self.is_held(now, next) { None } else { Some(self.acknowledge()) }
+    }
+
+    /// A packet in order arrives. After a long time the sender may have restarted with a small window, which
+    /// ACKs that are not delayed let grow sooner (Linux `tcp_event_data_recv`).
+    #[inline]
+    fn note_gap(&mut self, now: Time) {
+        if self.in_order.is_after_gap(now) {
+            self.quick_acks_left = self.quick_acks_left.max(self.quick_acks);
+        }
+        self.in_order.last_ms = milliseconds(now);
     }
 
     /// Whether the timestamp of a packet that comes while there is a gap, or before the next one expected,

@@ -343,3 +343,24 @@ fn the_echoed_timestamp_never_goes_back_and_every_packet_is_accounted_for() {
         }
     }
 }
+
+/// Linux `tcp_event_data_recv`: a gap as long as the retransmission timeout changes nothing, one that is a
+/// millisecond longer lets the next ACKs leave at once, of which there are four here.
+#[test]
+fn acks_are_not_delayed_after_a_gap() {
+    let gap = Time::from_milliseconds(300);
+    let habits = Habits { quick_acks: 4, gap: Some(gap), ..Habits::default() };
+    let mut receiver = Receiver::new(delayed_ack(2), false, u64::MAX).with_habits(habits);
+    let mut number = 0;
+    let mut acks_at = |milliseconds: u64, packets: u64| {
+        let answers = (0..packets).map(|_| {
+            number += 1;
+            let now = Time::from_milliseconds(milliseconds);
+            u32::from(receiver.on_packet(now, packet(number - 1)).is_some())
+        });
+        answers.collect::<Vec<_>>()
+    };
+    assert_eq!(acks_at(1_000, 8), [1, 1, 1, 1, 0, 1, 0, 1]);
+    assert_eq!(acks_at(1_300, 4), [0, 1, 0, 1]);
+    assert_eq!(acks_at(1_601, 7), [1, 1, 1, 1, 0, 1, 0]);
+}

@@ -32,11 +32,12 @@ pub(in crate::tcp) struct FastSender {
     max_window: f64,
     /// Of the samples since the last checkpoint, or since the beginning of the fast path.
     rtt_sum: u64,
-    rtt_count: u64,
     last_sent: Time,
     /// Packets from this number on are sent on the general path: the last one may be short. Zero when
     /// the application has stopped.
     end: u64,
+    /// Number of the samples in `rtt_sum`.
+    rtt_count: u32,
     packet_bytes: u16,
     ecn: Ecn,
     /// Whether the sender records packets or sends bursts.
@@ -82,9 +83,9 @@ impl Sender {
             area: self.probe.window_area,
             max_window: self.max_window,
             rtt_sum: 0,
-            rtt_count: 0,
             last_sent: self.last_sent,
             end: self.send_queue.packets - 1,
+            rtt_count: 0,
             packet_bytes,
             ecn,
             has_host: self.has_host(),
@@ -149,7 +150,7 @@ impl Sender {
         self.probe.counters.sent += sent;
         self.probe.counters.sent_bytes += sent * u64::from(fast.packet_bytes);
         self.probe.counters.rtt_sum += u128::from(fast.rtt_sum);
-        self.probe.counters.rtt_count += fast.rtt_count;
+        self.probe.counters.rtt_count += u64::from(fast.rtt_count);
         self.probe.window_area = fast.area;
         self.last_sent = fast.last_sent;
         if self.rack.is_some() {
@@ -305,8 +306,8 @@ impl FastSender {
     fn count(&mut self, sample: Time) {
         self.rtt_sum += sample.picoseconds();
         self.rtt_count += 1;
-        if self.rtt_sum >= 1 << 63 {
-            self.pause = Time::ZERO; // the next ACK hands the sum over before it can overflow
+        if self.rtt_sum >= 1 << 63 || self.rtt_count == u32::MAX {
+            self.pause = Time::ZERO; // the next ACK hands both over before one can overflow
         }
     }
 

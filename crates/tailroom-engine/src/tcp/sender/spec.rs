@@ -49,8 +49,9 @@ pub struct TcpSpec {
     /// Delayed acknowledgements (RFC 5681 sec. 4.2): `true` means 2 packets and 40 ms.
     #[serde(default)]
     pub delayed_ack: DelayedAck,
-    /// Number of ACKs at the beginning that are not delayed, and again after a packet that arrives
-    /// twice (Linux: 16, `TCP_MAX_QUICKACKS`). It has an effect only with `delayed_ack`.
+    /// Number of ACKs at the beginning that are not delayed, and again after a packet that arrives twice,
+    /// and after a time without packets that is longer than the retransmission timeout (Linux: 16,
+    /// `TCP_MAX_QUICKACKS`). It has an effect only with `delayed_ack`.
     #[serde(default)]
     #[schemars(range(max = 65_536))]
     pub quick_acks: u32,
