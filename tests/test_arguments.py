@@ -83,11 +83,11 @@ HUGE = 10**6000
         lambda small: tr.run(small, series_samples=HUGE),
         lambda small: tr.run(small, set={"links.bottleneck.queue.limit": HUGE}),
         lambda small: tr.run(small, set={"links.bottleneck.queue": {"limit": HUGE}}),
-        lambda small: tr.run(small, set=HUGE),
+        lambda small: tr.run(small, set=HUGE),  # type: ignore[arg-type]
         lambda small: tr.sweep(small, grid={"links.bottleneck.queue.limit": [HUGE]}),
         lambda small: tr.sweep(small, seeds=HUGE),
         lambda small: tr.size(small, TARGET, max_seeds=HUGE),
-        lambda small: tr.size(small, [HUGE]),
+        lambda small: tr.size(small, [HUGE]),  # type: ignore[list-item]
         lambda small: tr.size(small, TARGET, most_loss=HUGE),
         lambda _: tr.dumbbell(rate=HUGE, rtt=0.04, flows=2),
         lambda _: tr.dumbbell(rate=20e6, rtt=0.04, flows=HUGE),
