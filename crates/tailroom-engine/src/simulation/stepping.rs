@@ -4,7 +4,8 @@
 //! A flow runs ahead of the links. It records its state at the end of each step when it passes it
 //! ([`FlowProbe::take_step`](crate::probe::flow::FlowProbe::take_step)); a flow that may be set from
 //! outside keeps the ACKs of later steps until the caller has decided
-//! ([`stepped`](crate::tcp::sender)). A link whose rate changes is served; parameters of a queue change at any link.
+//! ([`stepped`](crate::tcp::sender)). A link whose rate is acted on is served; parameters of a discipline may
+//! change at any link.
 //!
 //! A link loses half of its rate when its queue is long, and gets it back:
 //!

@@ -96,6 +96,9 @@ impl FastConnection {
         if !is_expected || !is_in_time || is_after_gap || !sender.awaits(now, cumulative) {
             return FastStep::NotPredicted;
         }
+        if HAS_HOST {
+            in_order.note_arrival(arrival);
+        }
         if in_order.on_next(arrival, sent, false, false) {
             let echo = in_order.acknowledge();
             let ack = PlainAck { now, cumulative, acked: cumulative - una, echo };

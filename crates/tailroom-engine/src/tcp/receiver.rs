@@ -73,8 +73,8 @@ pub struct InOrder {
     echoes_retransmission: bool,
     /// Whether packets carry timestamps.
     has_timestamps: bool,
-    /// After so many milliseconds without a packet, ACKs are not delayed for a while; 0 for no such rule.
-    /// In milliseconds, as Linux counts them, so that both fit into what the fields above leave of a word.
+    /// After so many milliseconds without a packet in order, ACKs are not delayed for a while; 0 for no such
+    /// rule. Milliseconds, which Linux counts too, keep both fields in a word: a flow has five cache lines.
     gap_ms: u16,
     /// When the last packet arrived in order, for this rule.
     last_ms: u32,
@@ -110,6 +110,12 @@ impl InOrder {
         self.gap_ms > 0 && milliseconds(now).wrapping_sub(self.last_ms) > u32::from(self.gap_ms)
     }
 
+    /// A packet in order arrives at `now`.
+    #[inline]
+    pub fn note_arrival(&mut self, now: Time) {
+        self.last_ms = milliseconds(now);
+    }
+
     /// All packets below this number have been acknowledged.
     #[inline]
     pub fn acknowledged(&self) -> u64 {
@@ -128,9 +134,6 @@ impl InOrder {
         is_urgent: bool,
     ) -> bool {
         self.next += 1;
-        if self.gap_ms > 0 {
-            self.last_ms = milliseconds(now);
-        }
         self.note_echo(sent, is_retransmission);
         let covered = u32::from(self.unacknowledged) + 1;
         if covered >= self.packets_per_ack || is_urgent {
@@ -409,7 +412,7 @@ impl Receiver {
         if self.in_order.is_after_gap(now) {
             self.quick_acks_left = self.quick_acks_left.max(self.quick_acks);
         }
-        self.in_order.last_ms = milliseconds(now);
+        self.in_order.note_arrival(now);
     }
 
     /// Whether the timestamp of a packet that comes while there is a gap, or before the next one expected,

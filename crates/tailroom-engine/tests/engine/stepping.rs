@@ -3,6 +3,7 @@
 
 use proptest::prelude::*;
 use tailroom_engine::congestion::CongestionConfig;
+use tailroom_engine::congestion::reno::RenoParams;
 use tailroom_engine::congestion::stepped::SteppedParams;
 use tailroom_engine::distribution::Distribution;
 use tailroom_engine::link::serializer::RateChange;
@@ -11,6 +12,7 @@ use tailroom_engine::parameters::BadParameter;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::quantity::{BitRate, Size};
 use tailroom_engine::queue::QueueConfig;
+use tailroom_engine::random::{SmallStream, below};
 use tailroom_engine::results::Results;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::stepping::{Action, Seen, SeenArrived};
@@ -20,6 +22,7 @@ use tailroom_engine::traffic::bulk::BulkParams;
 use tailroom_engine::traffic::cbr::CbrParams;
 use tailroom_engine::traffic::finite_flows::FiniteFlowsSpec;
 use tailroom_engine::units::{Rate, Time};
+use tailroom_engine::{LinkSpec, QueueLimit};
 
 use crate::support::random_cases::config;
 use crate::support::{networks, random_networks};
@@ -196,6 +199,37 @@ fn a_limit_holds_from_the_action_on() {
     });
     assert_eq!(known.0, [15, 3, 18, 7]);
     assert_eq!(known, served);
+}
+
+/// Flows that lose, while the limit is drawn anew for each step: the same run where departures are known and
+/// where packets are served.
+#[test]
+fn limits_at_random_give_one_run_at_known_and_served_links() {
+    for seed in 0..20 {
+        let run = |is_acted_on: bool| {
+            let rate = Rate::from_bits_per_second(10_000_000);
+            let mut link = LinkSpec::drop_tail(rate, MS(5), QueueLimit::packets(20));
+            link.is_acted_on = is_acted_on;
+            let reno = TcpSpec::new(CongestionConfig::Reno(RenoParams::default()));
+            let mut network = Network::dumbbell(MS(3_000), link, reno, 3, MS(20));
+            network.seed = seed;
+            network.step_interval = Some(Time::from_picoseconds(10_300_000_000));
+            let mut draws = SmallStream::seeded(seed);
+            let mut run = simulation(&network);
+            while let Some(seen) = step(&mut run, network.duration) {
+                if seen.time < network.duration {
+                    let limit = Limit::Packets(1 + below(&mut draws, 30));
+                    let queue = networks::drop_tail(limit);
+                    run.act(Action::Queue { link: 0, queue }).expect("the limit may change");
+                }
+            }
+            finish(run)
+        };
+        let (known, served) = (run(false), run(true));
+        let drops = known.summary.links.get("link").expect("its name").drops_packets;
+        assert!(drops > 20, "seed {seed}: {drops}");
+        assert_eq!(known, served, "seed {seed}");
+    }
 }
 
 /// A flow alone on a fast path of 100 ms.
