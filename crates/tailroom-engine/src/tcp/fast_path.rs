@@ -43,7 +43,8 @@ impl Connection {
         let Connection { sender, receiver, private_path } = self;
         let in_order = receiver.complete_reception()?;
         let private_path = private_path.round_trip()?;
-        let fast_sender = sender.fast_path(now, receiver.marked_packets())?;
+        let fast_sender =
+            sender.fast_path(now, receiver.marked_packets())?.asking(in_order.minds_gaps());
         debug_assert_eq!(in_order.acknowledged(), sender.delivered(), "ACKs arrive at once");
         Some(FastConnection {
             in_order: in_order.clone(),
@@ -67,7 +68,7 @@ impl FastConnection {
     /// gaps between packets.
     #[inline]
     pub fn has_host(&self) -> bool {
-        self.sender.has_host() || self.in_order.minds_gaps()
+        self.sender.has_host()
     }
 
     /// Handles a packet that leaves the last shared link at `time` and was sent at `sent`, as

@@ -174,6 +174,12 @@ impl Sender {
 }
 
 impl FastSender {
+    /// The same, whose sender is asked at each ACK if `is_asked`, whatever it does itself.
+    pub(in crate::tcp) fn asking(mut self, is_asked: bool) -> Self {
+        self.has_host |= is_asked;
+        self
+    }
+
     /// The ECN field of the packets.
     #[inline]
     pub(in crate::tcp) fn ecn(&self) -> Ecn {
