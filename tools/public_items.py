@@ -53,7 +53,7 @@ def main() -> int:
     lines = differences(RECORD.read_text(encoding="utf-8").split("\n")[:-1], items)
     if lines:
         print(*lines, sep="\n")
-        print("If that is meant: python tools/public_items.py --write, and a line in CHANGELOG.md")
+        print("If this is meant: python tools/public_items.py --write, and a line in CHANGELOG.md")
     return int(bool(lines))
 
 

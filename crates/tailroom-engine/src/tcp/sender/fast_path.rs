@@ -174,7 +174,7 @@ impl Sender {
 }
 
 impl FastSender {
-    /// The same, whose sender is asked at each ACK if `is_asked`, whatever it does itself.
+    /// The same state. The sender is asked at each ACK if `is_asked`, or if it records packets or sends bursts.
     pub(in crate::tcp) fn asking(mut self, is_asked: bool) -> Self {
         self.has_host |= is_asked;
         self
