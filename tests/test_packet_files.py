@@ -163,6 +163,9 @@ def test_each_output_that_cannot_be_written_has_a_line(small: Path, tmp_path: Pa
     assert names(tmp_path) == ["small.toml"]
 
 
+HALF_WRITTEN = "interrupted: the answer is complete, but not all of it is written; to write it, "
+
+
 def interrupted_after(number: int) -> Iterator[None]:
     """A generator that raises as Ctrl-C does."""
     for _ in range(number):
@@ -183,7 +186,8 @@ def test_ctrl_c_while_the_capture_is_written_leaves_what_was_there(
     (tmp_path / "run.pcapng").write_text("whole")
     files = ("--pcap", tmp_path / "run.pcapng", "--packets", tmp_path / "run.parquet")
     ended = tailroom("run", small, "--json", *files, *AT)
-    assert (ended.status, ended.errors) == (130, "interrupted\n")
+    assert ended.status == 130
+    assert ended.errors.startswith(HALF_WRITTEN)
     assert ended.output.startswith('{\n  "engine_version"')
     assert names(tmp_path) == ["run.pcapng", "small.toml"]
     assert (tmp_path / "run.pcapng").read_text() == "whole"
@@ -204,7 +208,8 @@ def test_ctrl_c_while_a_capture_is_rescued_leaves_nothing(
 
     monkeypatch.setattr(pcapng, "packet", fails_then_stops)
     ended = tailroom("run", small, "--pcap", tmp_path / "run.pcapng", *AT)
-    assert (ended.status, ended.errors) == (130, "interrupted\n")
+    assert ended.status == 130
+    assert ended.errors.startswith(HALF_WRITTEN)
     assert names(tmp_path) == ["small.toml"]
 
 

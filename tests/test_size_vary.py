@@ -125,13 +125,14 @@ start = { uniform = ["0 s", "1 s"] }
 
 
 def test_the_target_of_codel_has_an_answer_that_other_seeds_confirm() -> None:
+    # Targets below 1.25 ms all give 98.98 % (60 seeds), which 16 runs do not tell from 99 %.
     scenario = Scenario.from_toml(CODEL)
-    answer = tr.size(scenario, "utilization >= 99%", vary="queue.target", max_seeds=16)
+    answer = tr.size(scenario, "utilization >= 99.5%", vary="queue.target", max_seeds=16)
     assert answer.smallest is not None
     assert "links.b.queue.target = " in answer.sentence
     changed = {"links.b.queue.target": answer.value}
     used = [tr.run(scenario, seed=seed, set=changed) for seed in range(100, 116)]
-    assert sum(run.links["b"]["utilization"] for run in used) / 16 >= 0.988
+    assert sum(run.links["b"]["utilization"] for run in used) / 16 >= 0.994
 
 
 def test_the_command_prints_the_value_with_its_unit(tailroom: Tailroom, tmp_path: Path) -> None:

@@ -96,9 +96,11 @@ class Varied:
         if value is None:
             at_switch = key_at_switch(source, key)
             begin = f"give it a value to begin with, as with {usage('set', f'{key}=...')}"
-            remedy = f"use {usage('vary', at_switch)}" if at_switch else begin
             table, _, name = key.partition(".")
-            if table not in source.resolved:
+            remedy = begin
+            if at_switch:
+                remedy = f"use {usage('vary', at_switch)}"
+            elif table not in source.resolved:
                 known = values_by_key(source.resolved)
                 same = [full for full in known if full.endswith(f".{name.rpartition('.')[2]}")]
                 remedy = f"did you mean {' or '.join(same[:MOST_LIKE])}?" if same else begin
