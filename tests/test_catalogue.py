@@ -111,3 +111,13 @@ def test_list_models_names_every_model(tailroom: Tailroom) -> None:
     assert ended.status == 0
     for name in MODELS:
         assert re.search(rf"^ *{name} ", ended.output, re.MULTILINE), name
+
+
+def test_a_word_chooses_among_metrics_and_models(tailroom: Tailroom) -> None:
+    # A word that people type for another name finds it too.
+    assert "queue_delay_s_p99" in tailroom("list", "metrics", "latency").output
+    assert "drops_packets" not in tailroom("list", "metrics", "latency").output
+    assert "rule_of_thumb" not in tailroom("list", "models", "sawtooth").output
+    assert "no metric has zzz" in tailroom("list", "metrics", "zzz").errors
+    assert "no model has zzz" in tailroom("list", "models", "zzz").errors
+    assert "only metrics and models take a word" in tailroom("list", "queue", "zzz").errors

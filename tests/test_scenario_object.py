@@ -200,6 +200,8 @@ def test_the_end_of_a_key_suffices(small: Path, tmp_path: Path, tailroom: Tailro
         tr.run(small, set={"kind": "codel"})
     with pytest.raises(tr.ScenarioError, match=r"set limits: there is no such key here"):
         tr.run(small, set={"limits": 9})
+    with pytest.raises(tr.ScenarioError, match=r"queue\.buffer\.limit: no key ends so; did you m"):
+        tr.run(small, set={"queue.buffer.limit": 9})
 
 
 def test_a_scenario_never_changes(small: Path) -> None:

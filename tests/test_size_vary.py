@@ -130,6 +130,9 @@ def test_the_target_of_codel_has_an_answer_that_other_seeds_confirm() -> None:
     answer = tr.size(scenario, "utilization >= 99.5%", vary="queue.target", max_seeds=16)
     assert answer.smallest is not None
     assert "links.b.queue.target = " in answer.sentence
+    # `tc` takes whole microseconds.
+    assert 5000 in {one.limit for one in answer.tried}
+    assert str(answer.value).endswith(" us")
     changed = {"links.b.queue.target": answer.value}
     used = [tr.run(scenario, seed=seed, set=changed) for seed in range(100, 116)]
     assert sum(run.links["b"]["utilization"] for run in used) / 16 >= 0.994
@@ -158,7 +161,7 @@ def test_the_command_prints_the_value_with_its_unit(tailroom: Tailroom, tmp_path
         ("links.b.queue.kind", "is 'drop_tail'; to vary it, give it a positive number"),
         ("links.b.shaper.burst", "no links.b.shaper.burst; give it a value to begin with"),
         ("links.c.rate", "no link"),
-        ("policers.burst", "no policers.burst; did you mean links.b.policer.burst"),
+        ("policers.burst", "policers.burst: no key ends so; did you mean links.b.policer.burst"),
         ("path", "several keys|is .'b'.; to vary it"),
     ],
 )

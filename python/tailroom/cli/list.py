@@ -35,6 +35,9 @@ def list_components(
             autocompletion=completion.component_kinds,
         ),
     ] = None,
+    word: Annotated[
+        str, typer.Argument(help="Of metrics or models, those with this word.", show_default=False)
+    ] = "",
 ) -> None:
     """List the components of scenarios and the shipped scenarios."""
     with failures.reported():
@@ -43,8 +46,12 @@ def list_components(
         if kind in NAMED_LISTS:
             from tailroom.cli.named_lists import LISTS  # noqa: PLC0415 - it loads NumPy
 
-            LISTS[kind](console)
+            LISTS[kind](console, word)
             return
+        if word:
+            raise failures.InputError(
+                f"list: only {' and '.join(NAMED_LISTS)} take a word; leave it out"
+            )
         kinds = [*components, SCENARIO_KIND]
         if kind is not None and kind not in kinds:
             raise failures.InputError(

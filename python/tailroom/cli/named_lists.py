@@ -7,7 +7,10 @@ from rich.console import Console
 from rich.table import Column, Table
 from rich.text import Text
 
+from tailroom.cli import failures
 from tailroom.models import MODELS
+from tailroom.quoting import shown
+from tailroom.scenario.named_values import near
 from tailroom.simulation.metric_catalogue import CATALOGUE
 
 PLACES = {
@@ -25,25 +28,45 @@ PLACES = {
 """Where metrics belong, by the start of their full names."""
 
 
-def print_metrics(console: Console) -> None:
-    """Prints every metric with its unit and its meaning, by what it belongs to."""
+def print_metrics(console: Console, word: str) -> None:
+    """Prints the metrics that have a word, by what they belong to, with unit and meaning."""
+    names = [full.rpartition(".")[2] for full in CATALOGUE]
+    among = set(near(word, names)) if word else set()
+    is_found = False
     for start, words in PLACES.items():
-        console.print(Text(f"Metrics {words}", style="bold"))
         table = _table("metric", "unit", "meaning")
         for full, metric in CATALOGUE.items():
             name = full.rpartition(".")[2]
-            if full == f"{start}{name}":
+            is_one = name in among or word.lower() in f"{name} {metric.label}".lower()
+            if full == f"{start}{name}" and is_one:
                 better = f"; {metric.better} is better" if metric.better else ""
                 table.add_row(name, metric.unit.name, Text(f"{metric.label}{better}"))
-        console.print(table)
+        if table.row_count:
+            is_found = True
+            console.print(Text(f"Metrics {words}", style="bold"))
+            console.print(table)
+    if not is_found:
+        raise failures.InputError(
+            f"list metrics: no metric has {shown(word)}; leave it out for all"
+        )
 
 
-def print_models(console: Console) -> None:
-    """Prints every model with its method and its source."""
+def print_models(console: Console, word: str) -> None:
+    """Prints the models that have a word, with method and source."""
     table = _table("model", "method", "source")
     for model in MODELS.values():
-        table.add_row(model.name, Text(model.title), Text(model.source))
+        if word.lower() in f"{model.name} {model.title} {model.source}".lower():
+            table.add_row(model.name, Text(model.title), Text(model.source))
+    if not table.row_count:
+        raise _none("model", word)
     console.print(table)
+
+
+def _none(kind: str, word: str) -> failures.InputError:
+    """The refusal of a word that nothing has."""
+    return failures.InputError(
+        f"list {kind}s: no {kind} has {shown(word)}; leave it out to list all"
+    )
 
 
 def _table(name: str, *further: str) -> Table:
@@ -51,7 +74,7 @@ def _table(name: str, *further: str) -> Table:
     return Table(Column(name, no_wrap=True), *further, box=box.SIMPLE_HEAD)
 
 
-LISTS: Mapping[str, Callable[[Console], None]] = {
+LISTS: Mapping[str, Callable[[Console, str], None]] = {
     "metrics": print_metrics,
     "models": print_models,
 }

@@ -7,7 +7,7 @@ import hashlib
 import re
 import sys
 import tomllib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import lru_cache
 from os import PathLike, fspath
@@ -252,7 +252,7 @@ class Scenario:
             within: Of several such keys, the one that begins with this key counts.
 
         Raises:
-            ScenarioError: Several keys end with it.
+            ScenarioError: Several keys end with it, or none does, but some have its last part.
         """
         if key.partition(".")[0] in types.Scenario.__annotations__:
             return key
@@ -263,6 +263,10 @@ class Scenario:
             raise ScenarioError(
                 f"{self.place}: {key} is short for several keys: {few(key, known)}; "
                 "write one of them"
+            )
+        if not known and (meant := _like(key, _dotted(self.resolved))):
+            raise ScenarioError(
+                f"{self.place}: {key}: no key ends so; did you mean {few(key, meant)}?"
             )
         return known[0] if known else key
 
@@ -444,6 +448,13 @@ def _dotted(table: Mapping[str, Any], start: str = "") -> Iterator[str]:
         yield f"{start}{key}"
         if isinstance(value, Mapping):
             yield from _dotted(value, f"{start}{key}.")
+
+
+def _like(key: str, known: Iterable[str]) -> list[str]:
+    """The known keys that have the last part of a key; if some have all its parts, these."""
+    *first, last = key.split(".")
+    same = [full for full in known if full.endswith(f".{last}")]
+    return [full for full in same if set(first) <= set(full.split("."))] or same
 
 
 def _scenario(

@@ -5,7 +5,7 @@
 /// does not count there.
 const SYNONYMS: &[(&str, &[&str])] = &[
     // Metrics, keys and options.
-    ("bandwidth", &["rate", "rate_bps", "capacity_bps"]),
+    ("bandwidth", &["rate", "rate_bps", "goodput_bps", "capacity_bps"]),
     ("buffer", &["limit", "queue"]),
     ("buffersize", &["limit", "size"]),
     ("delay", &["queue_delay_s_p99", "queue_delay_s_mean", "rtt"]),
@@ -26,6 +26,7 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("discipline", &["queue"]),
     ("qdisc", &["queue"]),
     ("tcp", &["congestion"]),
+    ("throughput", &["goodput_bps", "utilization"]),
     ("ports", &["hosts"]),
     ("servers", &["hosts"]),
     ("mtu", &["packet_size"]),

@@ -45,7 +45,7 @@ from tailroom.studies.size_study.stopping import (
     next_look,
 )
 from tailroom.studies.size_study.targets import Target
-from tailroom.studies.size_study.varied_key import Varied
+from tailroom.studies.size_study.varied_key import LARGEST_MULTIPLE, Varied
 
 LARGEST_BDP = 16.0
 """Largest limit that is tested, in bandwidth-delay products."""
@@ -54,8 +54,6 @@ LOSS_FACTOR = 4
 multiple of the answer, or one bdp."""
 AROUND = 8
 """The search for the value of another key begins between this part and this multiple of it."""
-LARGEST_MULTIPLE = 64
-"""Largest tested multiple of the value of another key; the smallest is the same part of it."""
 MOST_SHIFTS = 8
 """Maximum number of runs with shifted RTTs in the phase check of the answer."""
 RATE_GAP = 0.05

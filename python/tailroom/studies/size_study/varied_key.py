@@ -10,7 +10,6 @@ from tailroom.arguments import named, usage
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
-from tailroom.scenario.axis import values_by_key
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metric_units import Quantity
 from tailroom.studies.size_study.pools import key_at_switch, place_of_pool
@@ -30,6 +29,9 @@ _STEPS: dict[Counted, float] = {
 """Step of each quantity in its base unit: packets, bytes, seconds, bit/s, one, one bdp."""
 _LIMITS = ("packets", "size", "duration", "bdp")
 """Quantities in which a limit may be written."""
+MICROSECOND_S = 1e-6
+LARGEST_MULTIPLE = 64
+"""Largest tested multiple of the value of another key; the smallest is the same part of it."""
 SMALLEST_ALPHA = 1 / 128
 """The smallest alpha of switches."""
 _ALPHAS = ("alpha", "port_alpha")
@@ -62,6 +64,8 @@ class Varied:
     is_alpha: bool = False
     """Whether it is the alpha of memory that ports or ingresses share, a power of two in switches;
     its step is 1/128."""
+    is_in_us: bool = False
+    """Whether its step is a microsecond, the shortest time that `tc` takes; else a nanosecond."""
     steps_per_packet: float = 1.0
     """Steps of a limit that are a packet of the mean size: 1 if the limit is in packets."""
 
@@ -96,14 +100,7 @@ class Varied:
         if value is None:
             at_switch = key_at_switch(source, key)
             begin = f"give it a value to begin with, as with {usage('set', f'{key}=...')}"
-            table, _, name = key.partition(".")
-            remedy = begin
-            if at_switch:
-                remedy = f"use {usage('vary', at_switch)}"
-            elif table not in source.resolved:
-                known = values_by_key(source.resolved)
-                same = [full for full in known if full.endswith(f".{name.rpartition('.')[2]}")]
-                remedy = f"did you mean {' or '.join(same[:MOST_LIKE])}?" if same else begin
+            remedy = f"use {usage('vary', at_switch)}" if at_switch else begin
             raise ScenarioError(f"{named('vary')}: the scenario has no {key}; {remedy}")
         quantity, number = _read(value)
         if quantity is None or number <= 0:
@@ -113,13 +110,22 @@ class Varied:
             )
         is_whole = isinstance(value, int)
         is_alpha = quantity == "number" and is_alpha_of_memory(source, key)
-        varied = cls(key, quantity, is_whole and not is_alpha, is_limit=False, is_alpha=is_alpha)
+        varied = cls(
+            key,
+            quantity,
+            is_whole and not is_alpha,
+            is_limit=False,
+            is_alpha=is_alpha,
+            is_in_us=quantity == "duration" and number >= LARGEST_MULTIPLE * MICROSECOND_S,
+        )
         return varied, max(1, round(number / varied._step))
 
     @property
     def _step(self) -> float:
         if self.is_alpha:
             return SMALLEST_ALPHA
+        if self.is_in_us:
+            return MICROSECOND_S
         return 1.0 if self.is_whole else _STEPS[self.quantity]
 
     def setting(self, steps: int) -> object:
@@ -130,7 +136,7 @@ class Varied:
         """
         units = {"packets": "packets", "size": "B", "duration": "ns", "rate": "kbit/s"}
         if unit := units.get(self.quantity):
-            return f"{steps} {unit}"
+            return f"{steps} {'us' if self.is_in_us else unit}"
         if self.quantity == "bdp":
             return f"{Decimal(steps).scaleb(-6).normalize():f} bdp"
         return steps if self.is_whole else steps * self._step
@@ -259,11 +265,11 @@ class Varied:
         name = "buffer" if self.is_limit else self.key
         if self.is_alpha:
             return self._step, name
+        if self.is_in_us:
+            scale *= MICROSECOND_S / _STEPS["duration"]
         return (1.0, name) if self.is_whole else (scale, f"{name}{unit}")
 
 
-MOST_LIKE = 3
-"""Largest number of keys that the refusal of an unknown one names."""
 SOME_LIMIT = Varied("")
 """The limit of a queue in packets, whatever its link."""
 
