@@ -172,7 +172,7 @@ def test_where_all_values_meet_the_answer_is_that_of_the_scenario(
     asked += ("--most-loss", "none")
     asked += ("--max-seeds", 4, "--store", tmp_path / "store")
     said = json.loads(tailroom(*asked, "--json").output)
-    assert said["value"] == "5000000 ns"
+    assert said["value"] == "5000 us"
     assert said["is_smallest"] is False
     assert said["all_meet"]["scenario_value"] == "5000000 ns"
     assert "5000000 ns" in said["choices"]

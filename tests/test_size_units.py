@@ -127,6 +127,22 @@ def test_a_limit_is_varied_in_its_unit(
     assert varied.text(steps) == text
 
 
+def test_a_limit_in_bdp_is_one_buffer_whatever_rtts_the_seeds_draw() -> None:
+    drawn = ALIKE.replace('rtt = "40 ms"', 'rtt = { uniform = ["30 ms", "50 ms"] }')
+    source = Scenario.from_toml(drawn % "20 bdp")
+    found = tr.size(source, "utilization >= 50%", max_seeds=4)
+    bdp = found.link.bdp_packets * 1500
+    for one in found.tried:
+        (limit,) = one.point.settings.values()
+        steps = one.limit
+        assert abs(float(str(limit).removesuffix(" B")) - steps * 1e-6 * bdp) <= 1
+        used = [tr.run(source, set=one.point.settings, seed=seed) for seed in (1, 2, 3)]
+        assert len({run.links["up"]["limit_bytes"] for run in used}) == 1
+    # One packet is the smallest buffer for every seed.
+    assert found.tried[0].point.settings == {"links.up.queue.limit": "1500 B"}
+    assert str(found.value).endswith(" B")
+
+
 def test_a_question_of_numbers_is_answered_in_packets() -> None:
     """12 Mbit/s and 40 ms are 60,000 B, or 40 packets."""
     source = asked_scenario(None, Numbers(rate="12 Mbit/s", rtt="40 ms"), None)

@@ -6,10 +6,10 @@ from math import isfinite
 from typing import Any, Literal
 
 from tailroom import _engine
-from tailroom.arguments import named, usage
+from tailroom.arguments import LARGEST_SEED, named, usage
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
-from tailroom.models import Bottleneck
+from tailroom.models import Bottleneck, read_bottleneck
 from tailroom.scenario.scenario import Scenario
 from tailroom.simulation.metric_units import Quantity
 from tailroom.studies.size_study.pools import key_at_switch, place_of_pool
@@ -68,6 +68,9 @@ class Varied:
     """Whether its step is a microsecond, the shortest time that `tc` takes; else a nanosecond."""
     steps_per_packet: float = 1.0
     """Steps of a limit that are a packet of the mean size: 1 if the limit is in packets."""
+    bytes_per_step: float = 0.0
+    """Of a limit in bdp, the bytes of a step with the RTTs that the scenario's own seed draws, if
+    other seeds draw others: a port has one buffer, whoever sends. 0 if all seeds have one bdp."""
 
     @classmethod
     def limit_of(cls, source: Scenario, link: Bottleneck) -> "Varied":
@@ -82,7 +85,11 @@ class Varied:
         if quantity not in _LIMITS or quantity == "packets":
             return cls(key)
         # The engine's own conversion of this limit, whatever the rate of the link depends on.
-        return cls(key, quantity, steps_per_packet=number / _STEPS[quantity] / link.limit_packets)
+        steps_per_packet = number / _STEPS[quantity] / link.limit_packets
+        other = read_bottleneck(source, link.name, seed=(source.handle.seed + 1) % LARGEST_SEED)
+        is_drawn = quantity == "bdp" and other.bdp_packets != link.bdp_packets
+        bytes_per_step = link.packet_bytes / steps_per_packet if is_drawn else 0.0
+        return cls(key, quantity, steps_per_packet=steps_per_packet, bytes_per_step=bytes_per_step)
 
     @classmethod
     def of(cls, source: Scenario, key: str) -> "tuple[Varied, int]":
@@ -137,6 +144,8 @@ class Varied:
         units = {"packets": "packets", "size": "B", "duration": "ns", "rate": "kbit/s"}
         if unit := units.get(self.quantity):
             return f"{steps} {'us' if self.is_in_us else unit}"
+        if self.bytes_per_step:
+            return f"{round(steps * self.bytes_per_step)} B"
         if self.quantity == "bdp":
             return f"{Decimal(steps).scaleb(-6).normalize():f} bdp"
         return steps if self.is_whole else steps * self._step
