@@ -50,7 +50,9 @@ def _depth(path: Path) -> None:
 
 
 def _values(path: Path) -> None:
-    path.write_text('{"x_values": [' + "1," * 2_100_000 + "1]}", encoding="utf-8")
+    """Numbers, and as many lists within lists, of which few follow a comma."""
+    nested = "[" * 90 + "]" * 90 + ","
+    path.write_text('{"x_values": [' + "1," * 1_100_000 + nested * 12_000 + "1]}", encoding="utf-8")
 
 
 def _binary(path: Path) -> None:

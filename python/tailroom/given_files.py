@@ -122,7 +122,7 @@ class FileReader:
             Exception: `error` of what is wrong: it is no JSON, nested too deeply, or has too many
                 values or too long numbers.
         """
-        if text.count(",") > self.most_values:
+        if values_of_json(text) > self.most_values:
             raise self.error(f"has more than {self.most_values:,} values; {self.shorter}")
         try:
             return json.loads(text, parse_int=_whole)
@@ -133,6 +133,15 @@ class FileReader:
         except ValueError as error:
             reason = f"is not JSON of this kind: {error}"
         raise self.error(f"{reason}; give {self.wanted}") from None
+
+
+def values_of_json(text: str) -> int:
+    """Returns about how many values a text of JSON has: one after a comma, or first in its list.
+
+    Args:
+        text: The text, which need not be JSON.
+    """
+    return sum(map(text.count, ",[{"))
 
 
 def _whole(digits: str) -> int:

@@ -13,8 +13,12 @@ use tailroom_engine::units::Time;
 use crate::columns::Columns;
 use crate::error::{self, Failure};
 
-/// A run pauses after this many events, which take some milliseconds, to check for signals.
-pub(crate) const EVENTS_PER_LOOK: u64 = 1 << 16;
+/// A run pauses after this many events to check for signals, before it is known how long they take.
+pub(crate) const FIRST_EVENTS: u64 = 1 << 10;
+/// Most events between two such pauses; usual ones take some milliseconds.
+const MOST_EVENTS: u64 = 1 << 16;
+/// Time between two pauses: an event may take 2^16 steps, and as many of them an hour.
+const PAUSE_INTERVAL: Duration = Duration::from_millis(5);
 /// Time between two looks at signals, for which a run waits for the interpreter's lock.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(20);
 /// Time between two calls of `progress`.
@@ -36,7 +40,7 @@ pub(crate) fn finish(
     network: &Network,
     mut observer: Observer,
 ) -> Result<Results, Failure> {
-    while !simulation.run_some(network.duration, EVENTS_PER_LOOK)? {
+    while !simulation.run_some(network.duration, observer.events)? {
         observer.observe(&simulation, network.duration)?;
     }
     Ok(simulation.finish()?)
@@ -53,6 +57,9 @@ fn wall_clock() -> Instant {
 /// Reports the progress of a run to its caller.
 pub(crate) struct Observer {
     progress: Option<Py<PyAny>>,
+    /// Events until the next look.
+    pub(crate) events: u64,
+    last: Instant,
     next_call: Instant,
     next_look: Instant,
 }
@@ -61,12 +68,20 @@ impl Observer {
     /// `progress` is called with the completed fraction and the simulated seconds.
     pub(crate) fn new(progress: Option<Py<PyAny>>) -> Self {
         let now = wall_clock();
-        Observer { progress, next_call: now + PROGRESS_INTERVAL, next_look: now }
+        Observer {
+            progress,
+            events: FIRST_EVENTS,
+            last: now,
+            next_call: now + PROGRESS_INTERVAL,
+            next_look: now,
+        }
     }
 
     /// Lets Python handle signals, and reports the progress to the caller.
     pub(crate) fn observe(&mut self, simulation: &Simulation, duration: Time) -> PyResult<()> {
         let clock = wall_clock();
+        self.pace(clock - self.last);
+        self.last = clock;
         if clock < self.next_look {
             return Ok(());
         }
@@ -84,6 +99,14 @@ impl Observer {
             }
             Ok(())
         })
+    }
+}
+
+impl Observer {
+    /// Chooses the number of events after which a run pauses by the time that the last ones took.
+    fn pace(&mut self, took: Duration) {
+        let share = PAUSE_INTERVAL.as_secs_f64() / took.as_secs_f64().max(1e-9);
+        self.events = ((self.events as f64 * share.min(2.0)) as u64).clamp(1, MOST_EVENTS);
     }
 }
 

@@ -19,7 +19,7 @@ use tailroom_engine::units::{Rate, Time};
 use crate::code_finder::{Finders, PythonCode};
 use crate::error::{self, ArgumentError, Failure};
 use crate::events::{event_class, shown_as_call};
-use crate::run::{self, EVENTS_PER_LOOK, Observer};
+use crate::run::{self, FIRST_EVENTS, Observer};
 
 /// Names of links and permanent flows, in the order of the scenario.
 struct Names {
@@ -123,10 +123,11 @@ impl PySteps {
 
     /// Runs up to the end of the next step; `None` after the last.
     fn step(&self, py: Python<'_>) -> PyResult<Option<PySeen>> {
-        let mut observer = None;
+        let mut observer: Option<Observer> = None;
         let seen = self.with(py, |run| {
             while run.step_time() < self.network.duration {
-                if let Some(seen) = run.step_some(EVENTS_PER_LOOK)? {
+                let events = observer.as_ref().map_or(FIRST_EVENTS, |one| one.events);
+                if let Some(seen) = run.step_some(events)? {
                     return Ok(Some(seen));
                 }
                 let observer = observer.get_or_insert_with(|| Observer::new(None));

@@ -15,7 +15,7 @@ use crate::bottleneck::Bottleneck;
 /// A key that the configuration of a tool does not carry.
 #[derive(Clone, Debug, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 pub struct LeftOut {
-    /// The key of the port.
+    /// The key of the port; of several ports, with the link's name if others do not have it.
     pub key: String,
     /// Why the tool does not have it.
     pub reason: String,

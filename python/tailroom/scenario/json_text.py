@@ -4,6 +4,7 @@ import json
 from functools import lru_cache
 from typing import Any
 
+from tailroom.given_files import values_of_json
 from tailroom.quoting import CONTROLS
 from tailroom.scenario.named_values import NamedValues
 
@@ -33,7 +34,7 @@ def read_json(text: str) -> Any:
     Raises:
         ValueError: The text is no JSON, nested too deeply, or has too many values.
     """
-    if text.count(",") > MOST_VALUES:
+    if values_of_json(text) > MOST_VALUES:
         raise ValueError(f"it has more than {MOST_VALUES:,} values")
     try:
         return json.loads(text, object_pairs_hook=NamedValues)

@@ -9,6 +9,7 @@ use crate::parameters::BadParameter;
 use crate::quantity::{Duration, PositiveDuration};
 use crate::random::{Stream, stream};
 use crate::units::Time;
+use crate::work::{MOST_STEPS, count_step};
 
 /// Shortest time between two draws; a run would spend its time on shorter ones.
 pub(crate) const SHORTEST: PositiveDuration = PositiveDuration::new(10_000_000);
@@ -67,7 +68,7 @@ impl JitterSpec {
 
 /// A stretch of time with about this many draws has a random stream of its own, so that a packet after weeks
 /// without packets waits for no more draws.
-const DRAWS_OF_A_STRETCH: u64 = 1 << 20;
+const DRAWS_OF_A_STRETCH: u64 = MOST_STEPS as u64;
 
 /// The delay over time.
 #[derive(Clone, Debug)]
@@ -113,6 +114,7 @@ impl JitterProcess {
             self;
         // Delays that no packet meets are drawn too: the delay at a time is a property of the path.
         while departure >= *until && *until < Time::AFTER_ALL_RUNS {
+            count_step();
             *delay = Time::from_picoseconds(libm::round(extra_delay.sample(random)) as u64);
             match draws.after(*until, random) {
                 Some(next) => *until = next,

@@ -15,7 +15,7 @@ pub mod sonic;
 mod sr_os;
 mod wred;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::bottleneck::Bottleneck;
 use crate::port_setting::{Equivalent, LeftOut, Taking};
@@ -46,15 +46,35 @@ impl Device {
         written.notes.extend(never_reached(&ports));
         let each = ports.iter().map(presupposed).collect::<BTreeSet<String>>();
         let each = each.into_iter().collect::<Vec<String>>().join(" and ");
-        let left: BTreeSet<LeftOut> =
-            ports.iter().flat_map(|one| one.left_out(self.title)).collect();
         Equivalent {
             tool: self.title.to_owned(),
             purpose: format!("not tried on a device; for {each}; {}", written.purpose),
             text: written.text,
             notes: written.notes,
-            left_out: left.into_iter().collect(),
+            left_out: self.left_out(links, &ports),
         }
+    }
+}
+
+impl Device {
+    /// What the lines do not carry; with the names of the links where it is not of all of them.
+    fn left_out(&self, links: &[Bottleneck], ports: &[Taking]) -> Vec<LeftOut> {
+        let mut of: BTreeMap<LeftOut, Vec<&str>> = BTreeMap::new();
+        for (link, port) in links.iter().zip(ports) {
+            for left in port.left_out(self.title) {
+                of.entry(left).or_default().push(&link.name);
+            }
+        }
+        of.into_iter()
+            .flat_map(|(left, names)| {
+                if names.len() == links.len() {
+                    return vec![left];
+                }
+                let in_full = |name: &&str| format!("links.{name}.{}", left.key);
+                let keys = names.iter().map(in_full);
+                keys.map(|key| LeftOut { key, reason: left.reason.clone() }).collect()
+            })
+            .collect()
     }
 }
 

@@ -35,7 +35,8 @@ pub fn read(text: &str) -> Result<Measurement, String> {
         }
         return Err(format!("is no measurement that tailroom knows; give {SUPPORTED}"));
     }
-    if text.bytes().filter(|&byte| byte == b',').count() > MOST_VALUES {
+    // A value follows a comma, or is the first of a list or table.
+    if text.bytes().filter(|byte| b",[{".contains(byte)).count() > MOST_VALUES {
         return Err("has more than 2,000,000 values; measure for a shorter time, or with longer \
                     intervals"
             .to_owned());
