@@ -19,7 +19,8 @@ from tailroom.models import Bottleneck
 from tailroom.scenario.scenario import Scenario
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.causes import causes
-from tailroom.studies.size_study.doors import Door, too_few_seeds
+from tailroom.studies.size_study.doors import Door, best_first, nearest_miss, too_few_seeds
+from tailroom.studies.size_study.known import FittedMean, Tried
 from tailroom.studies.size_study.question import read_question, some_of
 from tailroom.studies.size_study.varied_key import Varied
 from tests.conftest import Tailroom
@@ -101,9 +102,30 @@ def test_the_command_line_prints_the_command_of_a_door(
     lines = [shlex.split(line) for line in done.output.splitlines() if "tailroom size" in line]
     assert [line[1:-2] for line in lines] == [given, given]
     assert [line[-2:] for line in lines] == [
-        ["--vary", "links.down.queue.target"],
         ["--set", "links.up.queue=fq_codel"],
+        ["--vary", "links.down.queue.target"],
     ]
+
+
+def test_the_door_that_a_run_showed_to_help_comes_first(home: tr.Size) -> None:
+    """What was not tried may lead nowhere; short lines have room for one door."""
+    kinds = [one.kind for one in home.doors]
+    assert kinds.index("other_queue") < kinds.index("limit_not_reached")
+    long = replace(home, assumed=tuple(f"assumption {number}" for number in range(30)))
+    file = StringIO()
+    show(long, Console(file=file, width=80))
+    [shown] = [line for line in file.getvalue().splitlines() if line.startswith("next:")]
+    assert shown.startswith("next: links.up.queue (drop_tail at up)")
+
+
+def test_doors_are_in_the_order_of_what_is_known_of_them() -> None:
+    """Without an end no run decides; of tried doors, the one that meets most is the best."""
+    untried = Door("other_link", "links.a", "slower", "link", "a")
+    nearer = Door("other_queue", "links.b.queue", "b", "set", "b", nearness=(1, -0.1))
+    meeting = Door("other_queue", "links.c.queue", "c", "set", "c", nearness=(2, 0.01))
+    needed = Door("not_ended", "flows.f.stop", "end", "set", "d")
+    doors = best_first([untried, nearer, meeting, needed])
+    assert doors == (needed, meeting, nearer, untried)
 
 
 def test_an_answer_with_four_doors_shows_those_with_commands_and_counts_the_rest(
@@ -259,6 +281,53 @@ def test_without_an_answer_the_scenarios_own_value_has_its_costs(tailroom: Tailr
     assert "20000 B" in choices
 
 
+POLICED_BYTES = (
+    *("size", "--rate", "50Mbit/s", "--rtt", "40ms", "--flows", "3 cubic"),
+    *("--set", 'links.bottleneck.policer={ rate = "30 Mbit/s", burst = "12 kB" }'),
+    *("--set", 'links.bottleneck.queue={ kind = "drop_tail", limit = "64 kB" }'),
+    *("--target", "utilization >= 95%"),
+    *("--duration", "10s", "--max-seeds", "6", "--precision", "0.3"),
+)
+"""A policer at which no limit gives the utilization, and each loses more than 1 %."""
+
+
+def test_the_nearest_value_is_the_nearest_by_the_means_that_are_shown(tailroom: Tailroom) -> None:
+    """Not by the bound on the loss that is added only where the other targets are met."""
+    said = json.loads(tailroom(*POLICED_BYTES, "--json").output)
+    means = {one["value"]: one["utilization"]["mean"] for one in said["tried"]}
+    losses = {one["value"]: one["links.bottleneck.loss_fraction"]["mean"] for one in said["tried"]}
+    best = max(means, key=lambda value: means[value])
+    assert best != min(losses, key=lambda value: losses[value])
+    assert {best, "64000 B"} <= {*said["choices"]}
+    printed = tailroom(*POLICED_BYTES).output
+    assert f"nearest: {int(best.removesuffix(' B')):,} B" in printed
+    assert "64,000 B" in printed
+
+
+def test_the_nearest_value_is_judged_by_the_mean_of_the_fit(home: tr.Size) -> None:
+    """The fit, where it decides, is what the table shows."""
+    [target] = home.targets
+    first, last = (
+        Tried(one.limit, one.point, {target: Outcome.NO})
+        for one in (min(home.tried, key=_mean), max(home.tried, key=_mean))
+    )
+    assert nearest_miss([first, last], [target]) is last
+    first.fitted[target] = FittedMean.of(0.998, 0.99, 0.999, 4)
+    assert nearest_miss([first, last], [target]) is first
+
+
+def _mean(one: Tried) -> float:
+    return one.interval("links.down.utilization").mean
+
+
+def test_the_limit_that_numbers_resolve_to_is_nobodys_own(tailroom: Tailroom) -> None:
+    asked = [one for one in POLICED_BYTES if one not in ("--set", POLICED_BYTES[10])]
+    asked = [*asked[:7], "--set", *asked[7:]]
+    assert "64 kB" not in " ".join(asked)
+    said = json.loads(tailroom(*asked, "--json").output)
+    assert 103 not in [one["limit_packets"] for one in said["tried"]]
+
+
 def test_the_rate_of_a_policed_link_is_that_of_its_line(tailroom: Tailroom) -> None:
     """The policer's is named for what it is."""
     head = "Link bottleneck: 50.00 Mbit/s behind a policer of 12.00 Mbit/s, bdp 4"
@@ -352,7 +421,7 @@ def test_without_an_answer_the_nearest_value_is_shown_between_its_neighbours(
     limits = [one["limit_packets"] for one in said["tried"]]
     [nearest, *_] = re.findall(r"nearest: ([\d,]+) packets?", tailroom(*asked).output)
     place = limits.index(int(nearest.replace(",", "")))
-    assert said["choices"] == limits[max(0, place - 1) : place + 2]
+    assert said["choices"] == [*limits[max(0, place - 1) : place + 2], 100]
     means = [one["utilization"]["mean"] for one in said["tried"]]
     assert means[place] == max(means)
 
@@ -576,3 +645,48 @@ def test_choices_with_the_same_packets_are_named(tailroom: Tailroom, tmp_path: P
     file.write_text(SHORT_PIE)
     printed = tailroom("run", file, "--vary", "queue=pie,codel,drop_tail").output
     assert "pie and drop_tail: the same in every metric" in printed
+
+
+NEVER_FULL = (
+    *("size", "--rate", "50Mbit/s", "--rtt", "20ms", "--flows", "4 cubic"),
+    *("--target", "utilization >= 90%", "--duration", "10s"),
+    *("--max-seeds", "8", "--precision", "0.3"),
+)
+
+
+@pytest.mark.parametrize(("queue", "limit"), [("fq_codel", 10_240), ("pie", 1000)])
+def test_a_limit_that_is_never_reached_is_left_as_the_scenario_has_it(
+    tailroom: Tailroom, queue: str, limit: int
+) -> None:
+    """The discipline keeps the queue short: the smallest limit is a number, not a setting."""
+    asked = (*NEVER_FULL, "--set", f"links.bottleneck.queue={queue}")
+    done = tailroom(*asked)
+    assert done.status == 0
+    said = " ".join(done.output.replace("│", "").split())
+    assert f"Leave the scenario's limit, {limit:,} packets: no packet finds the queue full" in said
+    assert "Smallest queue limit:" in said
+    assert f"root {queue} limit {limit} " in said
+    found = json.loads(tailroom(*asked, "--json").output)
+    assert found["kept_limit"]["packets"] == found["choices"][-1] == limit
+    assert found["limit"]["packets"] < limit
+    assert f"limit {limit} " in found["equivalents"]["tc"]["text"]
+
+
+def test_a_limit_that_the_targets_need_is_not_left(tailroom: Tailroom) -> None:
+    """CoDel with a slow target lets the queue of its own limit grow beyond the delay asked for."""
+    queue = '{ kind = "codel", limit = "1000 packets", target = "30 ms" }'
+    asked = (*NEVER_FULL, "--set", f"links.bottleneck.queue={queue}", "--most-loss", "0.2")
+    found = json.loads(tailroom(*asked, "--target", "queue_delay_s_p99 <= 15 ms", "--json").output)
+    assert found["limit"]["packets"] < 1000
+    assert found["kept_limit"] is None
+    assert f"limit {found['limit']['packets']} " in found["equivalents"]["tc"]["text"]
+
+
+def test_the_limit_of_a_tail_drop_is_the_answer(tailroom: Tailroom) -> None:
+    queue = '{ kind = "drop_tail", limit = "1000 packets" }'
+    found = json.loads(
+        tailroom(*NEVER_FULL, "--set", f"links.bottleneck.queue={queue}", "--json").output
+    )
+    assert found["kept_limit"] is None
+    assert 1000 not in [one["limit_packets"] for one in found["tried"]]
+    assert f"limit {found['limit']['packets']}" in found["equivalents"]["tc"]["text"]

@@ -137,6 +137,8 @@ def _show_answer(answer: Size, console: Console, *, so_far: bool, explain: bool)
     else:
         colour = "green"
         lines = [f"[bold green]{escape(_headline(answer, so_far))}[/bold green]{_amounts(answer)}"]
+        if kept := answer.kept_limit_sentence:
+            lines.append(f"[bold green]{escape(kept[:1].upper() + kept[1:])}[/bold green]")
         lines += map(escape, _undecided(answer, explain=explain))
         if answer.price:
             lines.append(f"[yellow]{escape(answer.price)}[/yellow]")
@@ -246,8 +248,13 @@ def _why_not(answer: Size) -> str:
 
 
 def _runs(answer: Size) -> int:
-    """Number of runs of all tested values."""
-    return sum(len(tried.point.keys) for tried in answer.tried)
+    """Number of runs of all tested values, without those of the scenario's limit after a fit."""
+    own = answer.scenario_value if answer.varied.is_limit and answer.interval else None
+    return sum(
+        len(tried.point.keys)
+        for tried in answer.tried
+        if tried.limit != own or answer.decided_by(tried) == Evidence.FIT.value
+    )
 
 
 def _runs_alone(target: Target, answer: Size) -> list[str]:

@@ -24,7 +24,7 @@ from tailroom.studies.size_study.accepted_limits import SmallestLimit
 from tailroom.studies.size_study.alphas import as_good_as, best_of, meeting
 from tailroom.studies.size_study.amounts import amounts, amounts_words, approximate
 from tailroom.studies.size_study.answer_warnings import answer_warnings, heavy_loss, percent
-from tailroom.studies.size_study.causes import acts_no_more
+from tailroom.studies.size_study.causes import acts_no_more, is_never_full
 from tailroom.studies.size_study.completion_bounds import not_shown
 from tailroom.studies.size_study.costs import FAIRNESS, around, around_nearest, edges, shown_metrics
 from tailroom.studies.size_study.decision import EverythingMeets
@@ -90,7 +90,8 @@ class Size(AnyResult):
     """The values that meet every target, if they reach down to the end of the tested range: none of
     them is known to be the smallest. `None` otherwise."""
     scenario_value: int | None
-    """Value of another key than the limit in the scenario, in steps."""
+    """The scenario's own value of what was varied, in steps; `None` of a limit that only numbers
+    instead of a scenario resolve to."""
     without_loss_target: int | None
     """Smallest tested value that meets the caller's targets, whatever it loses, in steps; `None` if
     no tested value meets those."""
@@ -266,6 +267,7 @@ class Size(AnyResult):
             "limit": None
             if answer is None
             else {**self.amounts(answer), "approximate": approximate(self.varied, self.link)},
+            "kept_limit": self._kept_limit(),
             "alphas": self._alphas(),
             "without_loss_target": self._without_loss_target(),
             self._named("interval"): self._interval(),
@@ -326,8 +328,8 @@ class Size(AnyResult):
     def elsewhere(self) -> tuple[Equivalent, ...]:
         """Returns the configuration of the answer in tc, ns-3 and Mahimahi.
 
-        Empty without an answer, for the memory that ports share, and for a key of another table
-        than that of the link.
+        It sets the `kept_limit` if there is one. Empty without an answer, for the memory that ports
+        share, and for a key of another table than that of the link.
         """
         ports = self._ports
         return equivalents(ports[0]) if len(ports) == 1 and "pool" not in ports[0].port else ()
@@ -335,20 +337,27 @@ class Size(AnyResult):
     def on_devices(self) -> dict[Device, Equivalent]:
         """Returns the configuration of the answer on switches and routers.
 
-        Empty without an answer, and for a key that is neither of the link nor of memory.
+        It sets the `kept_limit` if there is one. Empty without an answer, and for a key that is
+        neither of the link nor of memory.
         """
-        if not self._ports or self.chosen is None:
+        if not self._ports or self._to_set is None:
             return {}
-        more = other_ingresses(self.chosen.point.source, self._ports)
+        more = other_ingresses(self._to_set.point.source, self._ports)
         return on_devices(*self._ports, left_out=more)
 
     @cached_property
     def _ports(self) -> list[Bottleneck]:
         """The link with the answer, and all links that share its memory."""
         is_of_port = self.varied.is_limit or self.pools or self.varied.key.startswith(_OF_PORTS)
-        if self.chosen is None or not is_of_port:
+        if self._to_set is None or not is_of_port:
             return []
-        return sharing(self.chosen.point.source, self.link.name)
+        return sharing(self._to_set.point.source, self.link.name)
+
+    @property
+    def _to_set(self) -> Tried | None:
+        """The value that is to be set: the kept limit, or the answer; `None` without an answer."""
+        wanted = self.answer if self.kept_limit is None else self.kept_limit
+        return next((tried for tried in self.tried if tried.limit == wanted), None)
 
     def _named(self, name: str) -> str:
         """Name of a number in JSON and tables: that of a limit says so, and has its unit."""
@@ -376,6 +385,13 @@ class Size(AnyResult):
             steps: The limit, in steps.
         """
         return amounts(self.varied, self.link, steps)
+
+    def _kept_limit(self) -> dict[str, Any] | None:
+        """The scenario's own limit where it is to be left, with its amounts."""
+        limit = self.kept_limit
+        if limit is None:
+            return None
+        return {"value": self.varied.setting(limit), **self.amounts(limit)}
 
     def _without_loss_target(self) -> dict[str, Any] | None:
         """The smallest value for the caller's targets alone, and what it loses."""
@@ -463,6 +479,33 @@ class Size(AnyResult):
             return f"without {loss}, {value} {are} enough, with a loss of {percent(lost)} %"
         return ""
 
+    @cached_property
+    def kept_limit(self) -> int | None:
+        """The scenario's own limit, in steps, if it is to be left; `None` otherwise.
+
+        It is larger than the answer and meets the targets as well, and no packet finds the queue
+        full, since the discipline keeps it shorter: the limit is not what a person would tune.
+        """
+        limit, answer = self.scenario_value, self.answer
+        own = next((one for one in self.tried if one.limit == limit), None)
+        if limit is None or answer is None or own is None or limit <= answer:
+            return None
+        source = own.point.source
+        is_kept = own.verdict_on(self.targets) is Outcome.YES and is_never_full(
+            source, self.link, self.varied, self.tried, limit
+        )
+        return limit if is_kept else None
+
+    @property
+    def kept_limit_sentence(self) -> str:
+        """That the scenario's own limit is to be left, and why; else empty."""
+        if self.kept_limit is None:
+            return ""
+        return (
+            f"leave the scenario's limit, {self.varied.text(self.kept_limit)}: no packet finds the "
+            "queue full, and it meets every target as well"
+        )
+
     @property
     def kept_sentence(self) -> str:
         """Why the answer is the scenario's own value, or the one next to it; else empty."""
@@ -519,6 +562,7 @@ class Size(AnyResult):
             return f"{varied.key} = {varied.text(answer)} meets {targets}; {cost}{known}{tried}"
         same, about = amounts_words(varied, link, answer)
         other = "; ".join(filter(None, [same.replace(" = ", ", "), about]))
+        cost += f"{self.kept_limit_sentence}; " if self.kept_limit_sentence else ""
         return (
             f"link {link.name} needs {varied.text(answer)} ({other}) for {targets}; "
             f"{cost}{known}{tried}"
@@ -578,10 +622,10 @@ class Size(AnyResult):
         """The answer, and the tested values nearest to half and twice of it.
 
         With them the smallest value for the caller's targets alone, the scenario's own value of
-        another key, and the smallest tested value, if that is not known to be too small. Without an
-        answer, the value that comes nearest to the targets stands for it, with the values at the
-        ends of what meets each target, or else the tested values next to it. In ascending order,
-        each once.
+        another key or its `kept_limit`, and the smallest tested value, if that is not known to be
+        too small. Without an answer, the value that comes nearest to the targets stands for it,
+        with the scenario's own value of any key, and the values at the ends of what meets each
+        target, or else the tested values next to it. In ascending order, each once.
         """
         answer, nearest = self.answer, self.nearest
         if nearest:
@@ -596,7 +640,7 @@ class Size(AnyResult):
     @property
     def nearest(self) -> Tried | None:
         """The tested value that comes nearest to the targets; `None` with an answer."""
-        return nearest_miss(self.tried) if self.tried and self.is_unmet else None
+        return nearest_miss(self.tried, self.targets) if self.tried and self.is_unmet else None
 
     @property
     def neighbours(self) -> list[Tried]:
@@ -609,7 +653,8 @@ class Size(AnyResult):
     @property
     def _own_choices(self) -> set[int | None]:
         """The choices that an answer shows for what they are."""
-        own = {self.without_loss_target, self.scenario_value}
+        is_of_interest = not self.varied.is_limit or self.is_unmet
+        own = {self.without_loss_target, self.scenario_value if is_of_interest else self.kept_limit}
         return own | ({self.everything.low} if self.everything else set())
 
     @property

@@ -173,6 +173,23 @@ def acts_no_more(
     return [one for one in free if one.limit >= longest]
 
 
+def is_never_full(
+    source: Scenario, link: Bottleneck, varied: Varied, tried: Sequence[Tried], limit: int
+) -> bool:
+    """Returns whether no packet finds a queue full whose discipline has other bounds.
+
+    Args:
+        source: The scenario.
+        link: The link whose buffer is sought.
+        varied: What was varied.
+        tried: The tested values in ascending order, each with runs.
+        limit: A tested limit, in steps.
+    """
+    if not varied.is_limit or not link.binding:
+        return False
+    return any(one.limit == limit for one in acts_no_more(source, link, varied, tried))
+
+
 def ports_of(source: Scenario, link: Bottleneck, tried: Tried) -> list[str]:
     """Returns the links that share the key of the queue of a link.
 

@@ -1,6 +1,6 @@
 """Where an answer of `size` leads on: what decides instead of the value that was varied."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import ceil, isfinite
 from typing import Any
@@ -58,6 +58,8 @@ class Door:
     """Its value: a key, a link, a key with a value, or a fraction."""
     values: Mapping[str, float] = field(default_factory=dict)
     """The measurements, by name."""
+    nearness: tuple[int, float] | None = None
+    """What `nearness` says of one run with it; `None` without one that comes nearer."""
 
     def as_dict(self) -> dict[str, Any]:
         """The door as `tailroom size --json` prints it."""
@@ -69,6 +71,26 @@ class Door:
             "values": dict(self.values),
             "text": self.text,
         }
+
+
+def best_first(doors: Iterable[Door]) -> tuple[Door, ...]:
+    """Returns doors in the order in which to go through them.
+
+    First an end without which no run decides, then what one run showed to help, the nearest to the
+    targets before the others, then what was not tried.
+
+    Args:
+        doors: The doors.
+    """
+
+    def rank(door: Door) -> tuple[bool, bool, tuple[int, float]]:
+        return (
+            door.kind == "not_ended",
+            door.nearness is not None,
+            door.nearness or (0, 0.0),
+        )
+
+    return tuple(sorted(doors, key=rank, reverse=True))
 
 
 def known_doors(
@@ -274,15 +296,15 @@ def _too_little_traffic(link: Bottleneck, tried: Sequence[Tried]) -> Iterator[Do
 
 
 def after_trial(
-    queue: OtherQueue, missed: Sequence[Target], before: Mapping[str, Any], after: Tried | None
+    queue: OtherQueue, targets: Sequence[Target], one: Tried, after: Tried | None
 ) -> Door:
     """Returns the door to another queue.
 
     Args:
         queue: The queue.
-        missed: The targets that are missed.
-        before: Metrics of the run without the change, with the same seed.
-        after: The run with another discipline at this queue; `None` if none was tried.
+        targets: The targets.
+        one: The tested value without the change.
+        after: Its first run with another discipline at this queue; `None` if none was tried.
     """
     values = {
         "queue_delay_s_mean": queue.wait_s,
@@ -295,8 +317,8 @@ def after_trial(
             f"that it limits the flows: {usage('link', queue.link)}"
         )
         return Door(queue.kind, f"links.{queue.link}", text, "link", queue.link, values)
-    row = after.point.finished[0] if after else before
-    better = _better(missed, before, row)
+    row = (after or one).point.finished[0]
+    better = _better(targets, one, row)
     given = "=".join(queue.change)
     if not better:
         why = ""
@@ -309,64 +331,83 @@ def after_trial(
             why = f"; one run with {usage('set', given)} comes no nearer to the targets"
         return Door(queue.kind, queue.key, queue.words + why, values=values)
     text = f"{queue.words}; one run with {usage('set', given)} has {' and '.join(better)}"
-    return Door(queue.kind, queue.key, text, "set", given, values)
+    near = _nearness_of_run(targets, row)
+    return Door(queue.kind, queue.key, text, "set", given, values, near)
 
 
-def _better(
-    missed: Sequence[Target], before: Mapping[str, Any], after: Mapping[str, Any]
-) -> list[str]:
-    """The metrics of missed targets to which a run comes nearer than another one, in words."""
+def _better(targets: Sequence[Target], one: Tried, after: Mapping[str, Any]) -> list[str]:
+    """The missed targets to which a run comes nearer than the first of a value, in words."""
+    before = one.point.finished[0]
     return [
         f"{target.metric} {_shown(target, after)} instead of {_shown(target, before)}"
-        for target in missed
+        for target in missed_targets(one, targets)
         if helps(target, before, after)
     ]
 
 
 def shaper_door(
-    key: str, text: str, missed: Sequence[Target], before: Mapping[str, Any], after: Tried | None
+    key: str, text: str, targets: Sequence[Target], one: Tried, after: Tried | None
 ) -> Iterator[Door]:
     """Yields what the largest burst of a shaper that a search tries has in one run.
 
     Args:
         key: The key of the burst.
         text: That burst in words.
-        missed: The targets that are missed.
-        before: Metrics of the run without the change, with the same seed.
-        after: The run with that burst; `None` if it is refused.
+        targets: The targets.
+        one: The tested value without the change.
+        after: Its first run with that burst; `None` if it is refused.
     """
     if after is None:
         return
-    better = _better(missed, before, after.point.finished[0])
+    row = after.point.finished[0]
+    better = _better(targets, one, row)
     words = f"{key}: one run with a burst of {text}"
-    if better and all(after.margin(target) >= 0 for target in missed):
+    if better and all(after.margin(target) >= 0 for target in missed_targets(one, targets)):
         text = f"{words} has {' and '.join(better)}: {usage('vary', key)}"
-        yield Door("shaper_binds", key, text, "vary", key)
+        near = _nearness_of_run(targets, row)
+        yield Door("shaper_binds", key, text, "vary", key, nearness=near)
     else:
         yield Door("shaper_binds", key, f"{words}, the largest that is tried, does not help")
 
 
-def nearest_miss(tried: Sequence[Tried]) -> Tried:
-    """Returns the tested value that comes nearest to the targets: it meets most of them.
+def nearness(means: Mapping[Target, float]) -> tuple[int, float]:
+    """Returns how near means come to targets, larger if nearer.
+
+    That is how many of the targets they meet, and the least margin, relative to its bound.
+
+    Args:
+        means: The mean of each target's metric.
+    """
+    margins = {target: target.margin(mean) for target, mean in means.items()}
+    relative = (margin / (abs(target.bound) or 1.0) for target, margin in margins.items())
+    return sum(margin >= 0 for margin in margins.values()), min(relative, default=0.0)
+
+
+def _nearness_of_run(targets: Sequence[Target], row: Mapping[str, Any]) -> tuple[int, float]:
+    values = {target: _value(target, row) for target in targets}
+    return nearness({target: value for target, value in values.items() if value is not None})
+
+
+def nearest_miss(tried: Sequence[Tried], targets: Sequence[Target]) -> Tried:
+    """Returns the tested value whose means, as an answer shows them, come nearest to the targets.
 
     Args:
         tried: Tested values, at least one.
+        targets: The targets.
     """
-
-    def nearness(one: Tried) -> tuple[int, float]:
-        margins = [one.margin(target) / (abs(target.bound) or 1.0) for target in one.verdicts]
-        return len(one.verdicts) - len(missed_targets(one)), min(margins, default=0.0)
-
-    return max(tried, key=nearness)
+    return max(
+        tried, key=lambda one: nearness({target: one.shown_mean(target) for target in targets})
+    )
 
 
-def missed_targets(one: Tried) -> list[Target]:
-    """Returns the targets that a tested value does not meet.
+def missed_targets(one: Tried, targets: Sequence[Target]) -> list[Target]:
+    """Returns the targets that a tested value is not shown to meet.
 
     Args:
         one: The value.
+        targets: The targets.
     """
-    return [target for target, met in one.verdicts.items() if met is not Outcome.YES]
+    return [target for target in targets if one.verdict_on([target]) is not Outcome.YES]
 
 
 def helps(target: Target, before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:

@@ -138,6 +138,14 @@ class Tried:
         """Distance of the mean from a target's bound, in its unit; negative if it misses."""
         return target.margin(self.interval(target.metric).mean)
 
+    def shown_mean(self, target: Target) -> float:
+        """The mean of a target's metric by what decides on it: the fit, or the runs of the value.
+
+        Args:
+            target: The target.
+        """
+        return (self.fitted.get(target) or self.interval(target.metric)).mean
+
     def spread(self, target: Target) -> float:
         """Standard deviation of a target's metric over the runs."""
         return float(np.std(self.point.values(target.metric), ddof=1))

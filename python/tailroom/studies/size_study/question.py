@@ -163,7 +163,7 @@ class Question:
     varied: Varied
     """What is sought: the limit of the link's queue, or another key."""
     value: int | None
-    """Value of another key in the scenario, in steps."""
+    """The scenario's own value of what is sought, in steps; `None` of a limit that nobody gave."""
     pools: Pools | None
     """The pools that the varied key belongs to, if it does."""
 
@@ -223,12 +223,25 @@ def read_question(
     bottleneck = models.read_bottleneck(source, sought)
     if key in {"", f"links.{bottleneck.name}.queue.limit"}:
         _check_own_limit(source, bottleneck.name, is_asked_for=not reason)
-        varied, value = Varied.limit_of(source, bottleneck), None
+        varied = Varied.limit_of(source, bottleneck)
+        value = varied.value_in(source)
     else:
         varied, value = Varied.of(source, key)
     lost = pools.loss_metric if pools else f"links.{bottleneck.name}.loss_fraction"
     loss = None if any(map(limits_loss, parsed)) else _loss_target(lost, known, most_loss)
     return Question(source, tuple(parsed), loss, bottleneck, reason, varied, value, pools)
+
+
+def without_made_up_limit(question: Question, numbers: Numbers) -> Question:
+    """Returns a question about numbers without the limit that `dumbbell` sets: nobody gave it.
+
+    Args:
+        question: The question.
+        numbers: The numbers.
+    """
+    made_up = question.varied.value_in(asked_scenario(None, numbers, None))
+    is_made_up = question.varied.is_limit and question.value == made_up
+    return replace(question, value=None) if is_made_up else question
 
 
 def _full_key(source: Scenario, vary: str, link: str | None) -> str:

@@ -22,6 +22,7 @@ from tailroom.studies.size_study.decision import Decision, decide
 from tailroom.studies.size_study.doors import (
     Door,
     after_trial,
+    best_first,
     known_doors,
     loss_door,
     missed_targets,
@@ -107,10 +108,7 @@ class QuestionSearch:
         self.runner = runner
         self.max_seeds = max_seeds
         largest = self._largest()
-        least = max(1, (question.value or 1) // LARGEST_MULTIPLE)
-        if question.varied.is_alpha:
-            least = ALPHAS[0]
-        self.smallest = smallest_accepted(question.source, question.varied, largest, least)
+        self.smallest = smallest_accepted(question.source, question.varied, largest, self._least())
         self.limits = self.smallest.packets, largest
         self.precision = precision
         self.all_targets = (*question.targets, *filter(None, [question.loss]))
@@ -126,12 +124,21 @@ class QuestionSearch:
         self.waiting = 0
         """Runs that the values in progress still need, as far as is known."""
 
+    def _least(self) -> int:
+        """The smallest value in question, in steps."""
+        question = self.question
+        if question.varied.is_alpha:
+            return ALPHAS[0]
+        if question.varied.is_limit or question.value is None:
+            return 1
+        return max(1, question.value // LARGEST_MULTIPLE)
+
     def _largest(self) -> int:
         """The largest value in question, in steps."""
         question = self.question
         if question.varied.is_alpha:
             return ALPHAS[-1]
-        if question.value is None:
+        if question.varied.is_limit or question.value is None:
             return question.varied.steps_of(LARGEST_BDP * max(question.link.bdp_packets, 100))
         most = LARGEST_MULTIPLE * question.value
         return largest_accepted(question.source, question.varied, question.value, most)
@@ -143,7 +150,7 @@ class QuestionSearch:
             predictions: What the models say of the limit.
         """
         value, steps_of = self.question.value, self.question.varied.steps_of
-        if value is None:
+        if self.question.varied.is_limit or value is None:
             low, high = _bracket(self.question.link, predictions)
             return steps_of(low), steps_of(high)
         smallest, largest = self.limits
@@ -253,18 +260,27 @@ class QuestionSearch:
             self.search = before
 
     def try_scenario_value(self) -> None:
-        """Tests the scenario's own value of another key, if all values meet or none does.
+        """Tests the scenario's own value, where the answer may be to leave it, and if none meets.
 
-        No value at the end of the range is then the smallest.
+        If all values of another key meet, no value at the end of the range is the smallest. A limit
+        above the answer may be one that a discipline with other bounds never reaches.
         """
-        value, decision = self.question.value, self.decision
-        if value is None or not (decision.everything or decision.answer is None):
+        value, decision, before = self.question.value, self.decision, self.search
+        if value is None:
+            return
+        may_stay = decision.everything is not None
+        if self.question.varied.is_limit:
+            may_stay = bool(self.question.link.binding) and value > (decision.answer or 0)
+        if not may_stay and decision.answer is not None:
             return
         self.search = self._search_for(self.all_targets)
         (tried,) = self.look([value])
         if tried.verdict is Outcome.YES:
             self.search.stage = "confirm"
             self.confirm(tried)
+        if self.question.varied.is_limit:
+            # The interval of the answer is that of the search before.
+            self.search = before
 
     @property
     def all_meet(self) -> bool:
@@ -443,15 +459,15 @@ class QuestionSearch:
         asked = (question.source, question.link, question.varied, tried)
         doors = list(known_doors(*asked, answer=answer))
         if answer is not None or not tried:
-            return tuple(doors)
+            return best_first(doors)
         enough = next((one for one in tried if one.limit == decision.without_loss_target), None)
         if enough and question.loss:
             doors += loss_door(*asked[:3], enough, question.loss)
         else:
             doors += short_memory(*asked)
-        one = nearest_miss(tried)
-        missed = missed_targets(one)
-        before = one.point.finished[0]
+        one = nearest_miss(tried, decision.targets)
+        targets = decision.targets
+        missed = missed_targets(one, targets)
         burst = f"links.{question.link.name}.shaper.burst"
         with suppress(ScenarioError):  # no shaper
             shaper, value = Varied.of(question.source, burst)
@@ -460,15 +476,16 @@ class QuestionSearch:
                 most = LARGEST_MULTIPLE * value
                 largest = largest_accepted(question.source, shaper, value, most)
                 after = self._tried_with(one, burst, shaper.setting(largest))
-                doors += shaper_door(burst, shaper.text(largest), missed, before, after)
+                text = shaper.text(largest)
+                doors += shaper_door(burst, text, targets, one, after)
         for queue in other_queues(*asked[:3], one, missed):
             self.begin("doors")
             key, discipline = queue.change
             after = self._tried_with(one, key, discipline) if key else None
-            doors.append(after_trial(queue, missed, before, after))
+            doors.append(after_trial(queue, targets, one, after))
         if not any(door.kind == "too_little_traffic" for door in doors):
-            doors += too_few_seeds(one, decision.targets, self.max_seeds)
-        return tuple(doors)
+            doors += too_few_seeds(one, targets, self.max_seeds)
+        return best_first(doors)
 
     def _tried_with(self, one: Tried, key: str, value: object) -> Tried | None:
         """One run of a tested value with a change of another key, with the seed of the first."""

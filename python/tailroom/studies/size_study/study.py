@@ -32,6 +32,7 @@ from tailroom.studies.size_study.question import (
     asked_scenario,
     named_as_arguments,
     read_question,
+    without_made_up_limit,
 )
 from tailroom.studies.size_study.question_search import QuestionSearch
 from tailroom.studies.size_study.size_progress import SizeProgress
@@ -154,6 +155,8 @@ def size(  # noqa: PLR0913 - keyword arguments
     with allowing(code=allow_code, files=allow_files), named_as_arguments(scenario):
         asked = asked_scenario(scenario, numbers, set)
         question = read_question(asked, target, link, most_loss, vary)
+        if scenario is None:
+            question = without_made_up_limit(question, numbers)
         assumed = numbers.assumed
     in_processes = bool(question.source.handle.controls)
     # Ctrl-C writes the runs of a search without a store, and is to end it at once. A process that

@@ -127,6 +127,15 @@ class Varied:
         )
         return varied, max(1, round(number / varied._step))
 
+    def value_in(self, source: Scenario) -> int | None:
+        """Returns the value that a scenario has, in steps; `None` if it has none of this quantity.
+
+        Args:
+            source: The scenario.
+        """
+        quantity, number = _read(_value(source, self.key))
+        return max(1, round(number / self._step)) if quantity == self.quantity else None
+
     @property
     def _step(self) -> float:
         if self.is_alpha:
