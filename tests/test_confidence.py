@@ -161,7 +161,7 @@ def test_wrong_questions_about_the_warm_up(small: Path) -> None:
     result = tr.run(small, series_samples=100)
     for options, message in (
         ({"link": "core"}, "choose one of bottleneck"),
-        ({"metric": "queue"}, "no such column; choose one of"),
+        ({"metric": "queue"}, "no such column; did you mean queue_packets"),
     ):
         with pytest.raises(ValueError, match=message):
             tr.warm_up(result, **options)

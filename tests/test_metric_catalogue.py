@@ -25,7 +25,7 @@ from tailroom.simulation.metric_catalogue import (
 )
 from tailroom.simulation.metric_units import Unit
 from tailroom.simulation.metrics import expected_names
-from tailroom.written_numbers import half_width
+from tailroom.written_numbers import half_width, without_exponents
 
 STRUCTS = {
     "LinkSummary": catalogue.LINK,
@@ -208,6 +208,12 @@ def test_no_number_has_more_than_four_digits_or_loses_its_magnitude(unit: Unit) 
         ("queue_delay_s_mean", [37.6e-3, 56.9e-6, 1.2e-3, 0.0], "37.6 ms, 0.057 ms, 1.20 ms, 0 ms"),
         ("queue_delay_s_mean", [56.9e-6, 3.14e-6, 1.2e-3], "56.9 us, 3.1 us, 1,200 us"),
         ("queue_delay_s_p99", [12.5, 31.0, 0.25], "12.50 s, 31.00 s, 0.25 s"),
+        (
+            "queue_delay_s_mean",
+            [434e-6, 451e-6, 16.4e-9, 7e-9],
+            "434.0 us, 451.0 us, 0.016 us, 0.0070 us",
+        ),
+        ("queue_delay_s_mean", [98.5e-3, 113.5e-3, 130e-9], "98.5 ms, 113.5 ms, 0.00013 ms"),
         ("goodput_bps", [9.5e9, 300e6, 64e3], "9,500 Mbit/s, 300.0 Mbit/s, 0.064 Mbit/s"),
         ("memory_bytes_mean", [1.5e6, 800e3, 9.25e6], "1.5 MB, 0.8 MB, 9.25 MB"),
         ("utilization", [0.5, 0.001], "50.00%, 0.10%"),
@@ -243,3 +249,8 @@ def test_the_reference_names_unit_range_and_direction() -> None:
     rows = re.findall(r"^\| `(\w+)` \| (.*?) \| (.*?) \| (.*?) \|", page, re.MULTILINE)
     assert ("utilization", "fraction", "0 to 1", "higher") in rows
     assert ("queue_delay_s_p99", "s", "from 0", "lower") in rows
+
+
+def test_numbers_of_sentences_have_no_exponents() -> None:
+    text = without_exponents("4.999e+04 packets, 6.009e-05 round trips, 1e-3 and se-1")
+    assert text == "49,990 packets, 0.00006009 round trips, 0.001 and se-1"

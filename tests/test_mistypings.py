@@ -79,7 +79,7 @@ HOME = {
     "run line.toml --set links.down.queue=FIFO": ["did you mean `drop_tail`?"],
     "run line.toml --set links.down.rat=5Mbit/s": ["did you mean `rate`?"],
     "run line.toml --set links.down.bandwidth=5Mbit/s": ["did you mean `rate`?"],
-    "run line.toml --set link.down.rate=5Mbit/s": ["did you mean `links`?"],
+    "run line.toml --set link.down.rate=5Mbit/s": ["did you mean links.down.rate?"],
     "run line.toml --set 'links.down.shaper=5 Mbit/s'": ["a table", "rate"],
     "run home_router": ["did you mean home-router?"],
     "run home-router.toml": ["home-router"],
@@ -212,3 +212,29 @@ def test_an_option_of_another_command_leads_there(
     assert f"No such option: --{word}; it is an option of `tailroom {command}`" in " ".join(
         refused.errors.split()
     )
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("sweep first --vary queue=codel", "write --grid queue=codel"),
+        ("run first --grid queue=codel", "write --vary queue=codel"),
+        ("explore dls", "did you mean dsl?"),
+        ("run lts", "did you mean lte?"),
+        ("new --preset dls", "did you mean dsl?"),
+        ("rnu first", "did you mean run?"),
+        ("simulate first", "No such command: simulate; choose one of "),
+        ("atlas nera", "did you mean near?"),
+        ("vectors wriet", "did you mean write?"),
+        ("atlas --queue pie", "it is an option of `tailroom atlas near`"),
+        ("atlas near --rate 9M --rtt 9ms --queue cake", "CAKE is not simulated"),
+        ("atlas near --rate 9M --rtt 9ms --congestion cubik", "did you mean cubic?"),
+        ("model first --link botleneck", "did you mean bottleneck?"),
+    ],
+)
+def test_every_kind_of_name_has_the_same_suggestions(
+    tailroom: Tailroom, typed: str, words: str
+) -> None:
+    ended = tailroom(*typed.split())
+    assert ended.status == 2
+    assert words in " ".join(ended.errors.split())

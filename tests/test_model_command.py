@@ -52,6 +52,12 @@ def test_needed_limits_are_whole_packets_that_suffice(tailroom: Tailroom, small:
         assert row.split()[4] == packets
 
 
+def test_counts_of_failing_assumptions_have_no_exponent(tailroom: Tailroom) -> None:
+    shown = tailroom("model", "lossless", "--model", "stability").output
+    assert "here 30,500 packets" in shown
+    assert "e+04" not in shown
+
+
 def test_python_gives_what_the_command_prints(tailroom: Tailroom, small: Path) -> None:
     answer = json.loads(tailroom("model", small, "--json").output)
     assert json.loads(json.dumps(tr.predict(small).as_dict())) == answer

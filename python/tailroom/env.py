@@ -27,6 +27,7 @@ with named_if_missing():
     from numpy.typing import ArrayLike, NDArray
 
 from tailroom._engine import Seen, SeenFlow, quantity
+from tailroom.scenario.named_values import nearest
 
 HISTORY = 10
 """Intervals of an observation, in the paper and in the published code."""
@@ -133,7 +134,7 @@ class Learner:
         """
         groups = scenario.resolved["flows"]
         if flow not in groups:
-            raise ArgumentError(f"flow: there is no {flow!r}; choose one of {', '.join(groups)}")
+            raise ArgumentError(f"flow: there is no {flow!r}; {nearest(flow, groups)}")
         self._packet_bits = 8.0 * quantity("size", groups[flow]["packet_size"])
         self._flow, self._interval_s = flow, interval_s
         self._reward = reward_function(reward)

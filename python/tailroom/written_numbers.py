@@ -9,6 +9,7 @@ The rule for every number that a command prints, except in JSON, CSV and lines t
   billions (265.4 million packets); rates and sizes take SI prefixes (9.23 Mbit/s, 14.2 MB); times
   are in us below 0.1 ms, and in s from 10 s on.
 * The times, rates or sizes of a column have one unit, that of their median: 0.057 ms below 37.6 ms.
+  Times of less than 10 ms are in us if one is below 1 us: 434 us below 0.016 us.
 * A small value keeps two significant digits, whatever the decimals of its column (0.0012%).
 * A setting is exact: the packets, bytes and times of a limit are what a configuration takes.
 * Half-widths of intervals have two digits, in the unit of their mean.
@@ -130,6 +131,14 @@ def typical(values: Iterable[float | None]) -> float | None:
     return median_high(known) if known else None
 
 
+def typical_time(values: Iterable[float | None]) -> float | None:
+    """The time whose unit a column has: as `typical`, or one in us where ms need six decimals."""
+    known = [abs(value) for value in values if value and isfinite(value)]
+    if known and min(known) < 1e-6 and max(known) < 9_999.5e-6:
+        return min(known)
+    return typical(known)
+
+
 def rate(value_bps: float, like: float | None = None) -> str:
     """Writes a rate in bit/s, kbit/s, Mbit/s or Gbit/s, with up to two decimals.
 
@@ -176,6 +185,15 @@ def as_setting(text: str) -> str:
     """Returns a written amount without the zeros that fill up, as people write a setting."""
     number_text, _, unit = text.partition(" ")
     return f"{_trimmed(number_text)} {unit}"
+
+
+def without_exponents(text: str) -> str:
+    """Writes the numbers of a sentence that have an exponent as people write them.
+
+    Args:
+        text: The sentence of a model: "3.05e+04 packets" becomes "30,500 packets".
+    """
+    return re.sub(r"\d(?:\.\d+)?e[+-]\d+", lambda one: number(float(one[0])), text)
 
 
 def two_digits(width: float) -> str:

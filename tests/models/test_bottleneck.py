@@ -84,7 +84,7 @@ def test_the_slowest_link_is_looked_at_unless_another_is_named(mixed: Path) -> N
     assert tr.predict(mixed, models=rule).link.name == "narrow"
     wide = tr.predict(mixed, models=rule, link="wide").link
     assert (wide.name, wide.flow_count, wide.other_links) == ("wide", 4, ("narrow",))
-    with pytest.raises(tr.ScenarioError, match="no link 'wid'; choose one of wide, narrow"):
+    with pytest.raises(tr.ScenarioError, match="no link 'wid'; did you mean wide"):
         tr.predict(mixed, link="wid")
 
 

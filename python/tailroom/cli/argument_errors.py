@@ -9,6 +9,8 @@ TABLES = ("links", "flows")
 """Tables of a scenario whose keys people take for options."""
 SETTING = ("--set", "--vary", "--grid")
 """Options that set a key of the scenario; the first that a command has is named."""
+SAME = {"vary": "--grid", "grid": "--vary"}
+"""Options that take the same under another name at other commands."""
 
 OF_COMMANDS = {
     "target": "size",
@@ -18,6 +20,7 @@ OF_COMMANDS = {
     "over": "model",
     "measured": "compare",
     "pcap": "run",
+    "vary": "run",
 }
 """Options that people try at other commands, and the command that has them."""
 
@@ -36,13 +39,39 @@ def explain(error: Any, command: Any, given: Sequence[str]) -> None:
         error.message = _not_whole(parameter.opts[0], _value_of(parameter.opts[0], given))
     if type(error).__name__ != "NoSuchOption" or not wrong:
         return
-    options = [name for one in command.params for name in one.opts if name.startswith("--")]
-    remedy = remedy_for(wrong, options, _value_of(wrong, given))
+    options = _options(command)
+    remedy = _part_with(wrong, command) or remedy_for(wrong, options, _value_of(wrong, given))
     if any(argument.startswith("--rate") for argument in given):  # the link has this name
         remedy = remedy.replace("links.NAME.", "links.bottleneck.")
     if remedy:
         error.message = f"No such option: {wrong}; {remedy}"
-        error.possibilities = None
+    error.possibilities = None  # of the library, which knows other words
+
+
+def _options(command: Any) -> list[str]:
+    return [name for one in command.params for name in one.opts if name.startswith("--")]
+
+
+def _part_with(wrong: str, group: Any) -> str:
+    """Names the subcommand of a group that has an option which the group has not."""
+    parts = getattr(group, "commands", {})
+    having = [name for name, part in parts.items() if wrong in _options(part)]
+    return f"it is an option of `tailroom {group.name} {having[0]}`" if having else ""
+
+
+def explain_command(error: Any, name: str, known: Iterable[str]) -> None:
+    """Replaces the message about a subcommand that a group has not by one with what it may mean.
+
+    Args:
+        error: The error of the library; other errors stay as they are.
+        name: The subcommand.
+        known: Those that the group has.
+    """
+    from tailroom.quoting import shown  # noqa: PLC0415 - loaded where it is used
+    from tailroom.scenario.named_values import nearest  # noqa: PLC0415 - loaded where it is used
+
+    if str(getattr(error, "message", "")).startswith("No such command"):
+        error.message = f"No such command: {shown(name)}; {nearest(name, known)}"
 
 
 def _not_whole(option: str, value: str) -> str:
@@ -61,19 +90,22 @@ def remedy_for(wrong: str, options: Iterable[str], value: str = "") -> str:
         options: The options of the command.
         value: The value that was given with it.
     """
-    from tailroom import _engine  # noqa: PLC0415 - loaded where it is used
+    from tailroom.scenario.named_values import near  # noqa: PLC0415 - loaded where it is used
 
+    options = list(options)
     word = wrong.lstrip("-").replace("-", "_")
+    if SAME.get(word) in options:
+        return f"write {SAME[word]} {value or 'KEY=VALUES'}, which takes the same"
     if word in OF_COMMANDS:
         return f"it is an option of `tailroom {OF_COMMANDS[word]}`"
     by_word = {option.removeprefix("--").replace("-", "_"): option for option in options}
     setting = next((option for option in SETTING if option in by_word.values()), None)
     keys = _keys() if setting else {}
     # The name of a key comes before an option that merely resembles it: --queue, not --quick.
-    meant = [] if word in keys else _engine.meant(word, list(by_word))
+    meant = [] if word in keys else near(word, by_word)
     if meant:
         return f"did you mean {' or '.join(by_word[one] for one in meant[:2])}?"
-    key = next(iter(_engine.meant(word, list(keys))), None)
+    key = next(iter(near(word, keys)), None)
     return f"write {setting} {keys[key]}={value or 'VALUE'}, a key of the scenario" if key else ""
 
 

@@ -19,8 +19,8 @@ from tailroom.cli.table import NumberTable
 from tailroom.cli.terminal_text import escape
 from tailroom.errors import ScenarioError
 from tailroom.quoting import shown
+from tailroom.scenario import named_values
 from tailroom.scenario.dumbbell import read_flows, read_rate, read_rtts
-from tailroom.scenario.named_values import near as near_names
 
 
 class AtlasGroup(LazyGroup):
@@ -257,7 +257,7 @@ def show_cell(
         answers = atlas().answers
         rows = [row for row in answers.to_pylist() if row["cell"] == name]
         if not rows:
-            meant = " or ".join(near_names(name, {*answers["cell"].to_pylist()})[:2])
+            meant = " or ".join(named_values.near(name, {*answers["cell"].to_pylist()})[:2])
             raise failures.InputError(
                 f"{shown(name)}: the atlas has no such cell; "
                 f"{f'did you mean {meant}? ' if meant else ''}`tailroom atlas near` finds the "
@@ -360,7 +360,8 @@ def _read_link(  # noqa: PLR0913 - one argument an option
     ):
         if value not in known:
             raise failures.InputError(
-                f"--{option} {shown(value)}: the atlas has none; choose one of {', '.join(known)}"
+                f"--{option} {shown(value)}: the atlas has none (`tailroom size` simulates "
+                f"others); {named_values.nearest(value, known)}"
             )
     try:
         _, rate_bps = read_rate(rate)
@@ -416,7 +417,9 @@ def _unit(unit: str) -> str:
 
 
 def _in_unit(value: float, unit: str) -> str:
-    return f"{value / 1e3:.3g}" if unit == "us" else f"{value:,.0f}"
+    if unit != "us":
+        return f"{value:,.0f}"
+    return written_numbers.number(float(f"{value / 1e3:.3g}"))
 
 
 def _estimate_words(target: float, found: Estimate | None, nearest_cell: Neighbour) -> str:

@@ -48,6 +48,7 @@ class LazyGroup(TyperGroup):
         for name, subcommand in subcommands.items():
             known[name] = TyperCommand(name, short_help=subcommand.summary)
         super().__init__(commands=known, **{"rich_markup_mode": None, **settings})
+        _suggest_commands(self)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[Any, Any, list[str]]:
         """Imports the subcommand that the arguments name.
@@ -76,6 +77,8 @@ class LazyGroup(TyperGroup):
         command.name = name
         command.epilog = ending(subcommand.example)
         parts = getattr(command, "commands", {}).values()
+        if parts and not isinstance(command, LazyGroup):
+            _suggest_commands(command)
         for part in parts:
             # The library would cut a summary that takes two lines.
             whole = " ".join((part.help or "").partition("\n\n")[0].split())
@@ -90,6 +93,23 @@ def ending(example: str) -> str:
     """The end of a help: an example, without `tailroom`."""
     # The mark \b keeps the line whole.
     return f"\b\nExample:\n  tailroom {example}"
+
+
+def _suggest_commands(group: Any) -> None:
+    """Names in the message about an unknown subcommand what it may mean, as for every name."""
+    group.suggest_commands = False  # those of the library, which knows other words
+    resolve = group.resolve_command
+
+    def resolve_command(context: Any, given: list[str]) -> Any:
+        try:
+            return resolve(context, given)
+        except Exception as error:
+            from tailroom.cli.argument_errors import explain_command  # noqa: PLC0415 - as below
+
+            explain_command(error, given[0], group.commands)
+            raise
+
+    group.resolve_command = resolve_command
 
 
 def _show_remedies(command: Any) -> None:

@@ -194,7 +194,8 @@ def show_failing(answers: list[Answer], console: Console) -> None:
     """Prints each violated assumption once, with the names of its models."""
     broken = [
         (
-            f"[red]{escape(assumption.statement)}[/red]; here {escape(assumption.found)}",
+            f"[red]{escape(assumption.statement)}[/red]; "
+            f"here {escape(written_numbers.without_exponents(assumption.found))}",
             answer.model.name,
         )
         for answer in answers

@@ -10,6 +10,7 @@ import typer
 
 from tailroom.cli import completion, failures
 from tailroom.quoting import shown
+from tailroom.scenario.named_values import few
 from tailroom.scenario.shipped_scenarios import did_you_mean, shipped_scenario, shipped_scenarios
 from tailroom.storage.output import output_file
 
@@ -43,9 +44,9 @@ def new(
         source = shipped_scenario(name)
         if source is None:
             raise failures.InputError(
-                f"--preset {shown(name)}: there is no such scenario; choose one of "
-                f"{', '.join(_presets())}, or another that `tailroom list scenarios` shows"
-                f"{did_you_mean(name)}"
+                f"--preset {shown(name)}: there is no such scenario"
+                f"{did_you_mean(name) or f'; choose one of {few(name, _presets())}'} "
+                "(`tailroom list scenarios` shows all)"
             )
         if file == "":
             raise failures.InputError(

@@ -5,6 +5,7 @@ from math import isfinite, isinf
 
 from rich.console import Console
 
+from tailroom import written_numbers
 from tailroom.cli import phases, report
 from tailroom.cli.answer_box import print_answer
 from tailroom.cli.blocks import Column, print_block, tables_needed
@@ -404,7 +405,7 @@ def _show_models(answer: Size, console: Console) -> None:
         table.add_row(
             model_answer.model.name,
             "none" if none else report.packets(packets),
-            "-" if none or not bdp else f"{(packets or 0) / bdp:.4g}",
+            "-" if none or not bdp else written_numbers.number((packets or 0) / bdp),
             model_answer.prediction.required_for if model_answer.prediction else "",
             f"[red]{failing} of {len(model_answer.assumptions)}[/red]" if failing else "none",
         )

@@ -9,6 +9,7 @@ from typing import Any
 from tailroom.arguments import SEED
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
+from tailroom.scenario.named_values import nearest
 from tailroom.scenario.scenario import Scenario
 
 
@@ -249,9 +250,7 @@ def read_bottleneck(
     by_name = {table["name"]: table for table in model_input["links"]}
     link = link or model_input["busiest"]
     if link not in by_name:
-        raise ScenarioError(
-            f"{source.place}: there is no link {link!r}; choose one of {', '.join(by_name)}"
-        )
+        raise ScenarioError(f"{source.place}: there is no link {link!r}; {nearest(link, by_name)}")
     return _bottleneck(by_name[link])
 
 

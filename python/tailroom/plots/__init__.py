@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from tailroom.errors import ArgumentError
 from tailroom.libraries import named_if_missing
+from tailroom.scenario.named_values import nearest
 from tailroom.simulation import logged_packets
 from tailroom.storage.output import output_file
 
@@ -69,7 +70,7 @@ def draw(result: "Result", kind: "PlotKind") -> "Figure":
         ArgumentError: The data of the figure were not recorded, or there is no such figure.
     """
     if kind not in FIGURES:
-        raise ArgumentError(f"there is no plot {kind!r}; choose one of {', '.join(FIGURES)}")
+        raise ArgumentError(f"there is no plot {kind!r}; {nearest(str(kind), FIGURES)}")
     return FIGURES[kind].draw(result)
 
 
@@ -144,8 +145,8 @@ def draw_sweep(  # noqa: PLR0913 - each is one option of a figure
     """
     options = {"curves": ("metrics", "models"), "heatmap": ("y", "metrics"), "tradeoff": ()}
     if kind not in options:
-        known = ", ".join(options)
-        raise ArgumentError(f"there is no plot {kind!r} of a sweep; choose one of {known}")
+        remedy = nearest(str(kind), options)
+        raise ArgumentError(f"there is no plot {kind!r} of a sweep; {remedy}")
     for name, value in (("y", y), ("metrics", metrics), ("models", models)):
         if value and name not in options[kind]:
             raise ArgumentError(

@@ -14,6 +14,7 @@ from tailroom.errors import ArgumentError, MetricError
 from tailroom.plots import style
 from tailroom.plots.readable_names import readable
 from tailroom.scenario.axis import Axis, is_buffer, key_words, value_words
+from tailroom.scenario.named_values import nearest
 from tailroom.simulation.metrics import find_metric
 from tailroom.statistics.intervals import Interval
 
@@ -114,10 +115,9 @@ class SweepView:
             raise ArgumentError(
                 f"{name}: nothing varies in this sweep, so there is nothing to draw"
             )
-        raise ArgumentError(
-            f"{name}: {'several keys end so' if matches else 'no varying key has this name'}; "
-            f"choose one of {', '.join(matches or self.axes)}"
-        )
+        if matches:
+            raise ArgumentError(f"{name}: several keys end so; choose one of {', '.join(matches)}")
+        raise ArgumentError(f"{name}: no varying key has this name; {nearest(name, self.axes)}")
 
     def along(self) -> str:
         """The key to draw over: a buffer, else the first with numbers, else the first.
@@ -265,7 +265,7 @@ class SweepView:
                 or links
             )
         if name not in links:
-            raise MetricError(f"{name}: there is no such link; choose one of {', '.join(links)}")
+            raise MetricError(f"{name}: there is no such link; {nearest(name, links)}")
         return [name]
 
 

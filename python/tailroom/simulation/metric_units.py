@@ -33,7 +33,8 @@ class Unit:
         """Returns what writes the values of a column, all of them in one unit."""
         if self.counts not in ("duration", "rate", "size"):
             return self.text
-        return partial(self.text, like=written.typical(values))
+        typical = written.typical_time if self.counts == "duration" else written.typical
+        return partial(self.text, like=typical(values))
 
     @property
     def on_axis(self) -> str:

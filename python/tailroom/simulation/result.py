@@ -13,6 +13,7 @@ from tailroom.errors import ArgumentError
 from tailroom.export.headers import IP_BYTES
 from tailroom.field_docs import with_field_docs
 from tailroom.libraries import need
+from tailroom.scenario.named_values import nearest
 from tailroom.simulation import logged_packets, packet_capture, sender_trace
 from tailroom.simulation.action_log import ActionLog
 from tailroom.simulation.any_result import AnyResult, Tables
@@ -317,7 +318,7 @@ class Result(AnyResult, ResultTables):
             for column in table.column_names
             if column not in ("time_s", "link", "flow")
         ]
-        return f"there is no series {quantity!r}; choose one of {', '.join(known)}"
+        return f"there is no series {quantity!r}; {nearest(quantity, known)}"
 
 
 def _recordable() -> list[str]:
@@ -387,5 +388,4 @@ def _column(table: pa.Table | None, quantity: str) -> str | None:
 def _check_name(table: pa.Table, owner: str, name: str) -> None:
     names = table.column(owner).unique().to_pylist()
     if name not in names:
-        some = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-        raise ArgumentError(f"there is no {owner} {name!r}; choose one of {some}")
+        raise ArgumentError(f"there is no {owner} {name!r}; {nearest(str(name), names)}")

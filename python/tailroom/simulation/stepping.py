@@ -20,6 +20,7 @@ from tailroom.quoting import argument_text, integer_text
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.custom_disciplines import Disciplines
 from tailroom.scenario.custom_sources import Sources
+from tailroom.scenario.named_values import nearest
 from tailroom.scenario.one_control_each import OneEach
 from tailroom.scenario.scenario import Scenario, ScenarioLike
 from tailroom.scenario.toml_values import plain
@@ -392,8 +393,8 @@ class Simulation:
 
 def _find(argument: str, kind: str, name: str, names: Sequence[str]) -> int:
     if name not in names:
-        some = ", ".join(names[:10]) + (", ..." if len(names) > 10 else "")
-        raise ArgumentError(f"{argument}: there is no {kind} {name!r}; choose one of {some}")
+        remedy = nearest(str(name), names)
+        raise ArgumentError(f"{argument}: there is no {kind} {name!r}; {remedy}")
     return list(names).index(name)
 
 

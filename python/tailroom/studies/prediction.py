@@ -18,7 +18,7 @@ from tailroom.scenario.trust import allowing
 from tailroom.simulation.any_result import AnyResult, Tables
 from tailroom.simulation.run_warnings import once, warn, warning
 from tailroom.studies.setting_columns import setting_column
-from tailroom.written_numbers import number
+from tailroom.written_numbers import number, without_exponents
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -408,7 +408,9 @@ def ask(model: Model, link: Bottleneck, target: Requirement) -> Answer:
 
 def _warning(answer: Answer) -> "RunWarning":
     name, failing = answer.model.name, answer.failing
-    statements = "; ".join(f"{one.statement} (here {one.found})" for one in failing)
+    statements = "; ".join(
+        f"{one.statement} (here {without_exponents(one.found)})" for one in failing
+    )
     return warning("assumptions_fail", name, f"{name}: does not hold here: {statements}")
 
 

@@ -8,6 +8,7 @@ import pyarrow.compute as pc
 from numpy.typing import ArrayLike
 
 from tailroom.errors import ArgumentError
+from tailroom.scenario.named_values import nearest
 from tailroom.simulation.result import Result
 
 BATCH = 5
@@ -105,11 +106,13 @@ def _errors(means: list[float]) -> list[float]:
 def _column(table: pa.Table, link: str | None, metric: str) -> tuple[np.ndarray, np.ndarray]:
     links = pc.unique(table["link"]).to_pylist()
     chosen = link if link is not None else links[0]
-    if chosen not in links or (link is None and len(links) > 1):
+    if chosen not in links:
+        raise ArgumentError(f"link: there is no link {chosen!r}; {nearest(chosen, links)}")
+    if link is None and len(links) > 1:
         raise ArgumentError(f"link: choose one of {', '.join(links)}")
     if metric not in table.column_names:
         raise ArgumentError(
-            f"{metric}: there is no such column; choose one of {', '.join(table.column_names)}"
+            f"{metric}: there is no such column; {nearest(metric, table.column_names)}"
         )
     rows = table.filter(pc.equal(table["link"], chosen))
     return rows["time_s"].to_numpy(), rows[metric].to_numpy()

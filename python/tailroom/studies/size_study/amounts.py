@@ -2,6 +2,7 @@
 
 from math import floor, isclose
 
+from tailroom import written_numbers
 from tailroom.models import Bottleneck
 from tailroom.studies.size_study.varied_key import Varied
 
@@ -75,4 +76,5 @@ def _words(name: str, value: float | None) -> str:
         return count if isclose(whole, value, rel_tol=1e-9) else f"room for {count}"
     if name == "bytes":
         return f"{value:,.0f} B"
-    return f"{1e3 * value:.4g} ms" if name == "s" else f"{value:.4g} bdp"
+    written = written_numbers.number(1e3 * value if name == "s" else value)
+    return f"{written} {'ms' if name == 's' else 'bdp'}"

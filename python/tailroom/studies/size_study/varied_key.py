@@ -5,7 +5,7 @@ from decimal import Decimal
 from math import isfinite
 from typing import Any, Literal
 
-from tailroom import _engine
+from tailroom import _engine, written_numbers
 from tailroom.arguments import LARGEST_SEED, named, usage
 from tailroom.errors import ScenarioError
 from tailroom.field_docs import with_field_docs
@@ -174,12 +174,12 @@ class Varied:
         if self.quantity == "size":
             return f"{value:,.0f} B"
         if self.quantity == "bdp":
-            return f"{value:.4g} bdp"
+            return f"{written_numbers.number(value)} bdp"
         if self.quantity == "number":
-            return f"{value:,.0f}" if self.is_whole else f"{value:.4g}"
+            return f"{value:,.0f}" if self.is_whole else written_numbers.number(value)
         units = _TIMES if self.quantity == "duration" else RATES
         scale, unit = next((one for one in units if value >= one[0]), units[-1])
-        return f"{value / scale:.4g} {unit}"
+        return f"{written_numbers.number(value / scale)} {unit}"
 
     def end(self, steps: float) -> object:
         """Returns an end of a range in JSON: a number of packets, or a text; `None` if infinite.
