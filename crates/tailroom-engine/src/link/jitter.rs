@@ -9,7 +9,7 @@ use crate::parameters::BadParameter;
 use crate::quantity::{Duration, PositiveDuration};
 use crate::random::{Stream, stream};
 use crate::units::Time;
-use crate::work::{MOST_STEPS, count_step};
+use crate::work::MOST_STEPS;
 
 /// Shortest time between two draws; a run would spend its time on shorter ones.
 pub(crate) const SHORTEST: PositiveDuration = PositiveDuration::new(10_000_000);
@@ -113,8 +113,10 @@ impl JitterProcess {
         let JitterProcess { spec: JitterSpec { extra_delay, draws }, delay, until, random, .. } =
             self;
         // Delays that no packet meets are drawn too: the delay at a time is a property of the path.
+        let mut count = 0;
         while departure >= *until && *until < Time::AFTER_ALL_RUNS {
-            count_step();
+            count += 1;
+            debug_assert!(count <= 2 * DRAWS_OF_A_STRETCH, "{count} draws for a packet");
             *delay = Time::from_picoseconds(libm::round(extra_delay.sample(random)) as u64);
             match draws.after(*until, random) {
                 Some(next) => *until = next,

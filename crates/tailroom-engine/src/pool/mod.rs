@@ -25,7 +25,6 @@ use crate::queue::buffer::DropReason;
 use crate::random::{Stream, below, stream};
 use crate::serializer::Serializer;
 use crate::units::{Time, float};
-use crate::work::count_step;
 use changes::Changes;
 use expulsion::Expulsion;
 use member::{Member, weighted};
@@ -301,7 +300,6 @@ impl Pool {
     fn look_until(&mut self, now: Time) {
         let mut looks = 0_u32;
         while self.next_look <= now {
-            count_step();
             looks += 1;
             debug_assert!(looks < MOST_LOOKS, "{looks} looks in an event");
             let at = self.next_look;

@@ -20,7 +20,6 @@ use crate::packet::transit::Transit;
 use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{Duration, PositiveDuration};
 use crate::units::{Time, float};
-use crate::work::count_step;
 
 const PICOSECONDS_PER_MICROSECOND: u64 = 1_000_000;
 const PICOSECONDS_PER_MILLISECOND: u64 = 1_000_000_000;
@@ -207,7 +206,6 @@ impl Controller {
     #[cold]
     fn catch_up(&mut self, now: Time, oldest: Option<Time>) {
         while self.next_update <= now {
-            count_step();
             let delay = oldest.map_or(Time::ZERO, |arrived| self.next_update.since(arrived));
             self.update(delay.seconds());
             self.next_update = self.next_update.saturating_add(self.interval);

@@ -18,7 +18,6 @@ use crate::quantity::limit::{Limit, QueueLimit};
 use crate::quantity::{Duration, PositiveDuration};
 use crate::random::{Random, Stream, uniform};
 use crate::units::{Time, float};
-use crate::work::count_step;
 
 /// `QDELAY_REF` (RFC 8033 sec. 4.2).
 pub(super) const TARGET: PositiveDuration = PositiveDuration::new(15_000_000_000);
@@ -213,7 +212,6 @@ impl PieState {
 
     fn catch_up(&mut self, settings: &Settings, now: Time) {
         while self.next_update <= now {
-            count_step();
             let before = (self.probability, self.delay_before);
             self.update(settings);
             self.pass(settings, 1);

@@ -24,7 +24,6 @@ use crate::queue::buffer::Buffer;
 use crate::queue::fair::{Fair, FairParams, FairScheduler, Measured};
 use crate::queue::{LinkInfo, QueueConfig, SchedulerQueue};
 use crate::units::{Rate, Time};
-use crate::work::count_step;
 
 /// A priority load of 1 is no longer a number other than 0 when it has halved so often; packets that wait
 /// take a few intervals each.
@@ -125,7 +124,6 @@ impl FlowAdmission {
     fn advance(&mut self, now: Time) {
         let mut steps = 0;
         while self.interval_end <= now {
-            count_step();
             let end = self.interval_end;
             self.meter.serve_until(end);
             let interval = self.spec.interval.time();
