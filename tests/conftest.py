@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tailroom.cli.completion import BEGUN, join_words
 from tailroom.cli.main import app
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ class Finished:
 
 
 Tailroom = Callable[..., Finished]
+Completed = Callable[..., list[str]]
 Printed = Callable[[str], None]
 Make = Callable[[str], str]
 """Writes a module with a text, and returns the module's name."""
@@ -76,6 +78,27 @@ def tailroom(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
         return Finished(ended.value.code, captured.out, captured.err)
 
     return call
+
+
+@pytest.fixture
+def completed(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Completed:
+    """Says what a shell offers for the last of the words."""
+
+    def ask(*words: str, shell: str = "bash") -> list[str]:
+        monkeypatch.setenv("_TAILROOM_COMPLETE", f"complete_{shell}")
+        monkeypatch.setenv(BEGUN, "")
+        monkeypatch.setenv("COMP_WORDS", "\n".join(words))
+        monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
+        monkeypatch.setenv("_TYPER_COMPLETE_ARGS", " ".join(words))
+        monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
+        join_words()
+        with pytest.raises(SystemExit):
+            app([], prog_name="tailroom")
+        captured = capfd.readouterr()
+        assert captured.err == ""
+        return captured.out.split("\n")[:-1] if captured.out.strip() else []
+
+    return ask
 
 
 @pytest.fixture

@@ -9,14 +9,13 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tailroom.cli.completion import BEGUN, join_words
-from tailroom.cli.main import app
 from tailroom.models import MODELS
+from tailroom.scenario import scenario_text
+from tests.conftest import Completed
 
 COMMANDS = Path(sys.executable).parent
 """Directory of the command `tailroom`."""
@@ -45,29 +44,6 @@ congestion = "cubic"
 rtt = "20 ms"
 source = { kind = "objects", size = "20 kB", arrivals_per_second = 5.0 }
 """
-
-Completed = Callable[..., list[str]]
-
-
-@pytest.fixture
-def completed(monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Completed:
-    """Says what a shell offers for the last of the words."""
-
-    def ask(*words: str, shell: str = "bash") -> list[str]:
-        monkeypatch.setenv("_TAILROOM_COMPLETE", f"complete_{shell}")
-        monkeypatch.setenv(BEGUN, "")
-        monkeypatch.setenv("COMP_WORDS", "\n".join(words))
-        monkeypatch.setenv("COMP_CWORD", str(len(words) - 1))
-        monkeypatch.setenv("_TYPER_COMPLETE_ARGS", " ".join(words))
-        monkeypatch.setenv("_TYPER_COMPLETE_FISH_ACTION", "get-args")
-        join_words()
-        with pytest.raises(SystemExit):
-            app([], prog_name="tailroom")
-        captured = capfd.readouterr()
-        assert captured.err == ""
-        return captured.out.split("\n")[:-1] if captured.out.strip() else []
-
-    return ask
 
 
 @pytest.fixture
@@ -225,6 +201,23 @@ def test_a_broken_scenario_completes_nothing_and_says_nothing(
     for option in ("--set", "--metric", "--vary"):
         assert completed("tailroom", "run", str(path), option, "links.") == []
     assert completed("tailroom", "run", "nowhere.toml", "--set", "links.") == []
+
+
+def test_a_scenario_that_is_too_large_to_run_completes_nothing(
+    completed: Completed, two_links: str
+) -> None:
+    with Path(two_links).open("a", encoding="utf-8") as file:
+        file.write(f"# {'x' * scenario_text.LARGEST_BYTES}\n")
+    assert completed("tailroom", "run", two_links, "--set", "links.") == []
+
+
+def test_a_scenario_with_a_mark_of_byte_order_is_completed(
+    completed: Completed, tmp_path: Path
+) -> None:
+    path = tmp_path / "marked.toml"
+    path.write_text(TWO_LINKS, encoding="utf-8-sig")
+    offered = completed("tailroom", "run", str(path), "--set", "links.")
+    assert offered == ["links.up.", "links.down."]
 
 
 def test_a_word_that_goes_on_gets_no_space(completed: Completed) -> None:

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import io
 import json
+import shutil
 import tracemalloc
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -15,12 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from tailroom.cli.completion import ARGUMENTS
 from tailroom.cli.main import app
 from tailroom.parquet_files import check_size
 from tailroom.quoting import LONGEST_QUOTE, quoted
 from tailroom.storage import run_directory
 from tailroom.storage.store import FORMAT, MARKER
-from tests.conftest import Tailroom
+from tests.conftest import Completed, Tailroom
 
 SECRET = "top secret"
 MOST_PRINTED = 2_000
@@ -133,10 +135,23 @@ def _store(record: Path) -> Path:
     return _with_files(store / MARKER, {MARKER: f'{{"format": {FORMAT}}}'})
 
 
+def _reported(picture: Path) -> Path:
+    """The report of the paper on ABM, with this picture."""
+    shipped = PAPERS / "abm-2022"
+    shutil.copytree(
+        *(shipped, picture.parent),
+        ignore=shutil.ignore_patterns(picture.name),
+        dirs_exist_ok=True,
+    )
+    return picture.parent
+
+
+PAPERS = Path(__file__).parents[1] / "docs" / "papers"
 RECORD = "sweeps/first.json"
 TARGET = ("--target", "utilization >= 50%")
 SIZES = '{{ kind = "finite_flows", load = 0.5, size = {{ kind = "empirical", file = "{}" }} }}'
 RESULT = {"scenario.toml": NETWORK, "summary.json": "{}"}
+WHOLE = {"summary.json": json.dumps({key: {} for key in ("links", "flows", "groups", "warnings")})}
 READING: dict[str, dict[str, Callable[[Path], list[object]]]] = {
     "run scenarios": {
         "given": lambda path: ["run", path],
@@ -185,39 +200,53 @@ READING: dict[str, dict[str, Callable[[Path], list[object]]]] = {
             _with_files(path, {"scenario.toml": NETWORK}),
         ],
         "flow_series.parquet": lambda path: ["plot", _with_files(path, RESULT)],
+        "actions.json": lambda path: ["plot", _with_files(path, RESULT | WHOLE)],
+        "timing.json": lambda path: ["plot", _with_files(path, RESULT | WHOLE)],
     },
     "import path": {"given": lambda path: ["import", path]},
     "papers run --check": {
         "given": lambda path: ["papers", "run", "today", "--check", path],
         "claims.json": lambda path: ["papers", "run", "today", "--check", path.parent],
+        "requests.png": lambda path: [
+            *("papers", "run", "abm-2022", "--check", _reported(path)),
+            *("--out", f"{path.parent}-new"),
+        ],
+    },
+    "papers run --out": {
+        "given": lambda path: ["papers", "run", "today", "--out", path],
+        "tailroom-paper.json": lambda path: ["papers", "run", "today", "--out", path.parent],
     },
 }
 """What a command reads, and by the name of a wrong file, the command."""
 DIRECTORIES = {
     "run --store", "size --store", "atlas run --store", "atlas run --keep", "sweep --store",
     "results place", "compare --store", "evaluate --store", "papers run --check",
+    "papers run --out",
 }  # fmt: skip
 """Arguments that name a directory alone."""
 WRITTEN = {
     "run --out", "run --pcap", "run --packets", "run --qlog", "new file", "size --out",
     "atlas run --out", "results --out", "model --out", "vectors write directory",
     "vectors run --qlog", "compare --out", "evaluate --out", "plot --out", "import --out",
-    "papers run --out", "explore --out",
+    "explore --out",
 }  # fmt: skip
-"""Arguments with the name of a file that is written."""
+"""Arguments with the name of a file that is written, and of which nothing is read."""
 FILES = {"FILE", "DIR", "PATH", "STORE", "CAPTURE", "DIR_OR_FILE", "FILE_OR_DIR"}
 """What the help calls such arguments."""
 
 
-def _arguments(command: Any, words: tuple[str, ...] = ()) -> Iterator[str]:
-    """The arguments and options of all commands that name files."""
+def _commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, list[Any]]]:
+    """The words of all commands, with their arguments and options."""
     for name in getattr(command, "commands", {}):
         load = getattr(command, "load", command.commands.get)
-        yield from _arguments(load(name), (*words, name))
-    for one in command.params:
-        if one.metavar in FILES:
-            option = one.opts[0]
-            yield " ".join((*words, option))
+        yield from _commands(load(name), (*words, name))
+    yield " ".join(words), command.params
+
+
+def _arguments(command: Any) -> Iterator[str]:
+    """The arguments and options of all commands that name files."""
+    for words, arguments in _commands(command):
+        yield from (f"{words} {one.opts[0]}" for one in arguments if one.metavar in FILES)
 
 
 def test_every_argument_that_names_a_file_is_tried() -> None:
@@ -251,6 +280,34 @@ def test_a_wrong_file_is_refused_shortly_and_in_bounded_memory(
     assert "bug in tailroom" not in ended.errors
     assert "\x1b" not in ended.errors
     assert "7" * 81 not in ended.errors
+    assert most < MOST_BYTES
+
+
+def _completed_options(command: Any) -> Iterator[tuple[str, str]]:
+    """The options whose words a shell completes after the name of a scenario or a store."""
+    for words, arguments in _commands(command):
+        if any(one.name in ARGUMENTS for one in arguments):
+            for one in arguments:
+                if one.opts[0].startswith("--") and one._custom_shell_complete:
+                    yield words, one.opts[0]
+
+
+@pytest.mark.parametrize("name", ["given.toml", "sweeps/first.json"])
+@pytest.mark.parametrize("bomb", [_depth, _binary, _endless])
+def test_a_wrong_file_is_completed_silently_and_in_bounded_memory(
+    completed: Completed, tmp_path: Path, name: str, bomb: Callable[[Path], None]
+) -> None:
+    path = tmp_path / "place" / name
+    path.parent.mkdir(parents=True)
+    bomb(path)
+    given = path if name == "given.toml" else path.parents[1]
+    options = [*_completed_options(app)]
+    assert {("run", "--set"), ("results", "--sweep"), ("plot", "--x")} <= {*options}
+    tracemalloc.start()
+    for words, option in options:
+        completed("tailroom", *words.split(), str(given), option, "")
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
     assert most < MOST_BYTES
 
 
@@ -328,7 +385,7 @@ def _plotted(path: Path) -> tuple[list[object], Path]:
 
 
 def _checked(path: Path) -> tuple[list[object], Path]:
-    claims = Path(__file__).parents[1] / "docs" / "papers" / "su-2005-fhstcp" / "claims.json"
+    claims = PAPERS / "su-2005-fhstcp" / "claims.json"
     (path / "data").mkdir()
     (path / "claims.json").write_bytes(claims.read_bytes())
     first = json.loads(claims.read_text(encoding="utf-8"))["parts"][0]
@@ -340,7 +397,6 @@ def _kept(path: Path) -> tuple[list[object], Path]:
     return ["atlas", "run", "--keep", path], path / "answers.parquet"
 
 
-WHOLE = {"summary.json": json.dumps({key: {} for key in ("links", "flows", "groups", "warnings")})}
 IN_PARQUET = {
     "a result": (_plotted, "give a directory that `tailroom run --out` wrote"),
     "a paper": (_checked, "reproduce the paper anew"),

@@ -49,6 +49,20 @@ def test_equal_runs_are_equal_however_long_they_took(recorded: tr.Result, small:
     assert recorded != "a result"
 
 
+def test_a_loaded_result_copies_no_device(small: Path, tmp_path: Path) -> None:
+    (tmp_path / "up.trace").write_text("1\n", encoding="utf-8")
+    traced = small.read_text(encoding="utf-8").replace('rate = "10 Mbit/s"', 'trace = "up.trace"')
+    small.write_text(traced, encoding="utf-8")
+    tr.run(small).save(tmp_path / "saved")
+    scenario = tmp_path / "saved" / "scenario.toml"
+    endless = scenario.read_text(encoding="utf-8").replace('"up.trace"', '"/dev/zero"')
+    scenario.write_text(endless, encoding="utf-8")
+    loaded = tr.load(tmp_path / "saved")
+    with pytest.raises(tr.ArgumentError, match="/dev/zero: is a pipe, a device or a directory"):
+        loaded.save(tmp_path / "copy")
+    assert not (tmp_path / "copy").exists()
+
+
 def test_a_number_that_is_undefined_in_both_runs_is_the_same(recorded: tr.Result) -> None:
     undefined = pa.table({"time_s": [1.0, 2.0], "srtt_s": [float("nan"), 0.1]})
     one, other = (replace(recorded, flow_series=undefined) for _ in range(2))

@@ -7,6 +7,7 @@ import socket
 import subprocess
 import sys
 import time
+import tracemalloc
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
@@ -198,6 +199,20 @@ def test_files_that_are_too_large_for_a_page_are_refused(
     monkeypatch.setattr(opening, "MOST_FILE_BYTES", len(TRACE) - 1)
     with pytest.raises(ExploreError, match="use `tailroom run`"):
         page_start(str(small), None)
+
+
+def test_no_more_of_a_file_is_read_than_a_page_may_have(
+    small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small.write_text(TRACED, encoding="utf-8")
+    (small.parent / "link.trace").write_text(TRACE + "\n" * 10_000_000, encoding="utf-8")
+    monkeypatch.setattr(opening, "MOST_FILE_BYTES", len(TRACE))
+    tracemalloc.start()
+    with pytest.raises(ExploreError, match="use `tailroom run`"):
+        page_start(str(small), None)
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert most < 5_000_000
 
 
 def test_a_wrong_scenario_is_refused_as_run_refuses_it(small: Path, tailroom: Tailroom) -> None:

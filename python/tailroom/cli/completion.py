@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from tailroom.errors import TailroomError
+from tailroom.given_files import read_bytes
 
 if TYPE_CHECKING:
     from tailroom.scenario.key_tree import Node
@@ -297,15 +298,20 @@ def swept_keys(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 
 def _sweeps(ctx: typer.Context) -> Iterator[dict[str, Any]]:
     """The records of sweeps as the store has them; `Store` would load pyarrow."""
+    from tailroom.scenario.json_text import read_json  # noqa: PLC0415 - for shells only
+    from tailroom.storage.sweep_record import MOST_RECORD_BYTES  # noqa: PLC0415 - as above
+
     for place in named_arguments(ctx):
         for path in sorted((Path(place).expanduser() / "sweeps").glob("*.json")):
-            yield json.loads(path.read_text(encoding="utf-8"))
+            yield read_json(read_bytes(path, MOST_RECORD_BYTES).decode())
 
 
 def _scenario(ctx: typer.Context) -> dict[str, Any]:
     """The scenario that the command names, or that of the store, as its file has it."""
+    from tailroom.scenario import scenario_text  # noqa: PLC0415 - for shells only
+
     file = _scenario_file(ctx)
-    return tomllib.loads(file.read_text(encoding="utf-8")) if file else {}
+    return tomllib.loads(scenario_text.of_file(file)) if file else {}
 
 
 def _scenario_file(ctx: typer.Context) -> Path | None:

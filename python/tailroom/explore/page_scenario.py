@@ -1,11 +1,13 @@
 """The scenario file of the command line, as the page gets it: its text, and the files it names."""
 
+import errno
 import json
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
 
 from tailroom.errors import ExploreError, ScenarioError
+from tailroom.given_files import read_bytes
 from tailroom.scenario.custom_controls import OwnControls
 from tailroom.scenario.scenario import Scenario
 
@@ -91,9 +93,18 @@ def _scenario(source: Scenario) -> dict[str, object]:
 
 
 def _text(path: Path, most_bytes: int) -> str | None:
-    """Returns the text of a file that the engine has read before; may be `None` if too large."""
+    """Returns the text of a file that the engine has read before; `None` if it is too large.
+
+    Raises:
+        OSError: It cannot be read any more.
+    """
     if path.suffix == ".parquet":
         from tailroom.traffic_import.flow_list import csv_of_parquet  # noqa: PLC0415 - pyarrow
 
         return csv_of_parquet(path, most_bytes)
-    return path.read_bytes().decode()
+    try:
+        return read_bytes(path, most_bytes).decode()
+    except OSError as error:
+        if error.errno != errno.EFBIG:
+            raise
+        return None

@@ -2,25 +2,22 @@
 
 import copy
 import dataclasses
-import errno
 import hashlib
 import re
 import sys
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import lru_cache
 from os import PathLike, fspath
 from pathlib import Path
-from typing import Any, TextIO, TypeAlias, Union, Unpack, cast
+from typing import Any, TypeAlias, Union, Unpack, cast
 
 import tomli_w
 
 from tailroom import _engine
 from tailroom.arguments import SEED, check_mapping, check_unicode, named
 from tailroom.errors import ScenarioError
-from tailroom.given_files import read_bytes
-from tailroom.scenario import types
+from tailroom.scenario import scenario_text, types
 from tailroom.scenario.classes_by_name import with_names_of_classes
 from tailroom.scenario.control_arguments import controls_by_group
 from tailroom.scenario.custom_controls import Congestion, OwnControls
@@ -28,19 +25,13 @@ from tailroom.scenario.custom_disciplines import Disciplines
 from tailroom.scenario.custom_sources import Sources
 from tailroom.scenario.discipline_arguments import limits_of
 from tailroom.scenario.named_values import few
-from tailroom.scenario.shipped_scenarios import did_you_mean, shipped_scenario
+from tailroom.scenario.shipped_scenarios import shipped_scenario
 from tailroom.scenario.source_arguments import check_sources
 from tailroom.scenario.toml_values import inline, plain
 from tailroom.scenario.trust import EVERYTHING, Trust, allowing, trust_in_files
 
 STANDARD_INPUT = "-"
 """Path that stands for standard input."""
-LARGEST_SCENARIO_BYTES = 4 << 20
-"""Largest size of a scenario file."""
-TOO_LARGE = (
-    "the scenario is larger than 4 MiB; "
-    "move long schedules into a separate file and name that file in the scenario"
-)
 WHOLE = ""
 """Key that stands for the whole scenario."""
 
@@ -502,7 +493,9 @@ def _opened(scenario: ScenarioLike) -> Scenario:
         return scenario if trust == scenario.trust else scenario.changed(trust=trust).trusting(())
     if isinstance(scenario, (str, PathLike)):
         if fspath(scenario) == STANDARD_INPUT:
-            return _scenario(_read_standard_input(sys.stdin), Path(), "stdin", trust_in_files())
+            return _scenario(
+                scenario_text.of_standard_input(sys.stdin), Path(), "stdin", trust_in_files()
+            )
         if isinstance(scenario, str) and "\n" in scenario:
             raise ScenarioError(
                 "scenario: is the text of a scenario, and not its file or name; "
@@ -511,7 +504,7 @@ def _opened(scenario: ScenarioLike) -> Scenario:
         path = Path(scenario)
         shipped = None if path.is_file() else shipped_scenario(str(path))
         file = shipped or path
-        return _scenario(_read(file), file.parent, str(path), trust_in_files())
+        return _scenario(scenario_text.of_file(file), file.parent, str(path), trust_in_files())
     if isinstance(scenario, Mapping):
         return _built(cast("Mapping[str, Any]", scenario))
     raise ScenarioError(
@@ -569,44 +562,3 @@ def _with_name_of_set(problem: str) -> str:
 
 def _sha256(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-def _read(path: Path) -> str:
-    try:
-        content = read_bytes(path, LARGEST_SCENARIO_BYTES)
-    except UnicodeEncodeError:
-        check_unicode(str(path), str(path))
-        raise
-    except OSError as error:
-        if error.errno == errno.EFBIG:
-            raise ScenarioError(f"{path}: {TOO_LARGE}") from None
-        reason = error.strerror or str(error)
-        meant = did_you_mean(str(path), files=True) if isinstance(error, FileNotFoundError) else ""
-        raise ScenarioError(
-            f"{path}: cannot read the scenario: {reason}; give the path of a scenario file (TOML), "
-            f"or a name that `tailroom list scenarios` shows{meant}"
-        ) from None
-    return _decoded(content, str(path))
-
-
-@lru_cache(maxsize=1)
-def _read_standard_input(stream: TextIO) -> str:
-    """Reads the scenario from standard input, once: a command may need its text several times.
-
-    Raises:
-        ScenarioError: It is too large, or is not UTF-8.
-    """
-    content = stream.buffer.read(LARGEST_SCENARIO_BYTES + 1)
-    if len(content) > LARGEST_SCENARIO_BYTES:
-        raise ScenarioError(f"stdin: {TOO_LARGE}")
-    return _decoded(content, "stdin")
-
-
-def _decoded(content: bytes, place: str) -> str:
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise ScenarioError(
-            f"{place}: line {line}: byte {error.start + 1} is not UTF-8; save the file as UTF-8"
-        ) from None

@@ -19,6 +19,7 @@ from tailroom.scenario.scenario import own_controls, replace_files
 from tailroom.simulation.action_log import ActionLog
 from tailroom.simulation.result import Result
 from tailroom.simulation.result_tables import ResultTables
+from tailroom.simulation.result_types import Timing
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -30,6 +31,7 @@ KEYS = {"links", "flows", "groups", "warnings"}
 ACTIONS = "actions.json"
 TIMING = "timing.json"
 """How long the run took; every other file is the same for equal runs."""
+KEYS_OF_TIMING = Timing.__annotations__.keys()
 MOST_TEXT_BYTES = 200_000_000
 """Length of a text in such a directory."""
 TABLES = tuple(sorted(table.name for table in fields(ResultTables)))
@@ -70,8 +72,16 @@ def _copied(source: str, directory: Path) -> str:
     """Copies a file into the directory of the scenario; files of the same name are numbered.
 
     Returns the name of the copy.
+
+    Raises:
+        ArgumentError: It is no file: the scenario of a loaded result may name a device.
     """
     path = Path(source)
+    if path.exists() and not path.is_file():
+        raise ArgumentError(
+            f"{source}: is a pipe, a device or a directory, and the scenario of this result names "
+            "it as a file; take a result of your own"
+        )
     name = path.name
     number = 1
     while (directory / name).exists():
@@ -98,7 +108,7 @@ def load(directory: str | PathLike[str]) -> Result:
         scenario = _text(path / SCENARIO)
         summary = _read_summary(path / SUMMARY)
         actions = _read_actions(path / ACTIONS)
-        timing = _read_if_there(path / TIMING)
+        timing = _read_timing(path / TIMING)
         tables = {name: _read_table(path / f"{name}.parquet") for name in TABLES}
     except (OSError, ValueError) as error:
         missing = Path(error.filename).name if isinstance(error, FileNotFoundError) else ""
@@ -120,6 +130,13 @@ def _read_summary(path: Path) -> Any:
 def _read_actions(path: Path) -> ActionLog | None:
     actions = _read_if_there(path)
     return None if actions is None else ActionLog.from_dict(actions)
+
+
+def _read_timing(path: Path) -> Any:
+    timing = _read_if_there(path)
+    if timing is not None and not (isinstance(timing, dict) and timing.keys() >= KEYS_OF_TIMING):
+        raise ValueError(f"{TIMING} has no times of a run")
+    return timing
 
 
 def _read_if_there(path: Path) -> Any:

@@ -32,7 +32,7 @@ from tailroom.scenario.json_text import read_json
 from tailroom.staging import is_leftover
 from tailroom.storage.file_lock import locked
 from tailroom.storage.run_directory import ROWS, RunDirectory
-from tailroom.storage.sweep_record import SweepRecord
+from tailroom.storage.sweep_record import MOST_RECORD_BYTES, SweepRecord
 from tailroom.storage.whole_file import PARTIAL, write_whole
 
 FORMAT = 2
@@ -40,8 +40,6 @@ MARKER = "tailroom-store.json"
 LOCK = ".lock"
 MOST_MARKER_BYTES = 1_000_000
 """Length of the marker."""
-MOST_RECORD_BYTES = 200_000_000
-"""Length of the record of a sweep."""
 ABANDONED_AFTER_S = 3600.0
 """Age after which an unfinished file of another machine counts as left by a killed process."""
 

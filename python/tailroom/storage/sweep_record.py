@@ -15,6 +15,8 @@ from tailroom.field_docs import with_field_docs
 from tailroom.quoting import quoted
 from tailroom.scenario.json_text import read_json
 
+MOST_RECORD_BYTES = 200_000_000
+"""Length of a record."""
 DIGEST = "digest"
 """Key of the digest in the file."""
 KEY_OF_RUN = re.compile(r"[0-9A-Za-z_-]{1,128}")

@@ -28,6 +28,10 @@ KEYS = {
 """Keys of `claims.json` that verdicts and report need."""
 MOST_BYTES = 20_000_000
 """Length of `claims.json`."""
+MOST_PICTURE_BYTES = 10_000_000
+"""Length of a picture; those in the repository have 180 kB."""
+PNG = b"\x89PNG\r\n\x1a\n"
+"""How each file of this kind begins."""
 
 
 @with_field_docs
@@ -121,9 +125,12 @@ def draw_again(parts: Sequence[ReproducedPart], out: str | PathLike[str]) -> Non
 
 def _picture(path: Path) -> Drawn:
     try:
-        return Drawn(path.read_bytes(), "")
+        png = read_bytes(path, MOST_PICTURE_BYTES)
     except OSError as error:
         raise PaperError(f"{path}: cannot be read: {error}") from None
+    if not png.startswith(PNG):
+        raise PaperError(f"{path}: is not a picture (PNG); reproduce the paper anew")
+    return Drawn(png, "")
 
 
 def read_claims(paper: Paper, directory: Path) -> dict[str, Any]:

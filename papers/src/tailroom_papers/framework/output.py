@@ -12,6 +12,7 @@
 | report.html | one page that needs no other file |
 """
 
+import errno
 import json
 from math import isfinite
 from os import PathLike
@@ -25,6 +26,7 @@ from pyarrow import csv
 from tailroom import figure_titles
 from tailroom.arguments import named
 from tailroom.errors import NotWrittenError, OutputDirectoryError
+from tailroom.given_files import read_bytes
 from tailroom.plots import style
 from tailroom.quoting import quoted
 from tailroom.reports.document import Drawn
@@ -44,6 +46,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 MARKER = "tailroom-paper.json"
+MOST_MARKER_BYTES = 10_000
+"""Length of the marker."""
 
 
 def check_directory(out: str | PathLike[str], paper: Paper, form: Form) -> Path:
@@ -60,7 +64,7 @@ def check_directory(out: str | PathLike[str], paper: Paper, form: Form) -> Path:
     try:
         if not path.exists() or (path.is_dir() and not any(path.iterdir())):
             return path
-        content = marker.read_text(encoding="utf-8") if marker.exists() else ""
+        content = _text(marker) if marker.exists() else ""
     except OSError as error:
         raise OutputDirectoryError(
             f"{path}: cannot be read: {error.strerror}; choose another output directory"
@@ -94,6 +98,22 @@ def open_directory(out: str | PathLike[str], paper: Paper, form: Form) -> tuple[
 
 def _marker(paper: Paper, form: Form) -> str:
     return json.dumps({"paper": paper.name, "form": form.value})
+
+
+def _text(marker: Path) -> str:
+    """Returns what a marker holds; empty if that is too long, or is no text.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    try:
+        return read_bytes(marker, MOST_MARKER_BYTES).decode()
+    except UnicodeDecodeError:
+        return ""
+    except OSError as error:
+        if error.errno != errno.EFBIG:
+            raise
+        return ""
 
 
 def write(done: Reproduction) -> None:
