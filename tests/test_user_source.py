@@ -418,3 +418,10 @@ def test_a_run_in_steps_ends_with_the_source(small: Path, module: Make) -> None:
         pytest.raises(tr.ControlError, match="next_packet raised"),
     ):
         list(run)
+
+
+@pytest.mark.parametrize("name", ["start_s", "rtt_s"])
+def test_a_time_beyond_any_number_is_refused_by_name(name: str) -> None:
+    values: dict[str, Any] = {"start_s": 0.0, "bytes": 1000, name: 10**400}
+    with pytest.raises(ValueError, match=rf"{name} is .*give a number from 0 to"):
+        tr.FlowRequest(**values)

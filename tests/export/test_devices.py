@@ -317,7 +317,7 @@ def test_each_alpha_reserve_and_marks_of_a_pool_has_a_profile() -> None:
     assert tables["WRED_PROFILE"]["tailroom_a"]["green_max_threshold"] == "400000"
     assert "tailroom_a is for link a; tailroom_b is for link b" in sonic.notes
     # Half of the pool is a limit of its own, which a queue of SONiC cannot have with dynamic_th.
-    assert [one.key for one in sonic.left_out] == ["queue.limit"]
+    assert [one.key for one in sonic.left_out] == ["links.a.queue.limit"]
 
 
 def test_ports_that_are_alike_have_one_profile() -> None:

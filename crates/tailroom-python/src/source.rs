@@ -91,12 +91,13 @@ impl PyFlowRequest {
     #[new]
     #[pyo3(signature = (start_s, bytes, rtt_s=None, access_rate_bps=None))]
     fn new(
-        start_s: f64,
+        start_s: &Bound<'_, PyAny>,
         bytes: &Bound<'_, PyAny>,
-        rtt_s: Option<f64>,
+        rtt_s: Option<Bound<'_, PyAny>>,
         access_rate_bps: Option<Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let bytes = whole_number("bytes", bytes)?;
+        let (start_s, rtt_s) = (seconds(start_s)?, rtt_s.map(|rtt| seconds(&rtt)).transpose()?);
         let rate = access_rate_bps.map(|rate| whole_number("access_rate_bps", &rate));
         let access_rate_bps = rate.transpose()?;
         let is_time = |value: f64| (0.0..=LONGEST_S).contains(&value);
@@ -115,6 +116,14 @@ impl PyFlowRequest {
 
     fn __repr__(&self) -> String {
         format!("FlowRequest(start_s={}, bytes={})", self.start_s, self.bytes)
+    }
+}
+
+/// A number of seconds; a whole number of more digits than it can have is infinite.
+fn seconds(value: &Bound<'_, PyAny>) -> PyResult<f64> {
+    match value.extract::<f64>() {
+        Err(error) if error.is_instance_of::<PyOverflowError>(value.py()) => Ok(f64::INFINITY),
+        read => read,
     }
 }
 

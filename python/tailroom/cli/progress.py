@@ -44,14 +44,14 @@ def progress_bar() -> Iterator[Callable[[tailroom.Progress], None]]:
         console=Console(stderr=True),
         transient=True,
     )
-    task = bar.add_task("run", total=1.0)
+    task = bar.add_task("run", total=None)
 
     def report(state: tailroom.Progress) -> None:
         bar.update(task, completed=state.done, total=state.total)
 
     def words(spent_s: float) -> str:
-        done, total = bar.tasks[0].completed, bar.tasks[0].total or 0.0
-        if spent_s < FIRST_ANSWER_AFTER_S:
+        done, total = bar.tasks[0].completed, bar.tasks[0].total
+        if total is None or spent_s < FIRST_ANSWER_AFTER_S:
             return ""
         return f"{done:.3g} of {total:.3g} s simulated{left_words(spent_s, done, total - done)}"
 
