@@ -86,9 +86,11 @@ class Varied:
             return cls(key)
         # The engine's own conversion of this limit, whatever the rate of the link depends on.
         steps_per_packet = number / _STEPS[quantity] / link.limit_packets
-        other = read_bottleneck(source, link.name, seed=(source.handle.seed + 1) % LARGEST_SEED)
-        is_drawn = quantity == "bdp" and other.bdp_packets != link.bdp_packets
-        bytes_per_step = link.packet_bytes / steps_per_packet if is_drawn else 0.0
+        bytes_per_step = 0.0
+        if quantity == "bdp":
+            other = read_bottleneck(source, link.name, (source.handle.seed + 1) % LARGEST_SEED)
+            if other.bdp_packets != link.bdp_packets:
+                bytes_per_step = link.packet_bytes / steps_per_packet
         return cls(key, quantity, steps_per_packet=steps_per_packet, bytes_per_step=bytes_per_step)
 
     @classmethod
