@@ -514,6 +514,25 @@ def test_of_a_shaper_before_a_modem_the_largest_rate_is_found_that_spares_its_qu
     assert "none is known to be the smallest" in words
 
 
+def test_the_lines_of_a_shaper_set_the_largest_rate_that_meets_and_not_the_smallest(
+    tailroom: Tailroom, tmp_path: Path
+) -> None:
+    """5 Mbit/s of goodput need little; up to the modem's 20 Mbit/s nothing waits there."""
+    file = tmp_path / "modem.toml"
+    file.write_text(BEFORE_A_MODEM)
+    asked: tuple[object, ...] = ("size", file, "--vary", "shaper.rate", "--max-seeds", 4)
+    asked += ("--target", "modem.queue_delay_s_p99 <= 5 ms", "--target", "f.goodput_bps >= 5 Mbps")
+    asked += ("--most-loss", "none")
+    said = json.loads(tailroom(*asked, "--json").output)
+    smallest, largest = (int(said[key].removesuffix(" kbit/s")) for key in ("value", "largest"))
+    assert smallest < 6_000
+    assert 19_000 <= largest <= 20_000
+    assert said["largest"] in said["choices"]
+    words = re.sub(r"[│\s]+", " ", tailroom(*asked).output)
+    assert "Mbit/s, which the lines below set" in words
+    assert f"tbf rate {largest}000bit" in words
+
+
 @pytest.mark.parametrize(
     ("changes", "key", "link", "wanted"),
     [

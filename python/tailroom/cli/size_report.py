@@ -210,7 +210,8 @@ def _undecided(answer: Size, *, explain: bool) -> list[str]:
             + (f"; the runs do not tell it from {as_good}" if as_good else ""),
         ]
     rate = answer.largest_rate
-    largest = [f"largest tested rate that meets every target: {text(rate)}"] if rate else []
+    is_set = ", which the lines below set" if answer.passed_rate and answer.on_devices() else ""
+    largest = [f"largest tested rate that meets every target: {text(rate)}{is_set}"] if rate else []
     return [*largest, *_interval(answer, explain=explain)]
 
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from enum import StrEnum
 
 from tailroom import _engine
+from tailroom.arguments import usage
 from tailroom.export.other_tools import Equivalent, LeftOut
 from tailroom.models import Bottleneck
 from tailroom.models.bottleneck import read_bottlenecks
@@ -80,6 +81,6 @@ def other_ingresses(source: Scenario, links: list[Bottleneck]) -> tuple[LeftOut,
         return ()
     reason = (
         f"the memory of {len(of)} ingresses ({of[0]} and others) was simulated, and is not in "
-        "these lines (BUFFER_PG, xoff, the ingress pool); tailroom headroom --format sonic has it"
+        f"these lines (BUFFER_PG, xoff, the ingress pool); {usage('link', of[0])} has theirs"
     )
     return (LeftOut("ingress", reason),)

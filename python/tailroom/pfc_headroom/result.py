@@ -152,7 +152,20 @@ class Headroom:
         if not self.fits:
             return f"{whose}, which does not fit into {self.buffer_bytes:,} B"
         rest = self.buffer_bytes - needed
-        return f"{whose} of {self.buffer_bytes:,} B: fits, and leaves {rest:,} B"
+        where = " and ".join(self._conditions)
+        fits = f"fits {where}" if where else "fits"
+        return f"{whose} of {self.buffer_bytes:,} B: {fits}, and leaves {rest:,} B"
+
+    @property
+    def _conditions(self) -> list[str]:
+        """On what it depends that the memory suffices, in words."""
+        conditions = []
+        if self.profile.cell_bytes is None:
+            conditions.append("if no packet wastes a part of a cell (give --asic)")
+        if self.is_shared and self.oversubscription > 1:
+            part = f"1/{self.oversubscription:g}"
+            conditions.append(f"if at most {part} of the headroom is filled at once")
+        return conditions
 
     @property
     def pool_cells(self) -> int | None:

@@ -185,6 +185,14 @@ class Size(AnyResult):
         return max((one.limit for one in meeting(self.tried, self.targets)), default=None)
 
     @property
+    def passed_rate(self) -> int | None:
+        """The `largest_rate` of what a shaper or a policer passes; `None` of another key.
+
+        It is what a person sets: a smaller one gives speed away.
+        """
+        return self.largest_rate if self.varied.is_passed_rate else None
+
+    @property
     def best_by(self) -> str:
         """What the best alpha has the least or most of: "the lowest queue_delay_s_p99"."""
         first = self.targets[0]
@@ -328,8 +336,8 @@ class Size(AnyResult):
     def elsewhere(self) -> tuple[Equivalent, ...]:
         """Returns the configuration of the answer in tc, ns-3 and Mahimahi.
 
-        It sets the `kept_limit` if there is one. Empty without an answer, for the memory that ports
-        share, and for a key of another table than that of the link.
+        It sets the `kept_limit` or the `passed_rate` if there is one. Empty without an answer, for
+        the memory that ports share, and for a key of another table than that of the link.
         """
         ports = self._ports
         return equivalents(ports[0]) if len(ports) == 1 and "pool" not in ports[0].port else ()
@@ -337,8 +345,8 @@ class Size(AnyResult):
     def on_devices(self) -> dict[Device, Equivalent]:
         """Returns the configuration of the answer on switches and routers.
 
-        It sets the `kept_limit` if there is one. Empty without an answer, and for a key that is
-        neither of the link nor of memory.
+        It sets the `kept_limit` or the `passed_rate` if there is one. Empty without an answer, and
+        for a key that is neither of the link nor of memory.
         """
         if not self._ports or self._to_set is None:
             return {}
@@ -355,8 +363,8 @@ class Size(AnyResult):
 
     @property
     def _to_set(self) -> Tried | None:
-        """The value that is to be set: the kept limit, or the answer; `None` without an answer."""
-        wanted = self.answer if self.kept_limit is None else self.kept_limit
+        """The value that is to be set, which may be another than the answer; `None` without one."""
+        wanted = self.kept_limit or self.passed_rate or self.answer
         return next((tried for tried in self.tried if tried.limit == wanted), None)
 
     def _named(self, name: str) -> str:
@@ -622,10 +630,10 @@ class Size(AnyResult):
         """The answer, and the tested values nearest to half and twice of it.
 
         With them the smallest value for the caller's targets alone, the scenario's own value of
-        another key or its `kept_limit`, and the smallest tested value, if that is not known to be
-        too small. Without an answer, the value that comes nearest to the targets stands for it,
-        with the scenario's own value of any key, and the values at the ends of what meets each
-        target, or else the tested values next to it. In ascending order, each once.
+        another key or its `kept_limit`, the `passed_rate`, and the smallest tested value, if that
+        is not known to be too small. Without an answer, the value that comes nearest to the targets
+        stands for it, with the scenario's own value of any key, and the values at the ends of what
+        meets each target, or else the tested values next to it. In ascending order, each once.
         """
         answer, nearest = self.answer, self.nearest
         if nearest:
@@ -655,7 +663,7 @@ class Size(AnyResult):
         """The choices that an answer shows for what they are."""
         is_of_interest = not self.varied.is_limit or self.is_unmet
         own = {self.without_loss_target, self.scenario_value if is_of_interest else self.kept_limit}
-        return own | ({self.everything.low} if self.everything else set())
+        return own | {self.passed_rate} | ({self.everything.low} if self.everything else set())
 
     @property
     def shown_metrics(self) -> list[str]:

@@ -196,7 +196,11 @@ class QuestionSearch:
         self.limit_loss()
         self.try_scenario_value()
         if self.question.varied.quantity == "rate":
+            before = self.search
             self.raise_rate()
+            if not self.decision.everything:
+                # The interval of the smallest is that of the search before.
+                self.search = before
         self.known.settle()
 
     def find_by_regression(self, low: int, high: int, grid_points: int) -> bool:
@@ -292,21 +296,34 @@ class QuestionSearch:
         return everything is not None and everything.is_all
 
     def raise_rate(self) -> None:
-        """Closes in on the largest rate that meets, where all smaller ones do.
+        """Closes in on the largest rate that meets, where smaller ones do.
 
         Of a shaper or a policer that is what people set: a lower rate gives speed away.
         """
         self.search = self._search_for(self.all_targets)
-        while (every := self.decision.everything) and not every.is_all:
-            known = self.known.tried
-            above = min(limit for limit in known if limit > every.high)
-            if above - every.high <= max(1, RATE_GAP * every.high):
+        while gap := self._gap_above():
+            high, above = gap
+            if above - high <= max(1, RATE_GAP * high):
                 self.search.stage = "confirm"
-                self.confirm(known[every.high])
-                if self.decision.everything == every:
+                self.confirm(self.known.tried[high])
+                if self._gap_above() == gap:
                     return
             else:
-                self.look([round(sqrt(above * every.high))])
+                self.look([round(sqrt(above * high))])
+
+    def _gap_above(self) -> tuple[int, int] | None:
+        """The largest rate below the first that misses, and the next tested one; `None` without."""
+        decision, tried = self.decision, self.tried
+        if decision.answer is None or not (
+            decision.everything or self.question.varied.is_passed_rate
+        ):
+            return None
+        of = {one.limit: one.verdict_on(decision.targets) for one in tried}
+        missed = [limit for limit, met in of.items() if met is Outcome.NO]
+        end = min((limit for limit in missed if limit > decision.answer), default=inf)
+        high = max(limit for limit, met in of.items() if met is Outcome.YES and limit < end)
+        above = min((limit for limit in of if limit > high), default=None)
+        return None if above is None else (high, above)
 
     @property
     def tried(self) -> list[Tried]:

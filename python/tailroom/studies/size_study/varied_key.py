@@ -274,6 +274,11 @@ class Varied:
         return f"{self.text(steps)} {verb} to suffice"
 
     @property
+    def is_passed_rate(self) -> bool:
+        """Whether it is what a shaper or a policer passes at most: people set the largest."""
+        return self.key.endswith((".shaper.rate", ".policer.rate"))
+
+    @property
     def is_counted(self) -> bool:
         """Whether people write any number of steps; otherwise they write three digits."""
         return self.is_whole or self.quantity == "packets"
