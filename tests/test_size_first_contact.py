@@ -253,6 +253,18 @@ def test_the_answer_shows_its_price_and_that_of_its_neighbours(
     assert of_the_answer["half_width"] > 0
 
 
+def test_a_control_that_needs_marks_is_asked_without_a_file_too() -> None:
+    """The link alone marks nothing; the replaced queue does."""
+    queue = {"kind": "step_mark", "limit": "200 packets", "threshold": "20 packets"}
+    marks = {"links.bottleneck.queue": queue, "flows.flows.ecn": "accurate"}
+    asked: dict[str, Any] = {"rate": "100 Mbit/s", "rtt": "5 ms", "duration": "2 s", "set": marks}
+    asked |= {"target": "utilization >= 90%", "congestion": "dctcp", "max_seeds": 4}
+    assert tr.size(**asked).answer is not None
+    assert tr.size(**asked, vary="queue.threshold").answer is not None
+    with pytest.raises(tr.ScenarioError, match="ecn"):
+        tr.size(**{**asked, "set": {"links.bottleneck.queue": queue}})
+
+
 def test_the_numbers_work_from_python() -> None:
     found = tr.size(
         target=["utilization >= 90%"],

@@ -119,7 +119,11 @@ def asked_scenario(
         access_rate=numbers.access_rate,
     )
     # Numbers have no unit of a limit: it is sought in packets, which all have one size.
-    link = models.read_bottleneck(described)
+    try:
+        link = models.read_bottleneck(described)
+    except ScenarioError:
+        # Some controls need marks, which only the replaced values give.
+        link = models.read_bottleneck(Scenario.of(described, overrides))
     limit = f"{max(1, int(link.limit_packets))} packets"
     counted = described.replacing({f"links.{link.name}.queue.limit": limit})
     return Scenario.of(counted, overrides)
@@ -239,9 +243,13 @@ def without_made_up_limit(question: Question, numbers: Numbers) -> Question:
         question: The question.
         numbers: The numbers.
     """
-    made_up = question.varied.value_in(asked_scenario(None, numbers, None))
-    is_made_up = question.varied.is_limit and question.value == made_up
-    return replace(question, value=None) if is_made_up else question
+    if not question.varied.is_limit:
+        return question
+    try:
+        made_up = question.varied.value_in(asked_scenario(None, numbers, None))
+    except ScenarioError:  # without the replaced values, which have the queue then
+        return question
+    return replace(question, value=None) if question.value == made_up else question
 
 
 def _full_key(source: Scenario, vary: str, link: str | None) -> str:
