@@ -135,9 +135,11 @@ def _check_actions(given: Any, groups: list[str]) -> None:
         return
     limited = tr.Scenario.read(given, set=SETTINGS)
     with _limited_time(), tr.Simulation(limited, every=STEP) as run:
+        # Of a group whose flows arrive, only a flow that has arrived can be acted on.
+        permanent = {name.partition(".")[0] for name in run.flows}
         for number, _ in enumerate(run):
             if not run.is_over:
-                for group in groups:
+                for group in filter(permanent.__contains__, groups):
                     run.act(flow=group, window=1 + number % 5)
         acted = run.result()
     log = acted.actions
