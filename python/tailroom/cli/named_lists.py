@@ -46,9 +46,7 @@ def print_metrics(console: Console, word: str) -> None:
             console.print(Text(f"Metrics {words}", style="bold"))
             console.print(table)
     if not is_found:
-        raise failures.InputError(
-            f"list metrics: no metric has {shown(word)}; leave it out for all"
-        )
+        raise _none("metric", word)
 
 
 def print_models(console: Console, word: str) -> None:

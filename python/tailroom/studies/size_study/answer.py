@@ -364,8 +364,11 @@ class Size(AnyResult):
     @property
     def _to_set(self) -> Tried | None:
         """The value that is to be set, which may be another than the answer; `None` without one."""
-        wanted = self.kept_limit or self.passed_rate or self.answer
-        return next((tried for tried in self.tried if tried.limit == wanted), None)
+        return self._tested(self.kept_limit or self.passed_rate or self.answer)
+
+    def _tested(self, steps: int | None) -> Tried | None:
+        """The tested value of these steps; `None` if there is none."""
+        return next((tried for tried in self.tried if tried.limit == steps), None)
 
     def _named(self, name: str) -> str:
         """Name of a number in JSON and tables: that of a limit says so, and has its unit."""
@@ -495,7 +498,7 @@ class Size(AnyResult):
         full, since the discipline keeps it shorter: the limit is not what a person would tune.
         """
         limit, answer = self.scenario_value, self.answer
-        own = next((one for one in self.tried if one.limit == limit), None)
+        own = self._tested(limit)
         if limit is None or answer is None or own is None or limit <= answer:
             return None
         source = own.point.source
@@ -623,7 +626,7 @@ class Size(AnyResult):
     @property
     def chosen(self) -> Tried | None:
         """The buffer of the answer with its runs; `None` without an answer."""
-        return next((tried for tried in self.tried if tried.limit == self.answer), None)
+        return self._tested(self.answer)
 
     @property
     def choices(self) -> list[Tried]:
