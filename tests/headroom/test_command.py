@@ -148,5 +148,16 @@ def test_a_damaged_table_ends_with_status_2(tailroom: Tailroom, tmp_path: Path) 
     assert f"error: {path}:1: xoff is `three`; expected a whole number of bytes" in ended.errors
 
 
+@pytest.mark.parametrize(
+    "text", ["# speed cable size xon xoff threshold\n", '{"BUFFER_PROFILE": {}}']
+)
+def test_a_check_of_no_row_at_all_is_no_success(
+    tailroom: Tailroom, tmp_path: Path, text: str
+) -> None:
+    ended = tailroom("headroom", "--check", written(tmp_path, text))
+    assert ended.status == 2
+    assert "nothing was checked, as no file has a row with a speed and a cable" in ended.errors
+
+
 def test_wrong_input_is_refused_with_a_remedy(refused: Printed) -> None:
     refused("headroom")

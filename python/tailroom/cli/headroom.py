@@ -193,5 +193,9 @@ def _check(
         print(json_text.dumps(answer.as_dict(), indent=2))
     else:
         show_check(answer, Console(highlight=False), explain=explain)
+    if not any(table.rows for table in answer.tables):
+        raise failures.InputError(
+            "--check: nothing was checked, as no file has a row with a speed and a cable"
+        )
     if answer.faults:
         raise typer.Exit(failures.TABLE_WRONG)
