@@ -185,9 +185,14 @@ def test_all_that_is_wrong_with_a_file_is_printed(tailroom: Tailroom, short: Pat
         assert line.startswith(f"error: {short}: {place}")
 
 
-def test_an_error_of_several_lines_names_the_file_in_each() -> None:
+def test_an_error_of_several_lines_names_the_place_in_each() -> None:
     with pytest.raises(tr.ScenarioError) as caught:
         tr.run({"duration": "1", "measure_form": "1 s"})  # type: ignore[arg-type]
-    lines = str(caught.value).splitlines()
-    assert len(lines) == 2
-    assert all(line.startswith("scenario: line ") for line in lines)
+    keys = [line.split(": ")[:2] for line in str(caught.value).splitlines()]
+    assert keys == [["scenario", "duration"], ["scenario", "measure_form"]]
+
+
+def test_no_line_is_named_of_a_text_that_nobody_wrote(tailroom: Tailroom) -> None:
+    ended = tailroom("size", "--rate", "10G", "--rtt", "100us", "--congestion", "dctcp")
+    assert ended.status == 2
+    assert ended.errors.startswith("error: scenario: flows.flows.ecn: dctcp counts marked packets")
