@@ -134,7 +134,7 @@ def test_runs_that_are_too_short_for_a_percentile_are_named(
     duration: str, *, is_short: bool
 ) -> None:
     """A second has 800 packets; the waiting time forgets its past in 0.09 s."""
-    asked = ["loss_fraction <= 0.1%", "queue_delay_s_p99 <= 100 ms"]
+    asked = ["loss_fraction <= 0.1%", "queue_delay_s_p99 <= 20 ms"]
     scenario = tr.Scenario.from_toml(f"seed = 1\n{QUEUE.format(duration=duration)}")
     answer = tr.size(scenario, asked, precision=0.1, max_seeds=16)
     short = of_kind(answer, "short_for_percentile")
@@ -146,5 +146,12 @@ def test_runs_that_are_too_short_for_a_percentile_are_named(
         mean, together = one["values"]["mean"], one["values"]["together"]
         assert mean < together
         assert abs(together - exact) < abs(mean - exact)
-        assert one["text"].startswith("queue_delay_s_p99 <= 100 ms: the percentile of a run")
+        assert one["text"].startswith("queue_delay_s_p99 <= 20 ms: the percentile of a run")
         assert "lengthen duration" in one["text"]
+
+
+def test_a_percentile_far_below_its_bound_decides_nothing() -> None:
+    asked = ["loss_fraction <= 0.1%", "queue_delay_s_p99 <= 1 s"]
+    scenario = tr.Scenario.from_toml(f"seed = 1\n{QUEUE.format(duration='1.5 s')}")
+    answer = tr.size(scenario, asked, precision=0.1, max_seeds=16)
+    assert not of_kind(answer, "short_for_percentile")

@@ -151,13 +151,14 @@ def _short_for_percentiles(
 ) -> Iterator["RunWarning"]:
     """Percentiles that differ between single runs and all runs of the answer together.
 
-    The answer is about the mean of the runs' percentiles; that of one long run is the other.
+    The answer is about the mean of the runs' percentiles; that of one long run is the other. Far
+    below a bound, a difference decides nothing.
     """
     for target in targets:
         metric = find_metric(target.metric, known)
         together = _percentile_together(answer.point.finished, metric, known)
         mean = answer.interval(target.metric).mean
-        if together is None or abs(together - mean) <= precision * mean:
+        if together is None or abs(together - mean) <= precision * max(mean, target.bound):
             continue
         shown = metric_of(metric).unit.text
         more = f"{percent(abs(together / mean - 1))} % {'more' if together > mean else 'less'}"
