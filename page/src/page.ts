@@ -52,7 +52,7 @@ import {
   type SizeAnswer,
   type Target,
 } from "./study/answer";
-import { limitAxis, withValue, type Axis } from "./study/axis";
+import { ownLimitAxis, withValue, type Axis } from "./study/axis";
 import { GROUP, measure, metricOf, pointAt } from "./study/point";
 import { Paired } from "./study/paired_runs";
 import { Study, type Subject } from "./study/study";
@@ -376,13 +376,13 @@ export class Page {
     this.#advice = adviceFor(link, requirementOf(this.#store.state.targets));
     this.#rules.show(this.#advice);
     const place = placeOf(reading.scenario, link.name);
-    const { unit, steps } = link.buffer;
+    const { steps } = link.buffer;
     const also = Number.isFinite(steps) ? [steps] : [];
     const subject = {
       text: reading.text,
       link: link.name,
       queue: queueKey(place),
-      axis: limitAxis(unit),
+      axis: ownLimitAxis(link),
       largest: this.#largest.of(reading, link, place),
       seed: seedOfScenario(reading),
       effort: { also, curve: null },

@@ -16,7 +16,7 @@ import {
 } from "../src/rules/buffer_units";
 import { equivalents } from "../src/rules/other_tools";
 import { Largest, largestLimit, limitAt, stepOf } from "../src/see/buffer_slider";
-import { limitAxis } from "../src/study/axis";
+import { limitAxis, ownLimitAxis } from "../src/study/axis";
 import { studyText } from "../src/study/study";
 import { POOL } from "./browser/scenarios";
 import { wasm } from "./engine_here";
@@ -164,7 +164,7 @@ test(
       const place = placeOf(reading.scenario, link.name);
       const { unit, steps } = link.buffer;
       units.set(unit, 1 + (units.get(unit) ?? 0));
-      const subject = { text: short, queue: queueKey(place), axis: limitAxis(unit) };
+      const subject = { text: short, queue: queueKey(place), axis: ownLimitAxis(link) };
       // Also the limit in packets and in bytes is in the summary, and no run needs to reach it.
       const summary = summaryOf(short);
       expect(summaryOf(studyText(subject, steps)), name).toBe(summary);
@@ -185,6 +185,17 @@ test(
   },
   SLOW_MS,
 );
+
+test("a limit in bdp is one buffer, whatever RTTs other seeds draw", () => {
+  const text = ONE_SIZE("2 bdp").replace('"100 ms"', '{ uniform = ["50 ms", "150 ms"] }');
+  const link = linkIn(text);
+  expect(link.buffer.unit).toBe("bdp");
+  const subject = { text, queue: ["links", "l", "queue"], axis: ownLimitAxis(link) };
+  const study = studyText(subject, link.buffer.steps);
+  const bytes = [1, 2, 3].map((seed) => linkIn(`seed = ${seed}\n${study}`).buffer);
+  expect(new Set(bytes.map(({ unit, steps }) => `${steps} ${unit}`)).size).toBe(1);
+  expect(bytes[0]?.steps).toBeCloseTo(2 * link.bdp_packets * 1500, -1);
+});
 
 test("the limit of a pool's queue is the memory of the pool, in bytes", () => {
   const { buffer } = linkIn(POOL);

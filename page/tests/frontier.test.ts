@@ -19,7 +19,7 @@ import { parseToml, setKey, type Table } from "../src/scenario/text";
 import { largestLimit } from "../src/see/buffer_slider";
 import { NO_TARGETS } from "../src/state";
 import { areApart, isWide, toldApart } from "../src/study/apart";
-import { limitAxis, valueText, withValue, type Axis } from "../src/study/axis";
+import { limitAxis, ownLimitAxis, valueText, withValue, type Axis } from "../src/study/axis";
 import { curvePlan } from "../src/study/curve_plan";
 import { COARSE, MOST_SEEDS, spread } from "../src/study/plan";
 import type { Measured, Point } from "../src/study/point";
@@ -58,7 +58,7 @@ function askedOf(text: string, name: string | null = null): Asked {
     link: link.name,
     queue: queueKey(place),
     largest,
-    axis: limitAxis(link.buffer.unit),
+    axis: ownLimitAxis(link),
     seed: 1n,
   };
   return { subject, link, place, scenario, metrics: ["utilization", "delayP99S"] };

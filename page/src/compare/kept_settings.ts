@@ -8,7 +8,7 @@ import { placeOf, queueKey } from "../scenario/place";
 import { parseToml } from "../scenario/text";
 import { largestLimit } from "../see/buffer_slider";
 import type { Kept } from "../state";
-import { limitAxis } from "../study/axis";
+import { ownLimitAxis } from "../study/axis";
 import { Study } from "../study/study";
 import type { Target } from "../study/answer";
 
@@ -99,7 +99,7 @@ export class KeptSettings {
         text: compared.kept.text,
         link: link.name,
         queue: queueKey(place),
-        axis: limitAxis(link.buffer.unit),
+        axis: ownLimitAxis(link),
         largest: largestLimit(link, place, scenario),
         seed,
       };

@@ -1,6 +1,7 @@
 /** What a study varies: the key that decides how many packets wait, of a queue or of its pool. */
 
 import type { Unit } from "../engine/engine";
+import type { Bottleneck } from "../rules/bottleneck";
 import { limitText, limitToml } from "../rules/buffer_units";
 import { duration } from "../scenario/quantities";
 import { setKeyOfLink } from "../scenario/place";
@@ -19,6 +20,9 @@ export interface Axis {
   unit: Unit | "us" | "alpha";
   /** The table with the key; left out, that of the queue. */
   table?: string[];
+  /** Bytes of a step of a limit in bdp at the scenario's own seed: a port has one buffer, whatever RTTs other
+   * seeds draw. */
+  bytes?: number;
   /** Other keys of a queue that takes the place of the scenario's. */
   rest?: Table;
 }
@@ -26,6 +30,11 @@ export interface Axis {
 /** The limit of the scenario's own queue. */
 export function limitAxis(unit: Unit): Axis {
   return { kind: null, key: "limit", unit };
+}
+
+/** The limit of a link's own queue, one buffer for all seeds. */
+export function ownLimitAxis({ buffer: { unit }, step_bytes }: Bottleneck): Axis {
+  return unit === "bdp" ? { ...limitAxis(unit), bytes: step_bytes.bdp } : limitAxis(unit);
 }
 
 /** What people call the keys. */
@@ -50,7 +59,8 @@ export function valueText({ unit }: Axis, value: number): string {
   return value < ALPHA_STEPS ? `1/${ALPHA_STEPS / value}` : String(value / ALPHA_STEPS);
 }
 
-function valueToml(unit: Axis["unit"], value: number): string {
+function valueToml({ unit, bytes }: Axis, value: number): string {
+  if (bytes) return limitToml({ unit: "B", steps: Math.floor(value * bytes * (1 + 1e-12)) });
   if (unit === "alpha") return String(value / ALPHA_STEPS);
   return unit === "us" ? `"${value} us"` : limitToml({ unit, steps: value });
 }
@@ -60,8 +70,8 @@ function valueToml(unit: Axis["unit"], value: number): string {
  * @param queue - Path of the queue.
  */
 export function withValue(text: string, queue: string[], axis: Axis, value: number): string {
-  const { kind, key, unit, table, rest } = axis;
-  const toml = valueToml(unit, value);
+  const { kind, key, table, rest } = axis;
+  const toml = valueToml(axis, value);
   if (kind === null) return setKeyOfLink(text, [...(table ?? queue), key], toml);
   const another = setKeyOfLink(text, queue, inlineToml({ kind, ...rest }));
   return setKeyOfLink(another, [...queue, key], toml);

@@ -164,7 +164,7 @@ def _headline(answer: Size, so_far: bool) -> str:
         return sentence[:1].upper() + sentence[1:]
     what = "queue limit" if answer.varied.is_limit else answer.varied.key
     text = answer.varied.text(answer.answer or 0)
-    if answer.smallest is None and not so_far:
+    if answer.smallest is None and not so_far and not answer.too_large:
         return f"A {what} that meets every target: {text}"
     accepted = "accepted " if answer.is_smallest_accepted else ""
     found = f"{answer.varied.wanted.capitalize()} {accepted}{what}{' so far' if so_far else ''}"
@@ -209,9 +209,11 @@ def _undecided(answer: Size, *, explain: bool) -> list[str]:
             f"the best one has {answer.best_by}"
             + (f"; the runs do not tell it from {as_good}" if as_good else ""),
         ]
+    if answer.too_large:
+        small = [answer.varied.too_small(answer.too_small)] if answer.too_small else []
+        return [f"{text(answer.too_large)} is too large", *small]
     rate = answer.largest_rate
-    is_set = ", which the lines below set" if answer.passed_rate and answer.on_devices() else ""
-    largest = [f"largest tested rate that meets every target: {text(rate)}{is_set}"] if rate else []
+    largest = [f"largest tested rate that meets every target: {text(rate)}"] if rate else []
     return [*largest, *_interval(answer, explain=explain)]
 
 

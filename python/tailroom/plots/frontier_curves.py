@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 DELAYS = ("queue_delay_s_mean", "queue_delay_s_p99")
 """Metrics of the link that the second panel shows at each answer."""
-_WANTED = {"smallest": "smallest sufficient", "best": "best"}
+_WANTED = {"smallest": "smallest sufficient", "largest": "largest sufficient", "best": "best"}
 
 
 def draw(frontier: "Frontier") -> Figure:

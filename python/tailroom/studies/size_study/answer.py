@@ -27,7 +27,7 @@ from tailroom.studies.size_study.answer_warnings import answer_warnings, heavy_l
 from tailroom.studies.size_study.causes import acts_no_more, is_never_full
 from tailroom.studies.size_study.completion_bounds import not_shown
 from tailroom.studies.size_study.costs import FAIRNESS, around, around_nearest, edges, shown_metrics
-from tailroom.studies.size_study.decision import EverythingMeets
+from tailroom.studies.size_study.decision import EverythingMeets, passed_rates
 from tailroom.studies.size_study.doors import Door, nearest_miss
 from tailroom.studies.size_study.known import Evidence, Tried, shown_interval
 from tailroom.studies.size_study.pools import Pools
@@ -80,15 +80,15 @@ class Size(AnyResult):
     """What was varied: the limit of the link's queue, or another key. Its values are counted in
     steps: packets, bytes, ns, kbit/s, or millionths; `varied.text` writes them."""
     answer: int | None
-    """The value to set, in steps: the smallest that meets every target with 95 % confidence; of the
-    alphas of a pool, the best one (`best_by`), or the scenario's own if the runs do not tell it
-    from the best one. Where every value down to the end of the tested
-    range meets them (`everything`), the scenario's own value, or the largest of `everything` if
-    that is smaller. `None` if no tested value meets every target, the loss that `size` adds as a
-    bound included."""
+    """The value to set, in steps: the smallest that meets every target with 95 % confidence; of a
+    rate that a shaper or a policer passes, the largest; of the alphas of a pool, the best one
+    (`best_by`), or the scenario's own if the runs do not tell it from the best one. Where every
+    value to that end of the tested range meets them (`everything`), the scenario's own value, or
+    the nearest of `everything`. `None` if no tested value meets every target, the loss that `size`
+    adds as a bound included."""
     everything: EverythingMeets | None
-    """The values that meet every target, if they reach down to the end of the tested range: none of
-    them is known to be the smallest. `None` otherwise."""
+    """The values that meet every target, if they reach the end of the tested range: none of them is
+    known to be the smallest, or of a rate that is passed, the largest. `None` otherwise."""
     scenario_value: int | None
     """The scenario's own value of what was varied, in steps; `None` of a limit that only numbers
     instead of a scenario resolve to."""
@@ -149,11 +149,11 @@ class Size(AnyResult):
     def smallest(self) -> int | None:
         """The smallest value that meets every target, in steps, or the best alpha.
 
-        `None` if no tested value does, if no value is known to be too small, and if a smaller one
-        is the same queue.
+        `None` if no tested value does, if no value is known to be too small, if a smaller one is
+        the same queue, and of a rate that a shaper or a policer passes, whose largest is sought.
         """
         by_chance = not self.interval and (self.same_queue or not self.is_bounded)
-        is_any = self.everything or by_chance
+        is_any = self.everything or by_chance or self.varied.is_passed_rate
         return None if is_any and not self.varied.is_alpha else self.answer
 
     @property
@@ -175,22 +175,18 @@ class Size(AnyResult):
 
     @property
     def largest_rate(self) -> int | None:
-        """The largest tested rate that meets every target, in steps; `None` of another key.
-
-        The smallest sufficient value of a rate is the least speed; what a shaper or a policer may
-        pass at most is its other end.
-        """
+        """The largest tested rate that meets every target, in steps; `None` of another key."""
         if self.varied.quantity != "rate":
             return None
         return max((one.limit for one in meeting(self.tried, self.targets)), default=None)
 
     @property
-    def passed_rate(self) -> int | None:
-        """The `largest_rate` of what a shaper or a policer passes; `None` of another key.
+    def too_large(self) -> int:
+        """Smallest tested rate above the answer that misses a target, in steps; 0 without one.
 
-        It is what a person sets: a smaller one gives speed away.
+        Always 0 unless a shaper or a policer passes the rate.
         """
-        return self.largest_rate if self.varied.is_passed_rate else None
+        return passed_rates(self.tried, self.targets)[1] if self.varied.is_passed_rate else 0
 
     @property
     def best_by(self) -> str:
@@ -336,7 +332,7 @@ class Size(AnyResult):
     def elsewhere(self) -> tuple[Equivalent, ...]:
         """Returns the configuration of the answer in tc, ns-3 and Mahimahi.
 
-        It sets the `kept_limit` or the `passed_rate` if there is one. Empty without an answer, for
+        It sets the `kept_limit` if there is one. Empty without an answer, for
         the memory that ports share, and for a key of another table than that of the link.
         """
         ports = self._ports
@@ -345,7 +341,7 @@ class Size(AnyResult):
     def on_devices(self) -> dict[Device, Equivalent]:
         """Returns the configuration of the answer on switches and routers.
 
-        It sets the `kept_limit` or the `passed_rate` if there is one. Empty without an answer, and
+        It sets the `kept_limit` if there is one. Empty without an answer, and
         for a key that is neither of the link nor of memory.
         """
         if not self._ports or self._to_set is None:
@@ -364,7 +360,7 @@ class Size(AnyResult):
     @property
     def _to_set(self) -> Tried | None:
         """The value that is to be set, which may be another than the answer; `None` without one."""
-        return self._tested(self.kept_limit or self.passed_rate or self.answer)
+        return self._tested(self.kept_limit or self.answer)
 
     def _tested(self, steps: int | None) -> Tried | None:
         """The tested value of these steps; `None` if there is none."""
@@ -486,7 +482,7 @@ class Size(AnyResult):
                 f"no tested {self.varied.noun} {keeps} {loss} as well; without it, {value} "
                 f"{are} enough, and {percent(lost)} % of the packets are lost"
             )
-        if without < answer and not self.everything:
+        if without != answer and not self.everything:
             return f"without {loss}, {value} {are} enough, with a loss of {percent(lost)} %"
         return ""
 
@@ -534,8 +530,8 @@ class Size(AnyResult):
         low, high = text(every.low), text(every.high)
         reach = f"from {low} to {high}, no tested value is known to miss a target"
         where = f"all tested values, {low} to {high}, meet every target" if every.is_all else reach
-        least = "none is known to be the smallest"
-        if self.smallest_accepted.refusal:
+        least = f"none is known to be the {self.varied.wanted}"
+        if self.smallest_accepted.refusal and not self.varied.is_passed_rate:
             least = f"{low} is the smallest that is accepted"
         keep = f"leave the scenario's value, {text(value)}, which meets them all"
         if self.answer != value:
@@ -558,7 +554,9 @@ class Size(AnyResult):
         if self.kept_sentence:
             return f"{varied.key}: {self.kept_sentence}; {tried}"
         known = f"{varied.too_small(self.too_small)}; " if self.too_small else ""
-        if not self.is_bounded:
+        if varied.is_passed_rate:
+            known += f"{varied.text(self.too_large)} is too large; "
+        elif not self.is_bounded:
             known = "no value is known to be too small; "
         if self.interval:
             known = f"95 % interval {self.interval_text}; "
@@ -633,7 +631,7 @@ class Size(AnyResult):
         """The answer, and the tested values nearest to half and twice of it.
 
         With them the smallest value for the caller's targets alone, the scenario's own value of
-        another key or its `kept_limit`, the `passed_rate`, and the smallest tested value, if that
+        another key or its `kept_limit`, and the smallest tested value, if that
         is not known to be too small. Without an answer, the value that comes nearest to the targets
         stands for it, with the scenario's own value of any key, and the values at the ends of what
         meets each target, or else the tested values next to it. In ascending order, each once.
@@ -666,7 +664,7 @@ class Size(AnyResult):
         """The choices that an answer shows for what they are."""
         is_of_interest = not self.varied.is_limit or self.is_unmet
         own = {self.without_loss_target, self.scenario_value if is_of_interest else self.kept_limit}
-        return own | {self.passed_rate} | ({self.everything.low} if self.everything else set())
+        return own | ({self.everything.low} if self.everything else set())
 
     @property
     def shown_metrics(self) -> list[str]:

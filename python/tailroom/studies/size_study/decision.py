@@ -18,13 +18,14 @@ from tailroom.studies.size_study.varied_key import Varied
 class EverythingMeets:
     """The tested values that meet all targets, from the end of the tested range upwards.
 
-    Of values between them, more runs may have to decide, but none is known to miss a target.
+    Of a rate that a shaper or a policer passes, from the other end downwards. Of values between
+    them, more runs may have to decide, but none is known to miss a target.
     """
 
     low: int
-    """The smallest tested value, in steps."""
+    """The smallest of them, in steps."""
     high: int
-    """The largest value that meets all targets below the first that misses one, in steps."""
+    """The largest of them, in steps."""
     is_all: bool
     """Whether every tested value meets them."""
     met: tuple[int, ...]
@@ -43,11 +44,11 @@ class Decision:
     """The targets, the added bound on the loss included if any value meets the others."""
     everything: EverythingMeets | None
     """The values that meet all targets, if they reach to the end of the tested range, so that none
-    is known to be the smallest."""
+    is known to be the smallest, or of a rate that is passed, the largest."""
     without_loss_target: int | None
     """The answer to the caller's targets alone."""
     too_small: int
-    """The largest value below the answer that misses a target; 0 if there is none."""
+    """The largest value below all sufficient ones that misses a target; 0 if there is none."""
 
 
 def everything_meets(
@@ -79,6 +80,22 @@ def everything_meets(
     limits = [one.limit for one in tried]
     met = tuple(limits[at] for at in range(end) if verdicts[at] is Outcome.YES)
     return EverythingMeets(least, met[-1], is_all=len(met) == len(tried), met=met)
+
+
+def passed_rates(tried: Sequence[Tried], targets: Sequence[Target]) -> tuple[tuple[int, ...], int]:
+    """The rates that meet all targets up to the first above them that misses one, and that one.
+
+    They are in ascending order; the other is 0 without one.
+
+    Args:
+        tried: The tested values, in ascending order.
+        targets: The targets.
+    """
+    verdicts = {one.limit: one.verdict_on(targets) for one in tried}
+    met = [limit for limit, verdict in verdicts.items() if verdict is Outcome.YES]
+    missed = (limit for limit, verdict in verdicts.items() if verdict is Outcome.NO)
+    end = min((limit for limit in missed if met and limit > met[0]), default=0)
+    return tuple(limit for limit in met if not end or limit < end), end
 
 
 def decide(question: Question, tried: Sequence[Tried], smallest: SmallestLimit) -> Decision:
@@ -113,7 +130,14 @@ def _answer(
         best = best_of(tried, targets)
         own = question.value
         return (own if own in as_good_as(tried, best, targets) else best), None
-    everything = everything_meets(tried, targets, question.varied, smallest)
+    if question.varied.is_passed_rate:
+        met, end = passed_rates(tried, targets)
+        if not met or end:
+            return max(met, default=None), None
+        is_all = len(met) == len(tried)
+        everything: EverythingMeets | None = EverythingMeets(met[0], met[-1], is_all, met)
+    else:
+        everything = everything_meets(tried, targets, question.varied, smallest)
     if everything is None:
         return smallest_sufficient(tried, targets), None
     value = question.value or everything.high

@@ -18,7 +18,7 @@ from tailroom.studies.size_study.accepted_limits import largest_accepted, smalle
 from tailroom.studies.size_study.alphas import ALPHAS, AlphaSearch
 from tailroom.studies.size_study.answer import Size
 from tailroom.studies.size_study.costs import shown_metrics
-from tailroom.studies.size_study.decision import Decision, decide
+from tailroom.studies.size_study.decision import Decision, decide, passed_rates
 from tailroom.studies.size_study.doors import (
     Door,
     after_trial,
@@ -57,6 +57,9 @@ AROUND = 8
 """The search for the value of another key begins between this part and this multiple of it."""
 MOST_SHIFTS = 8
 """Maximum number of runs with shifted RTTs in the phase check of the answer."""
+OTHER_END = 1.0
+"""Largest gap below the least rate of a shaper or a policer, relative to it: what people set is the
+other end, the largest that meets."""
 RATE_GAP = 0.05
 """Largest gap above the largest rate that is known to meet the targets, relative to it."""
 GAP = 1 / 3
@@ -161,7 +164,7 @@ class QuestionSearch:
             targets,
             self.look,
             self.confirm,
-            precision=GAP * self.precision,
+            precision=OTHER_END if self.question.varied.is_passed_rate else GAP * self.precision,
             limits=self.limits,
         )
 
@@ -215,6 +218,8 @@ class QuestionSearch:
             high: Upper end of the bracket, in steps.
             grid_points: Number of buffers with which the search begins.
         """
+        if self.question.varied.is_passed_rate:
+            return False
         for targets in dict.fromkeys([self.all_targets, self.question.targets]):
             self.search = regression = Regression(
                 targets,
@@ -314,16 +319,11 @@ class QuestionSearch:
     def _gap_above(self) -> tuple[int, int] | None:
         """The largest rate below the first that misses, and the next tested one; `None` without."""
         decision, tried = self.decision, self.tried
-        if decision.answer is None or not (
-            decision.everything or self.question.varied.is_passed_rate
-        ):
+        met, _ = passed_rates(tried, decision.targets)
+        if not met or not (decision.everything or self.question.varied.is_passed_rate):
             return None
-        of = {one.limit: one.verdict_on(decision.targets) for one in tried}
-        missed = [limit for limit, met in of.items() if met is Outcome.NO]
-        end = min((limit for limit in missed if limit > decision.answer), default=inf)
-        high = max(limit for limit, met in of.items() if met is Outcome.YES and limit < end)
-        above = min((limit for limit in of if limit > high), default=None)
-        return None if above is None else (high, above)
+        above = min((one.limit for one in tried if one.limit > met[-1]), default=None)
+        return None if above is None else (met[-1], above)
 
     @property
     def tried(self) -> list[Tried]:

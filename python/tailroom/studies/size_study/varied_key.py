@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 from decimal import Decimal
-from math import isfinite
+from math import floor, isfinite
 from typing import Any, Literal
 
 from tailroom import _engine, written_numbers
@@ -156,7 +156,8 @@ class Varied:
         if unit := units.get(self.quantity):
             return f"{steps} {'us' if self.is_in_us else unit}"
         if self.bytes_per_step:
-            return f"{round(steps * self.bytes_per_step)} B"
+            # Down, as the engine rounds a limit in bdp, but for the last digit of a product.
+            return f"{floor(steps * self.bytes_per_step * (1 + 1e-12))} B"
         if self.quantity == "bdp":
             return f"{Decimal(steps).scaleb(-6).normalize():f} bdp"
         return steps if self.is_whole else steps * self._step
@@ -220,8 +221,10 @@ class Varied:
 
     @property
     def wanted(self) -> str:
-        """What is sought: the smallest value, or the best one."""
-        return "best" if self.is_alpha else "smallest"
+        """What is sought: the smallest value, the largest, or the best one."""
+        if self.is_alpha:
+            return "best"
+        return "largest" if self.is_passed_rate else "smallest"
 
     def too_small(self, steps: int) -> str:
         """Returns a value and that it is too small, as "2 packets are too few".
