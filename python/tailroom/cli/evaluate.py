@@ -47,9 +47,7 @@ def evaluate_command(
     no_title: NoTitle = False,
     out: Annotated[
         Path | None,
-        typer.Option(
-            metavar="DIR", help="Write the report, tables and the picture into a new directory."
-        ),
+        typer.Option(metavar="DIR", help="Write report, tables and picture into a new directory."),
     ] = None,
     **options: Any,
 ) -> None:

@@ -48,7 +48,7 @@ def explore(
     ] = False,
     workers: Annotated[
         int | None,
-        typer.Option(help="Maximum number of runs at a time (default: the number of cores)."),
+        typer.Option(help="Most runs at a time (default: the number of cores)."),
     ] = None,
     out: Annotated[
         Path | None,

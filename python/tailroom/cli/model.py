@@ -43,7 +43,7 @@ def model(  # noqa: PLR0913 - one argument an option
         float, typer.Option(help="Smallest utilization for the required buffers, a fraction.")
     ] = Requirement.utilization,
     loss_fraction: Annotated[
-        float, typer.Option(help="Largest loss for the required buffers, a fraction.")
+        float, typer.Option(help="Largest loss fraction of the required buffers.")
     ] = Requirement.loss_fraction,
     over: Annotated[
         str | None,

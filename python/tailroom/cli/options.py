@@ -102,7 +102,7 @@ NoTitle = Annotated[
     bool,
     typer.Option(
         "--no-title",
-        help="Draw pictures without their titles, as for a paper.",
+        help="Leave titles out of pictures, as for a paper.",
         callback=_leave_out_titles,
         expose_value=False,
     ),
@@ -238,8 +238,8 @@ _AXIS: dict[str, Any] = {
     "autocompletion": completion.axis_keys,
 }
 FORMS = {
-    "allow_code": Form("Also TAILROOM_ALLOW_CODE=1.", callback=_allow, expose_value=False),
-    "allow_files": Form("Also TAILROOM_ALLOW_FILES=1.", callback=_allow, expose_value=False),
+    "allow_code": Form("Or TAILROOM_ALLOW_CODE=1.", callback=_allow, expose_value=False),
+    "allow_files": Form("Or TAILROOM_ALLOW_FILES=1.", callback=_allow, expose_value=False),
     "access_rate": Form(metavar="RATE"),
     "active": Form("As in 5% or 0.05.", metavar="SHARE", read=read_share),
     "asic": Form(metavar="NAME", autocompletion=completion.asic_names),
@@ -270,7 +270,7 @@ FORMS = {
     ),
     "response": Form(metavar="TIME"),
     "set": Form(
-        'Example: --set links.bottleneck.queue.limit="625 packets".',
+        'Example: --set links.up.rate="5 Mbit/s".',
         metavar="KEY=VALUE",
         read=read_settings,
         autocompletion=completion.setting_keys,

@@ -48,8 +48,8 @@ def plot(  # noqa: PLR0913 - each is one option
         typer.Option(
             metavar="KIND",
             help=f"Figure to draw: {', '.join(OF_RESULTS)} of a run (default: all whose data were "
-            f"recorded); {', '.join(OF_SWEEPS)} of a sweep (default: curves, tradeoff). May be "
-            "repeated.",
+            f"recorded); {', '.join(OF_SWEEPS)} of a sweep (default: curves, tradeoff). "
+            "Repeatable.",
             autocompletion=completion.figure_kinds,
         ),
     ] = None,
@@ -66,7 +66,7 @@ def plot(  # noqa: PLR0913 - each is one option
         Path | None,
         typer.Option(
             metavar="FILE_OR_DIR",
-            help="For a sweep: file of one picture, or directory for several.",
+            help="For a sweep: file of one picture, or directory.",
         ),
     ] = None,
     no_title: NoTitle = False,

@@ -67,7 +67,7 @@ def run(  # noqa: PLR0913 - each is one option
         typer.Option(
             metavar="PLACE",
             help="Where --pcap and --packets take packets: a link, or FLOW.sender or FLOW.receiver "
-            "of a flow or group under congestion control. May be repeated.",
+            "of a flow or group under congestion control. Repeatable.",
         ),
     ] = None,
     start: Annotated[
@@ -80,7 +80,7 @@ def run(  # noqa: PLR0913 - each is one option
     only_flows: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="FLOW", help="Only packets of this flow, or of this group. May be repeated."
+            metavar="FLOW", help="Only packets of this flow, or of this group. Repeatable."
         ),
     ] = None,
     every: Annotated[int, typer.Option(metavar="N", min=1, help="Only each n-th packet.")] = 1,

@@ -170,7 +170,7 @@ def _option(parameter: Parameter) -> inspect.Parameter:
 
 
 def _help(parameter: Parameter, form: Form) -> str:
-    parts = [parameter.meaning, form.note, "May be repeated." if parameter.takes_several else ""]
+    parts = [parameter.meaning, form.note, "Repeatable." if parameter.takes_several else ""]
     if type(parameter.default) in (int, float):
         parts.append(f"[default: {parameter.default}]")
     return " ".join(filter(None, parts))

@@ -78,7 +78,7 @@ def headroom(  # noqa: PLR0913 - a parameter per term
         macsec: Delay of MACsec, one way.
         shared: Ports share the headroom, so that none is reserved per priority.
         ports: Number of ports, for the size of the headroom that they share.
-        priorities: Number of lossless priorities per port; 2 if left out.
+        priorities: Lossless priorities per port; 2 if left out.
         oversubscription: How many times the shared headroom is too small for all priorities of all
             ports at once; 1 if left out.
         buffer: Memory of the switch, such as `"32MB"`, for the verdict whether it holds what all

@@ -73,7 +73,7 @@ def run(  # noqa: PLR0913 - each is one option of a run
             `PacketSource` and `FlowSource`), or a function that makes a source. The kind of the
             source in the scenario is `custom_packets` or `custom_flows`; its rates stay.
         allow_code: Load the code in Python that the scenario file names (controls, disciplines,
-            sources); the code that arguments name is always loaded.
+            sources); code that arguments name is always loaded.
         allow_files: Read the files that the scenario file names outside its directory.
 
     Returns:

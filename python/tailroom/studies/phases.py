@@ -218,7 +218,7 @@ def phase_check(  # noqa: PLR0913 - keyword arguments
         executor: Where the runs are performed, as in `tailroom.sweep`.
         progress: Called with a `RunProgress` after each run.
         allow_code: Load the code in Python that the scenario file names (controls, disciplines,
-            sources); the code that arguments name is always loaded.
+            sources); code that arguments name is always loaded.
         allow_files: Read the files that the scenario file names outside its directory.
 
     Raises:

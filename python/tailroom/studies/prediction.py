@@ -199,7 +199,7 @@ def predict(  # noqa: PLR0913 - keyword arguments
         congestion: Congestion controls by group, or one for the only group, as `tailroom.run` takes
             them.
         allow_code: Load the code in Python that the scenario file names (controls, disciplines,
-            sources); the code that arguments name is always loaded.
+            sources); code that arguments name is always loaded.
         allow_files: Read the files that the scenario file names outside its directory.
 
     Raises:
@@ -357,7 +357,7 @@ def predict_over(  # noqa: PLR0913 - keyword arguments
             0 for none.
         progress: Called with a `RunProgress` after each simulation.
         allow_code: Load the code in Python that the scenario file names (controls, disciplines,
-            sources); the code that arguments name is always loaded.
+            sources); code that arguments name is always loaded.
         allow_files: Read the files that the scenario file names outside its directory.
 
     Raises:

@@ -254,7 +254,7 @@ def evaluate(  # noqa: PLR0913 - keyword arguments
             with a kind and its parameters, or a class of your own.
         store: Directory of the store that keeps the runs, so that a second call needs no
             simulation; if left out, the runs stay in memory.
-        quick: Use fewer points and seeds and shorter runs, for a first impression.
+        quick: Fewer points and seeds and shorter runs, for a first look.
         seeds: Number of runs per point, at least 2; if left out, 8, or 3 for a quick card.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             `executor` takes.

@@ -127,9 +127,9 @@ def size(  # noqa: PLR0913 - keyword arguments
         executor: Where the runs are performed, as in `tailroom.sweep`.
         progress: Called with a `SizeProgress` after each run, and when a stage begins.
         allow_code: Load the code in Python that the scenario file names (controls, disciplines,
-            sources); the code that arguments name is always loaded.
+            sources); code that arguments name is always loaded.
         allow_files: Read the files that the scenario file names outside its directory.
-        atlas: Whether the atlas may determine the initial bracket.
+        atlas: Whether the atlas may bracket the answer.
         most_loss: Largest loss fraction at the answer if no target limits a loss, above 0 and
             below 1; 0.01 if left out. In Python, `None` is no bound.
 

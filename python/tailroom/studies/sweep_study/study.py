@@ -356,17 +356,17 @@ def sweep(  # noqa: PLR0913 - keyword arguments
         series: Keep the time series of the links; they show whether `measure_from` is late enough.
         phase_check: Repeat each point, once per seed, with RTTs shifted by fractions of a packet's
             transmission time; if left out, as in `[sweep]`.
-        store: Directory of the store that keeps the runs; it is created if it does not exist. In
-            Python, a temporary store if left out, removed together with the result.
+        store: Directory of the store that keeps the runs; it is created if need be. In Python, a
+            temporary store if left out, removed together with the result.
         workers: Maximum number of runs at a time; if left out, the number of cores, or as many as
             `executor` takes.
         executor: Where the runs are performed: the address of a Dask scheduler
             (`"tcp://HOST:PORT"`), a `distributed.Client`, or any `concurrent.futures.Executor`.
             The latter two stay open. If left out, the runs use the cores of this machine.
-        max_runs: Maximum number of runs; a larger sweep is rejected.
+        max_runs: Most runs; a larger sweep is rejected.
         progress: Called with a `RunProgress` after each run.
         allow_code: Load the code in Python that the scenario file names (controls, disciplines,
-            sources); the code that arguments name is always loaded.
+            sources); code that arguments name is always loaded.
         allow_files: Read the files that the scenario file names outside its directory.
 
     Raises:
