@@ -690,3 +690,16 @@ def test_the_limit_of_a_tail_drop_is_the_answer(tailroom: Tailroom) -> None:
     assert found["kept_limit"] is None
     assert 1000 not in [one["limit_packets"] for one in found["tried"]]
     assert f"limit {found['limit']['packets']}" in found["equivalents"]["tc"]["text"]
+
+
+def test_a_limit_that_is_never_reached_in_a_pool_is_left_too(tailroom: Tailroom) -> None:
+    """The memory is what switches set; the limit of the queue is no line of theirs."""
+    queue = '{ kind = "wred", limit = "400 packets", k_min = "20 packets", k_max = "60 packets" }'
+    asked = [*NEVER_FULL, "--set", f"links.bottleneck.queue={queue}", "--config", "sonic"]
+    asked += ["--set", 'pools.asic={size="2 MB", policy={kind="dynamic_threshold", alpha=1}}']
+    asked += ["--set", "links.bottleneck.pool=asic"]
+    found = json.loads(tailroom(*asked, "--json").output)
+    assert found["kept_limit"]["packets"] == 400
+    lines = found["devices"]["sonic"]
+    assert '"dynamic_th": "0"' in lines["text"]
+    assert "queue.limit" in [one["key"] for one in lines["left_out"]]
