@@ -7,7 +7,13 @@ from typing import Any
 
 import pytest
 
-from tailroom.export.devices import Device, on_devices, other_ingresses, sharing
+from tailroom.export.devices import (
+    Device,
+    of_same_switch,
+    on_devices,
+    other_ingresses,
+    sharing,
+)
 from tailroom.export.other_tools import Equivalent
 from tailroom.models.bottleneck import Bottleneck, read_bottleneck
 from tailroom.scenario.scenario import Scenario
@@ -533,3 +539,38 @@ def test_lines_of_a_port_say_that_ingresses_with_pause_are_not_in_them() -> None
         lines = on_devices(*links, left_out=told)[Device.SONIC]
         assert ("BUFFER_PG" in lines.text) is (name == "storage-h0-switch")
         assert ("ingress" in [one.key for one in lines.left_out]) is (is_told and lines.has_lines)
+
+
+def test_sonics_lines_have_both_classes_of_a_port_and_the_memory_of_their_ingresses() -> None:
+    source = Scenario.read("lossless")
+    links = sharing(source, "storage-switch-h0")
+    asked = source, links
+    of = on_devices(*links, same_switch=of_same_switch(*asked), left_out=other_ingresses(*asked))
+    sonic = of[Device.SONIC]
+    tables = json.loads(sonic.text)
+    assert [*tables["BUFFER_QUEUE"]] == [
+        "PORT_port-switch-h0|QUEUE_storage-switch-h0",
+        "PORT_port-switch-h0|QUEUE_tcp-switch-h0",
+    ]
+    weights = {name: row["weight"] for name, row in tables["SCHEDULER"].items()}
+    assert weights == {"scheduler_storage-switch-h0": "15", "scheduler_tcp-switch-h0": "14"}
+    assert {row["scheduler"] for row in tables["QUEUE"].values()} == {*weights}
+    # Senders of two rates have one setting; their own queues are no setting of this switch.
+    (group,) = tables["BUFFER_PG"].values()
+    ingress = tables["BUFFER_PROFILE"][group["profile"]]
+    assert (ingress["xoff"], ingress["xon_offset"], ingress["dynamic_th"]) == (
+        "96928",
+        "2496",
+        "-3",
+    )
+    assert "ingress" not in [one.key for one in sonic.left_out]
+    assert not [one.key for one in sonic.left_out if "uplink0" in one.key]
+    (told,) = [one for one in of[Device.OPENCONFIG].left_out if one.key == "ingress"]
+    assert "BUFFER_PG" in told.reason
+
+
+def test_a_port_alone_keeps_its_lines() -> None:
+    source = Scenario.read("lossless")
+    assert of_same_switch(source, sharing(source, "storage-uplink0-switch"))
+    links = sharing(Scenario.read("leaf"), "tor-switch-h0")
+    assert of_same_switch(Scenario.read("leaf"), links) == ()

@@ -88,6 +88,7 @@ OF_TABLES = {
     "BUFFER_PG": ("sonic-buffer-pg", ("port", "pg_num")),
     "QUEUE": ("sonic-queue", ("ifname", "qindex")),
     "WRED_PROFILE": ("sonic-wred-profile", ("name",)),
+    "SCHEDULER": ("sonic-scheduler", ("name",)),
     "PORT": ("sonic-port", ("name",)),
 }
 """Model and keys of each table of `config_db.json`."""
@@ -113,7 +114,7 @@ def as_yang(config: dict[str, Any]) -> dict[str, Any]:
             parts = dict(zip(keys, name.split("|"), strict=True))
             typed = {
                 leaf: int(value)
-                if leaf in ("dynamic_th", "speed")
+                if leaf in ("dynamic_th", "speed", "weight")
                 else {"true": True, "false": False}.get(value, value)
                 for leaf, value in row.items()
             }
@@ -133,10 +134,12 @@ def of_headroom() -> Iterator[tuple[str, str, str]]:
 
 def placed(text: str) -> dict[str, Any]:
     """The lines with names of a switch in place of PORT, QUEUE and PG, and what they refer to."""
-    ports = sorted(set(re.findall(r'"(PORT\w*)\|', text)))
+    ports = sorted(set(re.findall(r'"(PORT[\w-]*)\|', text)))
     for number, port in enumerate(ports):
         text = text.replace(f'"{port}|', f'"Ethernet{number}|')
-    config: dict[str, Any] = json.loads(text.replace("|QUEUE", "|3").replace("|PG", "|3"))
+    for number, queue in enumerate(sorted(set(re.findall(r"\|(QUEUE[\w-]*)", text))), start=3):
+        text = text.replace(f'|{queue}"', f'|{number}"')
+    config: dict[str, Any] = json.loads(text.replace("|PG", "|3"))
     config["PORT"] = {
         f"Ethernet{number}": {"lanes": str(number), "speed": "25000"}
         for number in range(len(ports))

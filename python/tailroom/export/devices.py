@@ -26,7 +26,11 @@ class Device(StrEnum):
     SROS = "sros"
 
 
-def on_devices(*links: Bottleneck, left_out: tuple[LeftOut, ...] = ()) -> dict[Device, Equivalent]:
+def on_devices(
+    *links: Bottleneck,
+    same_switch: tuple[Bottleneck, ...] = (),
+    left_out: tuple[LeftOut, ...] = (),
+) -> dict[Device, Equivalent]:
     """Returns the configuration of a port, or of ports that share memory, on switches and routers.
 
     `PORT`, `QUEUE`, `PG`, `POOL` and `POLICY` stand for names of the device, `tailroom` for new
@@ -35,14 +39,23 @@ def on_devices(*links: Bottleneck, left_out: tuple[LeftOut, ...] = ()) -> dict[D
 
     Args:
         links: The link, or all links that share its memory.
-        left_out: What no lines have, next to what those of each system leave out.
+        same_switch: What else the switch has to be set to (`of_same_switch`): SONiC's lines
+            have it too, where they can.
+        left_out: What the lines do not have of it, next to what those of each system leave out.
     """
+    of = _written(links)
+    for key, one in of.items():
+        if one.has_lines:
+            of[key] = replace(one, left_out=(*one.left_out, *left_out))
+    if same_switch:
+        whole = _written((*links, *same_switch))[Device.SONIC]
+        of[Device.SONIC] = whole if whole.has_lines else of[Device.SONIC]
+    return of
+
+
+def _written(links: tuple[Bottleneck, ...]) -> dict[Device, Equivalent]:
     written = json.loads(_engine.device_equivalents(list(links)))
-    of = {Device(key): Equivalent.of(line) for key, line in written}
-    return {
-        key: replace(one, left_out=(*one.left_out, *left_out)) if one.has_lines else one
-        for key, one in of.items()
-    }
+    return {Device(key): Equivalent.of(line) for key, line in written}
 
 
 def sharing(source: Scenario, link: str) -> list[Bottleneck]:
@@ -63,6 +76,40 @@ def sharing(source: Scenario, link: str) -> list[Bottleneck]:
         for one in every.values()
         if one.name == link or any(one.port.get(key) == value for key, value in shared)
     ]
+
+
+def of_same_switch(source: Scenario, links: list[Bottleneck]) -> tuple[Bottleneck, ...]:
+    """Returns what else the switch of some links is set to, where no pool says so.
+
+    The other classes of their ports, which share a line with them, and the memory of the ingresses
+    through which the flows of all these come, with that of all ingresses of its pool: of such a
+    link, only the keys of the far end of its line.
+
+    Args:
+        source: The scenario.
+        links: The links whose lines are written.
+    """
+    every = [one for one in read_bottlenecks(source) if one.name not in {*map(_name, links)}]
+    lines = {*(one.port.get("line.name") for one in links)} - {None}
+    classes = [one for one in every if one.port.get("line.name") in lines]
+    if any("ingress.pool" in one.port for one in links):
+        return (*classes,)
+    way = {name for one in (*links, *classes) for name in one.other_links}
+    pools = {one.port.get("ingress.pool") for one in every if one.name in way} - {None}
+    senders = [one for one in every if one.port.get("ingress.pool") in pools]
+    return (*classes, *map(_far_end, senders))
+
+
+def _name(link: Bottleneck) -> str:
+    return link.name
+
+
+def _far_end(link: Bottleneck) -> Bottleneck:
+    """A link without its own queue, which belongs to whoever sends."""
+    kept = ("rate", "delay", "pause.", "ingress.")
+    return replace(
+        link, port={key: value for key, value in link.port.items() if key.startswith(kept)}
+    )
 
 
 def other_ingresses(source: Scenario, links: list[Bottleneck]) -> tuple[LeftOut, ...]:

@@ -2,7 +2,7 @@
 //!
 //! Sources: `sonic-wred-profile.yang` (revision 2026-06-23), `sonic-buffer-pool.yang`,
 //! `sonic-buffer-profile.yang` (`dynamic_th` is -8 to 7), `sonic-buffer-queue.yang`,
-//! `sonic-buffer-pg.yang`, `sonic-queue.yang` and `Configuration.md` ("Buffer pool", "Buffer profile",
+//! `sonic-buffer-pg.yang`, `sonic-queue.yang`, `sonic-scheduler.yang` (weights are 1 to 100) and `Configuration.md` ("Buffer pool", "Buffer profile",
 //! "Queue") of sonic-buildimage; `saibuffer.h` of SAI. Values are texts. `size` of a profile is its
 //! reserve, and `static_th` (bytes) or `dynamic_th` (n of alpha = 2^n) limits what it takes of the pool
 //! beyond. The size of a pool has all reserves and shared headroom (`xoff`) in it.
@@ -24,31 +24,36 @@ const DELLS: std::ops::RangeInclusive<i32> = -6..=3;
 
 #[derive(PartialEq)]
 struct Port {
-    /// None of a host's interface with a queue per flow, which only sends into an ingress.
+    /// None of an interface whose queue is not the switch's, which only sends into its ingress.
     queue: Option<Queue>,
     ingress: Option<Ingress>,
+    /// Weight among the classes of its port; none if it is the only one.
+    weight: Option<u64>,
 }
 
 fn write(ports: &[Taking]) -> Result<Lines, String> {
     let read = |port: &Taking| {
         let ingress = Ingress::of(port)?;
         let kind = port.link.port.0.get("queue.kind").and_then(Value::as_str);
+        if ingress.is_some() && kind.is_none() {
+            return Ok(Port { queue: None, ingress, weight: None });
+        }
         if ingress.is_some() && kind == Some("fair") {
             port.leave(
                 "queue",
                 "the interface that sends into this ingress has it, not the switch",
             );
-            return Ok(Port { queue: None, ingress });
+            return Ok(Port { queue: None, ingress, weight: None });
         }
         // Rates make no difference to the lines.
         let queue = Queue { rate_bps: 0, ..Queue::of(port)? };
-        Ok(Port { queue: Some(queue), ingress })
+        Ok(Port { queue: Some(queue), ingress, weight: weight(port, ports) })
     };
     let each = ports.iter().map(read).collect::<Result<Vec<Port>, String>>()?;
     let groups = groups(ports, read)?;
     let mut tables = Tables(Map::new());
     for group in &groups {
-        tables.add_queue(group)?;
+        tables.add_queue(group, &queue_place(group, ports))?;
         tables.add_ingress(group)?;
     }
     tables.add_pools(&each);
@@ -59,6 +64,42 @@ fn write(ports: &[Taking]) -> Result<Lines, String> {
     })
 }
 
+fn line<'a>(port: &Taking<'a>) -> Option<&'a str> {
+    port.link.port.0.get("line.name").and_then(Value::as_str)
+}
+
+/// The classes of the port of one of them; empty if it is the only one.
+fn classes<'a, 'b>(port: &Taking, ports: &'b [Taking<'a>]) -> Vec<&'b Taking<'a>> {
+    let own = line(port);
+    let all: Vec<_> = ports.iter().filter(|one| own.is_some() && line(one) == own).collect();
+    if all.len() > 1 { all } else { Vec::new() }
+}
+
+/// The weight of a class; none if it is no whole number of 1 to 100, or classes differ in priority.
+fn weight(port: &Taking, ports: &[Taking]) -> Option<u64> {
+    let number = |port: &Taking, key| port.link.port.0.get(key).and_then(Value::as_f64);
+    let all = classes(port, ports);
+    let own = number(port, "line.priority");
+    let weight = number(port, "line.weight").filter(|one| one.fract() == 0.0)?;
+    let is_sure = (1.0..=100.0).contains(&weight);
+    if all.is_empty() || !is_sure || all.iter().any(|one| number(one, "line.priority") != own) {
+        return None;
+    }
+    for key in ["line.name", "line.priority", "line.weight"] {
+        port.value(key);
+    }
+    Some(weight as u64)
+}
+
+/// The port and the queue of a group. Classes of one port share a line.
+fn queue_place(group: &Group<Port>, ports: &[Taking]) -> String {
+    let own = ports.iter().find(|port| port.link.name == group.links[0]);
+    match own.filter(|port| !classes(port, ports).is_empty()).and_then(line) {
+        Some(name) => format!("PORT_{name}|{}", group.named("QUEUE")),
+        None => format!("{}|QUEUE", group.named("PORT")),
+    }
+}
+
 struct Tables(Map<String, Value>);
 
 impl Tables {
@@ -67,7 +108,7 @@ impl Tables {
         rows[name] = row;
     }
 
-    fn add_queue(&mut self, group: &Group<Port>) -> Result<(), String> {
+    fn add_queue(&mut self, group: &Group<Port>, place: &str) -> Result<(), String> {
         let Some(queue) = &group.lines.queue else { return Ok(()) };
         let Queue { bytes, wred, shared, is_lossless, .. } = queue;
         let (reserved, threshold) =
@@ -77,12 +118,20 @@ impl Tables {
         let name = group.named(if *is_lossless { "egress_lossless" } else { "tailroom" });
         let profile = profile(egress_pool(queue), reserved, threshold)?;
         self.row("BUFFER_PROFILE", &name, profile);
-        let queue = format!("{}|QUEUE", group.named("PORT"));
-        self.row("BUFFER_QUEUE", &queue, json!({ "profile": name }));
+        self.row("BUFFER_QUEUE", place, json!({ "profile": name }));
+        let mut of_queue = Map::new();
         if let Some(wred) = wred {
             let name = group.named("tailroom");
             self.row("WRED_PROFILE", &name, wred_profile(wred)?);
-            self.row("QUEUE", &queue, json!({ "wred_profile": name }));
+            of_queue.insert("wred_profile".to_owned(), name.into());
+        }
+        if let Some(weight) = group.lines.weight {
+            let name = group.named("scheduler");
+            self.row("SCHEDULER", &name, json!({ "type": "DWRR", "weight": weight.to_string() }));
+            of_queue.insert("scheduler".to_owned(), name.into());
+        }
+        if !of_queue.is_empty() {
+            self.row("QUEUE", place, of_queue.into());
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Any
 
 from tailroom.execution.point import repeats_itself
-from tailroom.export.devices import Device, on_devices, other_ingresses, sharing
+from tailroom.export.devices import Device, of_same_switch, on_devices, other_ingresses, sharing
 from tailroom.export.other_tools import Equivalent, by_tool, equivalents
 from tailroom.field_docs import with_field_docs
 from tailroom.models import Bottleneck
@@ -346,8 +346,10 @@ class Size(AnyResult):
         """
         if not self._ports or self._to_set is None:
             return {}
-        more = other_ingresses(self._to_set.point.source, self._ports)
-        return on_devices(*self._ports, left_out=more)
+        asked = self._to_set.point.source, self._ports
+        return on_devices(
+            *self._ports, same_switch=of_same_switch(*asked), left_out=other_ingresses(*asked)
+        )
 
     @cached_property
     def _ports(self) -> list[Bottleneck]:
