@@ -136,6 +136,9 @@ def test_runs_of_a_simple_question_are_long_enough(numbers: tuple[str, str, int]
 
 def test_short_cycles_leave_the_duration_of_a_simple_question() -> None:
     assert dumbbell("100 Mbit/s", "20 ms to 60 ms", 10).resolved["duration"] == "30 s"
+    # Of a data centre, 30 s are 300,000 RTTs, and the answer was the same with 1/15 of them.
+    assert dumbbell("10 Gbit/s", "100 us", 2, "dctcp").resolved["duration"] == "2 s"
+    assert dumbbell("1 Gbit/s", "2 ms", 100).resolved["duration"] == "6 s"
 
 
 def test_the_cycle_of_cubic_is_that_of_rfc_9438() -> None:

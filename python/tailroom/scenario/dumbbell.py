@@ -28,7 +28,12 @@ RTT_SPREAD = 0.1
 FEWEST_RTTS = 300
 """Minimum duration of a run, in RTTs."""
 FEWEST_SECONDS = 30.0
-"""Minimum duration of a run, in seconds."""
+"""Minimum duration of a run, in seconds, unless that is more than `MANY_RTTS`."""
+MANY_RTTS = 3000
+"""Number of RTTs that are enough where they take `LEAST_SECONDS`: in data centres 30 s are a hundred
+times as many."""
+LEAST_SECONDS = 2.0
+"""Ten retransmission timeouts (200 ms), and 20 intervals of CoDel."""
 MOST_PACKETS = 2e7
 """Maximum duration of a run, in packets at the full rate: about two seconds of computing."""
 FEWEST_CYCLES = 4
@@ -76,7 +81,7 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     flow has the RTT as given. The statistics begin three periods of each control after the flows
     have started (CUBIC from loss to loss; one period of a flow alone, one interval of BBR), but not
     before 30 % of a run, nor after half of it. Without `duration`, a run lasts 300 RTTs, at least
-    30 s, and so long that its statistics cover four periods, or two intervals of BBR, but no more
+    30 s, or 3000 RTTs if they are 2 s to 30 s, and so long that its statistics cover four periods, or two intervals of BBR, but no more
     than 20 million packets.
 
     Args:
@@ -123,7 +128,8 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     else:
         most_s = max(MOST_PACKETS * 8 * PACKET_BYTES / rate_bps, 20 * mean_s)
         least_s = max(settled_s + counted_s, counted_s / (1 - SETTLING))
-        span_s = min(max(FEWEST_RTTS * mean_s, least_s, FEWEST_SECONDS), most_s)
+        fewest_s = max(min(FEWEST_SECONDS, MANY_RTTS * mean_s), LEAST_SECONDS)
+        span_s = min(max(FEWEST_RTTS * mean_s, least_s, fewest_s), most_s)
     start_s = min(0.2 * span_s, latest_s)
     begin_s = min(max(SETTLING * span_s, settled_s), MOST_SETTLING * span_s)
     delay = _milliseconds(min(mean_s / 4, shortest_s / 2))
