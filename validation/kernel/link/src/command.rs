@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use crate::plan::Plan;
-use crate::recording::{self, Settings};
+use crate::recording;
+use crate::settings::Settings;
 use crate::system;
 use tailroom_engine::units::Time;
 

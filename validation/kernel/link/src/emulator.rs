@@ -14,7 +14,7 @@ use crate::hosts::Host;
 use crate::ip::{self, Header, Segment};
 use crate::packet_log::{PacketLog, Way};
 use crate::plan::{FlowPlan, Plan};
-use crate::recording::{LONGEST_STALL_S, MOST_STALLED, Settings};
+use crate::settings::{LONGEST_STALL_S, MOST_STALLED, Settings};
 use crate::system;
 
 /// Largest packet that a link takes, in bytes.

@@ -10,8 +10,8 @@
 //! A [`plan`] says what a scenario of tailroom means here: the same file runs in the simulator. A
 //! [`direction`] holds the packets that wait and that propagate, in the time of a [`clock`] that
 //! stops while the machine stalls. The [`emulator`] moves packets and notes the
-//! [`conversations`] of requests and [`writes`], [`traffic`] opens and closes the connections and reads the kernel's
-//! [`counters`], and [`recording`] is the result; on demand, a [`packet_log`] lists the packets of
+//! [`conversations`] of requests and [`writes`], [`traffic`] opens and closes each [`connection`] and reads the kernel's
+//! [`counters`], and [`recording`] is the result, by [`settings`]; on demand, a [`packet_log`] lists the packets of
 //! host A. Everything unsafe is in [`system`].
 
 #![cfg(target_os = "linux")]
@@ -19,6 +19,7 @@
 
 pub mod clock;
 pub mod command;
+pub mod connection;
 pub mod conversations;
 pub mod counters;
 pub mod direction;
@@ -29,6 +30,7 @@ pub mod packet_log;
 pub mod plan;
 pub mod recording;
 pub mod requests;
+pub mod settings;
 pub mod statistics;
 pub mod system;
 pub mod tcp_info;

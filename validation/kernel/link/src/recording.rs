@@ -7,48 +7,25 @@ use std::sync::mpsc;
 use std::thread;
 
 use serde::Serialize;
-use tailroom_engine::units::Time;
 
 use crate::clock::{LatenessReport, Stalls};
+use crate::connection::DRAIN;
 use crate::counters::{self, Counters};
 use crate::direction::BIN;
 use crate::emulator::{self, Emulator, Outcome};
 use crate::hosts::{self, DeviceCounts, Host};
 use crate::packet_log::PacketLog;
 use crate::plan::Plan;
+use crate::settings::{LONGEST_STALL_S, MOST_STALLED, Settings};
 use crate::statistics::Report;
 use crate::system;
-use crate::traffic::{self, DRAIN, FlowRecord, Traffic};
+use crate::traffic::{self, FlowRecord, Traffic};
 
-/// Share of a run in which the machine may stall. The link stands still meanwhile, queue and all, and
-/// the kernel's clock goes on, so times between losses are wrong by at most as much: a fifth of what
-/// the comparison allows.
-pub const MOST_STALLED: f64 = 0.01;
-/// The longest stall that a run may have: far below the shortest timeout of the kernel, 200 ms, so that
-/// no timer fires because of it.
-pub const LONGEST_STALL_S: f64 = 0.05;
 /// Share of the drops that a machine may cause by handing over, at once, more than the buffer holds: a
 /// sender that was held up. One that paces into a tiny buffer loses far more by itself.
 const MOST_DROPPED_BY_BATCHES: f64 = 0.02;
 /// Time between the preparations and time 0 of the run.
 const LEAD_NS: u64 = 50_000_000;
-
-/// How a run is recorded; what is run is in the [`Plan`].
-#[derive(Clone, Copy, Debug)]
-pub struct Settings {
-    /// A delivery that is later than this is a stall.
-    pub stall_threshold: Time,
-    /// Interval of the samples of the connections.
-    pub sample_interval: Time,
-    /// Interval of the samples of the queues.
-    pub queue_sample_interval: Time,
-    /// Drops in a direction whose time is recorded; more are only counted.
-    pub most_drops: usize,
-    /// Whether a run ends when the machine has stalled for too long for it to be used.
-    pub gives_up: bool,
-    /// Whether the packets of host A are noted.
-    pub logs_packets: bool,
-}
 
 /// The result of a run.
 #[derive(Debug, Serialize)]

@@ -7,13 +7,13 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use serde::Serialize;
 use tailroom_engine::units::Time;
 
+use crate::connection::{DRAIN, connect, send_some};
 use crate::conversations::Conversations;
 use crate::hosts::Host;
 use crate::plan::{FlowPlan, Request};
 use crate::statistics::{microseconds, microseconds_from};
 use crate::system;
 use crate::tcp_info::TcpInfo;
-use crate::traffic::{DRAIN, connect, send_some};
 
 /// How often is looked whether requests are complete; their times are the link's.
 const CHECK: Time = Time::from_milliseconds(5);

@@ -8,9 +8,10 @@ use serde::Serialize;
 use tailroom_engine::units::Time;
 
 use crate::clock::VirtualClock;
+use crate::connection::{DRAIN, connect, send_some};
 use crate::conversations::Conversations;
 use crate::counters::{self, Counters};
-use crate::hosts::{self, Host};
+use crate::hosts::Host;
 use crate::plan::{FlowPlan, Plan};
 use crate::requests::{RequestGroup, RequestsRecord};
 use crate::system;
@@ -20,8 +21,6 @@ use crate::writes::{Writes, WritesRecord};
 /// Real-time priority: above all ordinary work, below the link. A sender that is preempted while it
 /// holds its socket answers many ACKs at once, in a burst that no free sender sends.
 pub const PRIORITY: i32 = 5;
-/// Longest time after the end of a flow for what is on the way to arrive and be acknowledged.
-pub const DRAIN: Time = Time::from_milliseconds(3_000);
 /// How much longer a flow sends that lasts to the end of the run. The link's clock, which ends the
 /// measured window, is behind by the stalls of the machine.
 const LINGER: Time = Time::from_milliseconds(500);
@@ -29,9 +28,6 @@ const LINGER: Time = Time::from_milliseconds(500);
 /// late, and little enough that a flow stops when it is told to.
 const UNSENT: Time = Time::from_milliseconds(20);
 const LEAST_UNSENT_BYTES: u64 = 65_536;
-/// Payload bytes handed over at once; the content does not matter.
-static DATA: [u8; 65_536] = [0; 65_536];
-const IP_AND_TCP_HEADER_BYTES: u32 = 40;
 const SHORTEST_WAIT_NS: u64 = 1_000;
 const CHECK_OF_THE_END: Time = Time::from_milliseconds(5);
 
@@ -291,37 +287,6 @@ fn since(origin_ns: u64) -> Time {
     Time::from_picoseconds(system::monotonic_ns().saturating_sub(origin_ns) * 1_000)
 }
 
-/// Begins to connect the sender of a flow, or of a request, with its receiver. The calling thread is
-/// in the sender's network namespace afterwards.
-pub(crate) fn connect(
-    plan: &FlowPlan,
-    hosts: &[Host; 2],
-    unsent_bytes: i32,
-) -> io::Result<OwnedFd> {
-    let (sender, receiver) = (&hosts[plan.direction], &hosts[1 - plan.direction]);
-    system::enter_network(&sender.namespace)?;
-    hosts::set("tcp_ecn", &plan.tcp_ecn.to_string())?; // read when the SYN is sent
-    let socket = system::tcp_socket()?;
-    system::set_congestion_control(&socket, &plan.control).map_err(|error| {
-        io::Error::other(format!("congestion control {}: {error}", plan.control))
-    })?;
-    system::set_tcp_option(&socket, libc::TCP_NOTSENT_LOWAT, unsent_bytes)?;
-    let payload = plan.packet_bytes - IP_AND_TCP_HEADER_BYTES;
-    system::set_tcp_option(&socket, libc::TCP_MAXSEG, payload.cast_signed())?;
-    system::connect(&socket, receiver.address, plan.port)?;
-    Ok(socket)
-}
-
-/// Sends as much as the socket takes of the bytes that are left, and counts them down.
-pub(crate) fn send_some(socket: &OwnedFd, left_bytes: &mut u64) -> io::Result<()> {
-    while *left_bytes > 0 {
-        let most = DATA.len().min(usize::try_from(*left_bytes).unwrap_or(usize::MAX));
-        let Some(bytes) = system::send(socket, &DATA[..most])? else { break };
-        *left_bytes -= bytes as u64;
-    }
-    Ok(())
-}
-
 /// What is known of a group of requests after the run.
 fn group_record(group: RequestGroup<'_>, seen: &Conversations) -> FlowRecord {
     let (plan, failure) = (group.plan().clone(), group.failure.clone());
@@ -455,7 +420,7 @@ impl Connection<'_> {
         };
         match &mut self.writes {
             Some(writes) => writes.send(socket)?,
-            None => while system::send(socket, &DATA)?.is_some() {},
+            None => send_some(socket, &mut { u64::MAX })?,
         }
         Ok(())
     }

@@ -7,9 +7,9 @@ use serde::Serialize;
 use tailroom_engine::units::Time;
 
 use crate::clock::VirtualClock;
+use crate::connection::send_some;
 use crate::plan::Request;
 use crate::statistics::{microseconds, microseconds_from};
-use crate::traffic::send_some;
 
 /// The writes of a flow.
 #[derive(Debug)]
