@@ -50,12 +50,12 @@ import {
   targetsOf,
   targetsWith,
   type SizeAnswer,
-  type Target,
 } from "./study/answer";
 import { ownLimitAxis, withValue, type Axis } from "./study/axis";
 import { GROUP, measure, metricOf, pointAt } from "./study/point";
 import { Paired } from "./study/paired_runs";
 import { Study, type Subject } from "./study/study";
+import type { Target } from "./study/target";
 import { TargetFields } from "./study/target_fields";
 import { TradeOffView } from "./study/trade_off_view";
 import { othersAt, priceOf, type Instead } from "./verdict/instead";

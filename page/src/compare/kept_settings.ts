@@ -10,7 +10,7 @@ import { largestLimit } from "../see/buffer_slider";
 import type { Kept } from "../state";
 import { ownLimitAxis } from "../study/axis";
 import { Study } from "../study/study";
-import type { Target } from "../study/answer";
+import type { Target } from "../study/target";
 
 const PRIORITY = 5;
 

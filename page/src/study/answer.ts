@@ -4,17 +4,9 @@ import { duration, loss, percent } from "../scenario/quantities";
 import type { Targets } from "../state";
 import { AT_MOST, GROUP, groupOf, intervalOf, type Metric, type Point, pointAt } from "./point";
 import type { Crossing, SearchStep } from "./search";
+import type { Target } from "./target";
 
 export type Verdict = "meets" | "misses" | "undecided";
-
-export interface Target {
-  metric: Metric;
-  atLeast: boolean;
-  bound: number;
-  /** Largest possible value of the metric; null without one. */
-  highest: number | null;
-  text: string;
-}
 
 export function targetsOf(targets: Targets): Target[] {
   const list: Target[] = [];
@@ -67,14 +59,6 @@ function mayBeLarger(point: Point, { metric, atLeast, bound }: Target): boolean 
   if (!interval || most.includes(null)) return true;
   const arm = Number.isFinite(interval.halfWidth) ? interval.halfWidth : 0;
   return interval.mean + arm > bound;
-}
-
-/** Whether some values of a metric are only lower bounds, since flows had not ended when their run did. */
-export function hasLowerBounds(point: Point, metric: Metric): boolean {
-  return [...point.values()].some((run) => {
-    const most = run[`${metric}${AT_MOST}`];
-    return most !== undefined && most !== run[metric];
-  });
 }
 
 /** Whether the whole 95 % interval meets the bound, misses it, or only a part of it does. */

@@ -2,7 +2,6 @@
  * an interval is wider than the distance to its neighbours, and values between two that differ so much that a third can be told from both. */
 
 import { areApart, isWide } from "./apart";
-import type { Task } from "./plan";
 import { type Metric, type Point, pointAt } from "./point";
 
 const FEWEST_SEEDS = 3;
@@ -11,6 +10,13 @@ const MOST_SEEDS = 8;
 const PARTS = 4;
 /** Two values are so far apart that there is room for another. */
 const ROOM = 2;
+
+/** A run of a value. */
+export interface Task {
+  limit: number;
+  /** Number of the seed: 0, 1, ... */
+  seed: number;
+}
 
 export interface Curve {
   /** The values that may be tried, in ascending order. */

@@ -1,10 +1,11 @@
 /** Which run comes next: the buffer in question first, then few buffers, then the answer, then more buffers, then more seeds. */
 
 import { within, type BufferRange } from "../rules/buffer_units";
-import { smallest, verdictOfAll, type Target } from "./answer";
-import { curvePlan, type Curve } from "./curve_plan";
+import { smallest, verdictOfAll } from "./answer";
+import { curvePlan, type Curve, type Task } from "./curve_plan";
 import { intervalOf, type Point, pointAt } from "./point";
 import { searchStep, type SearchStep } from "./search";
+import type { Target } from "./target";
 
 export const COARSE = 9;
 export const FINE = 17;
@@ -17,12 +18,6 @@ const CLOSE = 1.15;
 
 /** A buffer gets no more seeds when its intervals are this narrow. */
 export const WIDTH = { utilization: 0.005, delay: 0.05 };
-
-export interface Task {
-  limit: number;
-  /** Number of the seed: 0, 1, ... */
-  seed: number;
-}
 
 /** Buffers from the smallest to the largest, evenly spread over the logarithm, each once. */
 export function spread(range: BufferRange, count: number): number[] {

@@ -84,3 +84,11 @@ export function intervalOf(point: Point, metric: Metric | null): Interval | null
   const values = [...point.values()].map((run) => run[metric] ?? null);
   return meanInterval(values.filter((value) => value !== null));
 }
+
+/** Whether some values of a metric are only lower bounds, since flows had not ended when their run did. */
+export function hasLowerBounds(point: Point, metric: Metric): boolean {
+  return [...point.values()].some((run) => {
+    const most = run[`${metric}${AT_MOST}`];
+    return most !== undefined && most !== run[metric];
+  });
+}

@@ -2,8 +2,8 @@
 
 import { here } from "../engine/here";
 import { within, type BufferRange } from "../rules/buffer_units";
-import { hasLowerBounds, type Target } from "./answer";
-import { type Point, pointAt } from "./point";
+import { hasLowerBounds, type Point, pointAt } from "./point";
+import type { Target } from "./target";
 
 /** Half-width of the interval that ends a search, relative to the answer. */
 export const PRECISION = 0.06;
