@@ -549,14 +549,15 @@ def test_sonics_lines_have_both_classes_of_a_port_and_the_memory_of_their_ingres
     sonic = of[Device.SONIC]
     tables = json.loads(sonic.text)
     assert [*tables["BUFFER_QUEUE"]] == [
-        "PORT_port-switch-h0|QUEUE_storage-switch-h0",
-        "PORT_port-switch-h0|QUEUE_tcp-switch-h0",
+        "PORT_h0|QUEUE_storage-switch-h0",
+        "PORT_h0|QUEUE_tcp-switch-h0",
     ]
     weights = {name: row["weight"] for name, row in tables["SCHEDULER"].items()}
     assert weights == {"scheduler_storage-switch-h0": "15", "scheduler_tcp-switch-h0": "14"}
     assert {row["scheduler"] for row in tables["QUEUE"].values()} == {*weights}
     # Senders of two rates have one setting; their own queues are no setting of this switch.
-    (group,) = tables["BUFFER_PG"].values()
+    ((place, group),) = tables["BUFFER_PG"].items()
+    assert place == "PORT_h0|PG"
     ingress = tables["BUFFER_PROFILE"][group["profile"]]
     assert (ingress["xoff"], ingress["xon_offset"], ingress["dynamic_th"]) == (
         "96928",

@@ -210,8 +210,10 @@ def _undecided(answer: Size, *, explain: bool) -> list[str]:
             + (f"; the runs do not tell it from {as_good}" if as_good else ""),
         ]
     if answer.too_large:
-        small = [answer.varied.too_small(answer.too_small)] if answer.too_small else []
-        return [f"{text(answer.too_large)} is too large", *small]
+        rates = range((answer.answer or 0) + 1, answer.too_large)
+        is_open = any(tried.limit in rates for tried in answer.tried)
+        between = "; the runs do not decide on the rates in between" if is_open else ""
+        return [f"{text(answer.too_large)} is too large{between}"]
     rate = answer.largest_rate
     largest = [f"largest tested rate that meets every target: {text(rate)}"] if rate else []
     return [*largest, *_interval(answer, explain=explain)]

@@ -30,8 +30,8 @@ FEWEST_RTTS = 300
 FEWEST_SECONDS = 30.0
 """Minimum duration of a run, in seconds, unless that is more than `MANY_RTTS`."""
 MANY_RTTS = 3000
-"""Number of RTTs that are enough where they take `LEAST_SECONDS`: in data centres 30 s are a hundred
-times as many."""
+"""Number of RTTs that are enough where they take `LEAST_SECONDS`: in data centres 30 s are a
+hundred times as many."""
 LEAST_SECONDS = 2.0
 """Ten retransmission timeouts (200 ms), and 20 intervals of CoDel."""
 MOST_PACKETS = 2e7
@@ -81,8 +81,8 @@ def dumbbell(  # noqa: PLR0913 - the four numbers, and two more
     flow has the RTT as given. The statistics begin three periods of each control after the flows
     have started (CUBIC from loss to loss; one period of a flow alone, one interval of BBR), but not
     before 30 % of a run, nor after half of it. Without `duration`, a run lasts 300 RTTs, at least
-    30 s, or 3000 RTTs if they are 2 s to 30 s, and so long that its statistics cover four periods, or two intervals of BBR, but no more
-    than 20 million packets.
+    30 s, or 3000 RTTs if they are 2 s to 30 s, and so long that its statistics cover four periods,
+    or two intervals of BBR, but no more than 20 million packets.
 
     Args:
         rate: Rate of the link with its unit, as in `"1 Gbit/s"` or `"1G"`, or in bit/s.

@@ -52,13 +52,18 @@ fn write(ports: &[Taking]) -> Result<Lines, String> {
     let each = ports.iter().map(read).collect::<Result<Vec<Port>, String>>()?;
     let groups = groups(ports, read)?;
     let mut tables = Tables(Map::new());
+    let with_ingress = groups.iter().filter(|group| group.lines.ingress.is_some());
+    let of_ports: Vec<String> = with_ingress.map(port_of).collect();
     for group in &groups {
         tables.add_queue(group, &queue_place(group, ports))?;
-        tables.add_ingress(group)?;
+        let has_several = of_ports.iter().filter(|name| **name == port_of(group)).count() > 1;
+        tables.add_ingress(group, has_several)?;
     }
     tables.add_pools(&each);
     Ok(Lines {
-        purpose: "PORT, QUEUE and PG stand for names as Ethernet0, 3 and 3".to_owned(),
+        purpose:
+            "PORT, QUEUE and PG, with what may follow _, stand for names as Ethernet0, 3 and 3"
+                .to_owned(),
         text: format!("{:#}", Value::Object(tables.0)),
         notes: notes(&groups),
     })
@@ -91,13 +96,23 @@ fn weight(port: &Taking, ports: &[Taking]) -> Option<u64> {
     Some(weight as u64)
 }
 
+/// The port of a group: of `TABLE-A-switch` and `TABLE-switch-A` that to A, which all classes share.
+fn port_of(group: &Group<Port>) -> String {
+    let parts: Vec<&str> = group.links[0].split('-').collect();
+    match parts.as_slice() {
+        [_, node, "switch"] | [_, "switch", node] if !group.suffix.is_empty() => {
+            format!("PORT_{node}")
+        }
+        _ => group.named("PORT"),
+    }
+}
+
 /// The port and the queue of a group. Classes of one port share a line.
 fn queue_place(group: &Group<Port>, ports: &[Taking]) -> String {
     let own = ports.iter().find(|port| port.link.name == group.links[0]);
-    match own.filter(|port| !classes(port, ports).is_empty()).and_then(line) {
-        Some(name) => format!("PORT_{name}|{}", group.named("QUEUE")),
-        None => format!("{}|QUEUE", group.named("PORT")),
-    }
+    let has_classes = own.is_some_and(|port| !classes(port, ports).is_empty());
+    let queue = if has_classes { group.named("QUEUE") } else { "QUEUE".to_owned() };
+    format!("{}|{queue}", port_of(group))
 }
 
 struct Tables(Map<String, Value>);
@@ -136,7 +151,7 @@ impl Tables {
         Ok(())
     }
 
-    fn add_ingress(&mut self, group: &Group<Port>) -> Result<(), String> {
+    fn add_ingress(&mut self, group: &Group<Port>, has_several: bool) -> Result<(), String> {
         let Some(ingress) = &group.lines.ingress else { return Ok(()) };
         let is_shared = ingress.pool.as_ref().is_some_and(|pool| pool.headroom_bytes.is_some());
         let headroom = ingress.pause.as_ref().map_or(0, |pause| pause.headroom);
@@ -152,7 +167,8 @@ impl Tables {
             }
         }
         self.row("BUFFER_PROFILE", &name, profile);
-        let place = format!("{}|PG", group.named("PORT"));
+        let pg = if has_several { group.named("PG") } else { "PG".to_owned() };
+        let place = format!("{}|{pg}", port_of(group));
         self.row("BUFFER_PG", &place, json!({ "profile": name }));
         Ok(())
     }
@@ -244,15 +260,21 @@ fn notes(groups: &[Group<Port>]) -> Vec<String> {
     let mut notes: Vec<String> = members(groups).into_iter().collect();
     let mut say = |is_so: bool, text: &str| notes.extend(is_so.then(|| text.to_owned()));
     let is_static = |port: &Port| port.queue.as_ref().is_some_and(|one| egress_pool(one) == "POOL");
-    say(any(is_static), "POOL is an egress pool of mode static");
     say(
-        any(|port| port.ingress.is_none()),
+        any(is_static),
+        "POOL is an egress pool of mode static, with room for what its queues may hold at once",
+    );
+    let is_lossy = |port: &Port| port.ingress.as_ref().is_some_and(|one| one.pause.is_none());
+    say(
+        any(|port| port.queue.is_some() && port.ingress.is_none()) && !any(is_lossy),
         "a lossy queue also passes an ingress pool, which is not in these lines: it must be no smaller",
     );
+    let is_lossless = |port: &Port| port.ingress.as_ref().is_some_and(|one| one.pause.is_some());
     say(
-        any(|port| port.ingress.is_some()),
+        any(is_lossless),
         "BUFFER_PG is of the port at the far end of the line, where pfc_enable of PORT_QOS_MAP has the \
-         lossless priority",
+         lossless priority; the maps of DSCP to priorities, queues and groups, and the PFC watchdog, are \
+         not in these lines",
     );
     let is_empty = |port: &Port| {
         let pause = port.ingress.as_ref().and_then(|ingress| ingress.pause.as_ref());

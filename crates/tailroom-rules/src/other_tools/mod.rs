@@ -1,10 +1,11 @@
-//! Configuration of a port in other tools: Linux tc, ns-3, Mahimahi.
+//! Configuration of a port in other tools: Linux tc, OpenWrt, ns-3, Mahimahi.
 //!
 //! Each queue discipline has lines of its own: a line for another discipline would remove the one
 //! that was simulated. Each file names its sources.
 
 mod mahimahi;
 mod ns3;
+mod openwrt;
 mod tc;
 
 use crate::bottleneck::Bottleneck;
@@ -22,6 +23,7 @@ pub fn equivalents(link: &Bottleneck) -> Vec<Equivalent> {
     [
         Some(tc::write(link)),
         tc::write_testbed(link),
+        openwrt::write(link),
         Some(ns3::write(link)),
         Some(mahimahi::write(link)),
     ]

@@ -26,7 +26,14 @@ from tailroom.studies.size_study.amounts import amounts, amounts_words, approxim
 from tailroom.studies.size_study.answer_warnings import answer_warnings, heavy_loss, percent
 from tailroom.studies.size_study.causes import acts_no_more, is_never_full
 from tailroom.studies.size_study.completion_bounds import not_shown
-from tailroom.studies.size_study.costs import FAIRNESS, around, around_nearest, edges, shown_metrics
+from tailroom.studies.size_study.costs import (
+    FAIRNESS,
+    around,
+    around_nearest,
+    edges,
+    goodputs,
+    shown_metrics,
+)
 from tailroom.studies.size_study.decision import EverythingMeets, passed_rates
 from tailroom.studies.size_study.doors import Door, nearest_miss
 from tailroom.studies.size_study.known import Evidence, Tried, shown_interval
@@ -484,7 +491,8 @@ class Size(AnyResult):
                 f"no tested {self.varied.noun} {keeps} {loss} as well; without it, {value} "
                 f"{are} enough, and {percent(lost)} % of the packets are lost"
             )
-        if without != answer and not self.everything:
+        is_nearer = without > answer if self.varied.is_passed_rate else without < answer
+        if is_nearer and not self.everything:
             return f"without {loss}, {value} {are} enough, with a loss of {percent(lost)} %"
         return ""
 
@@ -674,6 +682,9 @@ class Size(AnyResult):
         rows = next((tried.point.finished for tried in self.tried if tried.point.finished), [])
         every = [row for tried in self.tried for row in tried.point.finished]
         names = shown_metrics(self.link, self.pools, every)
+        if self.varied.is_passed_rate:
+            # Shares of different rates are no price.
+            names = [*goodputs(self.link, every), *names[1:]]
         if self.link.flow_count > 1:
             names.append(FAIRNESS)
         known = metric_names(rows[0]) if rows else []

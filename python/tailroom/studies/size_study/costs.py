@@ -1,15 +1,20 @@
 """What choices cost: the metrics and the tested values that an answer of `size` shows."""
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from tailroom.models import Bottleneck
+from tailroom.storage.run import metric_names
 from tailroom.studies.size_study.known import Tried
 from tailroom.studies.size_study.pools import Pools
 from tailroom.studies.size_study.targets import Target
 
 SHOWN_METRICS = ("utilization", "loss_fraction", "queue_delay_s_mean", "queue_delay_s_p99")
 """Metrics of the link that an answer shows for any targets."""
+GOODPUT = re.compile(r"groups\.[^.]+\.goodput_bps")
+MANY_GROUPS = 4
+"""Number of groups whose goodput an answer shows."""
 FAIRNESS = "flows.jain_index"
 """Metric that an answer shows if there are several flows."""
 
@@ -27,6 +32,19 @@ def shown_metrics(
     if pools:
         return pools.shown_metrics(rows)
     return [f"links.{link.name}.{metric}" for metric in SHOWN_METRICS]
+
+
+def goodputs(link: Bottleneck, rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Returns the full names of the goodput of each group, or of many those that cross the link.
+
+    Args:
+        link: The link.
+        rows: Metrics of the runs by name.
+    """
+    names = [name for name in metric_names(rows[0]) if GOODPUT.fullmatch(name)] if rows else []
+    crossing = {*(one.group for one in link.classes), *(one.group for one in link.dynamic)}
+    own = [name for name in names if name.split(".")[1] in crossing]
+    return names if len(names) <= MANY_GROUPS else own[:MANY_GROUPS]
 
 
 def around(

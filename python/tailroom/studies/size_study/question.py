@@ -8,8 +8,10 @@ from datetime import timedelta
 from typing import Any
 
 from tailroom import arguments, models
+from tailroom.buffer_atlas.data import MOST_LOSS
 from tailroom.errors import MetricError, ScenarioError, TargetError
 from tailroom.models import Bottleneck
+from tailroom.models.bottleneck import read_bottlenecks
 from tailroom.quoting import argument_text
 from tailroom.scenario.custom_controls import Congestion
 from tailroom.scenario.dumbbell import HOST, dumbbell
@@ -233,6 +235,8 @@ def read_question(
         varied, value = Varied.of(source, key)
     lost = pools.loss_metric if pools else f"links.{bottleneck.name}.loss_fraction"
     loss = None if any(map(limits_loss, parsed)) else _loss_target(lost, known, most_loss)
+    if loss and most_loss == MOST_LOSS and _is_lossless(source, bottleneck):
+        loss = replace(loss, bound=0.0, written="0%")
     return Question(source, tuple(parsed), loss, bottleneck, reason, varied, value, pools)
 
 
@@ -312,6 +316,12 @@ def _with_default_table(source: Scenario, key: str) -> Scenario:
     except ScenarioError:
         return source.replacing({table: tables})
     return source
+
+
+def _is_lossless(source: Scenario, link: Bottleneck) -> bool:
+    """Whether pause frames are to keep the packets of a link from being dropped."""
+    way = {link.name, *link.other_links}
+    return any("pause.xoff" in one.port for one in read_bottlenecks(source) if one.name in way)
 
 
 def _loss_target(

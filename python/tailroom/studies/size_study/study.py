@@ -131,7 +131,8 @@ def size(  # noqa: PLR0913 - keyword arguments
         allow_files: Read the files that the scenario file names outside its directory.
         atlas: Whether the atlas may bracket the answer.
         most_loss: Largest loss fraction at the answer if no target limits a loss, above 0 and
-            below 1; 0.01 if left out. In Python, `None` is no bound.
+            below 1; 0.01 if left out, or none of a class with pause frames. In Python, `None` is no
+            bound.
 
     Raises:
         ArgumentError: An argument has the wrong type, or is out of range.
