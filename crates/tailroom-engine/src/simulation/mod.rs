@@ -114,8 +114,8 @@ impl Simulation {
         let mut simulation = Simulation {
             pending: Pending::new(sizing::agenda(network).with_memory(network.memory_limit_bytes)),
             dynamic: DynamicFlows::new(network, &switch.links),
+            link_checkpoints: LinkCheckpoints::new(checkpoints, switch.behind_at()),
             switch,
-            link_checkpoints: LinkCheckpoints::new(checkpoints),
             flows: flows.collect(),
             fast_paths: FastPaths::new(network.flows.len()),
             groups: vec![GroupProbe::new(network.measured()); network.groups.len()],
