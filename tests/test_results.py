@@ -131,6 +131,12 @@ def test_series_samples_records_only_what_is_missing(small: Path) -> None:
     assert result.series("queue").num_rows == pytest.approx(4, abs=1)
 
 
+def test_a_run_records_500_samples_for_its_plot(small: Path) -> None:
+    result = tr.run(small)
+    assert result.series("queue").num_rows == pytest.approx(500, abs=1)
+    assert result.plot().axes
+
+
 def test_series_that_nobody_asked_for_stay_small(small: Path) -> None:
     """A twentieth of 10 MB holds 10,000 samples of a link and two flows, at 50 B each."""
     samples = tr.run(small, set={"memory_limit": "10 MB"}, series_samples=10**7).series("queue")
