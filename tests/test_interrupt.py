@@ -340,3 +340,42 @@ def test_ctrl_c_while_models_are_asked_loses_no_run(
         )
     assert isinstance(raised.value.known, tr.Size)
     assert raised.value.known.store
+
+
+EXPENSIVE = """
+duration = "700 h"
+[links.b]
+rate = "1 Gbit/s"
+delay = "2 ms"
+queue = { kind = "drop_tail", limit = "50 packets" }
+jitter = { extra_delay = { kind = "uniform", from = "0 ms", to = "1 ms" }, every = "10 us" }
+[flows.f]
+path = ["b"]
+rtt = "20 ms"
+packet_size = "1500 B"
+source = { kind = "cbr", rate = "120 bit/s" }
+"""
+"""A packet each 100 s, for which some ten thousands of delays are drawn."""
+
+
+def test_ctrl_c_acts_while_events_are_expensive(tmp_path: Path) -> None:
+    """In CPU time, of which a packet takes as much on a loaded machine as on another."""
+    path = tmp_path / "expensive.toml"
+    path.write_text(EXPENSIVE)
+
+    def used_s(hours: int) -> float:
+        began = time.process_time()
+        with suppress(KeyboardInterrupt):
+            tr.run(path, set={"duration": f"{hours} h"})
+        return time.process_time() - began
+
+    def interrupted_s() -> float:
+        timer = threading.Timer(0.02, signal.raise_signal, [signal.SIGINT])
+        timer.start()
+        used = used_s(700)
+        timer.join()
+        return used
+
+    # A seventh of the packets; a thread that waits may wake up late.
+    some_s = used_s(100)
+    assert min(interrupted_s() for _ in range(3)) < some_s

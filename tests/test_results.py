@@ -63,6 +63,25 @@ def test_a_loaded_result_copies_no_device(small: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "copy").exists()
 
 
+def test_a_loaded_result_finds_its_files_from_any_directory(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "up.trace").write_text("1\n", encoding="utf-8")
+    traced = small.read_text(encoding="utf-8").replace('rate = "10 Mbit/s"', 'trace = "up.trace"')
+    small.write_text(traced, encoding="utf-8")
+    result = tr.run(small)
+    result.save(tmp_path / "saved")
+    monkeypatch.chdir(tmp_path)
+    loaded = tr.load("saved")
+    (tmp_path / "other").mkdir()
+    monkeypatch.chdir(tmp_path / "other")
+    loaded.save("copy")
+    for name in ("up.trace", "scenario.toml"):
+        copied = (tmp_path / "other" / "copy" / name).read_text(encoding="utf-8")
+        assert copied == (tmp_path / "saved" / name).read_text(encoding="utf-8")
+    assert tr.run(tr.Scenario.from_toml(loaded.scenario)).summary == result.summary
+
+
 def test_a_number_that_is_undefined_in_both_runs_is_the_same(recorded: tr.Result) -> None:
     undefined = pa.table({"time_s": [1.0, 2.0], "srtt_s": [float("nan"), 0.1]})
     one, other = (replace(recorded, flow_series=undefined) for _ in range(2))
@@ -110,6 +129,12 @@ def test_series_samples_records_only_what_is_missing(small: Path) -> None:
     assert tr.run(small, series_samples=20).series("queue").num_rows == pytest.approx(20, abs=1)
     result = tr.run(small, set={"series.interval": "1 s"}, series_samples=20)
     assert result.series("queue").num_rows == pytest.approx(4, abs=1)
+
+
+def test_a_run_records_500_samples_for_its_plot(small: Path) -> None:
+    result = tr.run(small)
+    assert result.series("queue").num_rows == pytest.approx(500, abs=1)
+    assert result.plot().axes
 
 
 def test_series_that_nobody_asked_for_stay_small(small: Path) -> None:

@@ -291,6 +291,22 @@ class Still(Raises):
         return 0.0, 100
 
 
+class Close(Raises):
+    time_ps = 0
+
+    def next_packet(self):
+        self.time_ps += 1
+        return self.time_ps * 1e-12, 100
+
+
+class CloseFlow:
+    time_ns = 0
+
+    def next_flow(self):
+        self.time_ns += 1
+        return tr.FlowRequest(self.time_ns * 1e-9, 1000)
+
+
 class PairFlow:
     def next_flow(self):
         return 0.0, 1000
@@ -328,7 +344,9 @@ REFUSED = {
     "Never": ("packets", "next_packet returned (nan", "pair"),
     "Back": ("packets", "next_packet returned the time 0 s after 1 s", "in order"),
     "Large": ("packets", "1501 B", "packet_size, 1500 B"),
-    "Still": ("packets", "packets at 0 s", "let time pass"),
+    "Still": ("packets", "1000000 packets in 2 ms, until 0 s", "let time pass"),
+    "Close": ("packets", "1000000 packets in 2 ms, until 0.00000100", "let time pass"),
+    "CloseFlow": ("flows", "100000 flows in 0.2 ms, until 0.500100", "let time pass"),
     "PairFlow": ("flows", "next_flow returned (0.0, 1000)", "tailroom.FlowRequest"),
     "BackFlow": ("flows", "begins at 0.5 s", "begins at 1.5 s or later"),
     "Neither": ("packets", "neither next_packet", "add it"),

@@ -4,6 +4,9 @@
 /// The steps that a component takes at once; what is left waits for another event of its flow or link.
 pub(crate) const MOST_STEPS: u32 = 1 << 16;
 
+/// How many steps what has a clock of its own may be behind at an event; the run loop sees to it.
+pub(crate) const MOST_BEHIND: u32 = 1 << 5;
+
 #[cfg(debug_assertions)]
 thread_local! {
     /// Of the simulation that runs in this thread, since its last event began.

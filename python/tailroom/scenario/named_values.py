@@ -41,8 +41,7 @@ def near(name: str, known: Iterable[str]) -> list[str]:
     They are those that `name` is another word for, else those that begin with it, resemble it or
     contain it, or have two letters in another order; case and hyphens do not matter.
     """
-    known = list(known)
-    return (_engine.meant(name, known) or _swapped(name, known))[:MOST_NEAR]
+    return _engine.meant(name, list(known))[:MOST_NEAR]
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
@@ -53,18 +52,6 @@ def nearest(name: str, known: Iterable[str]) -> str:
         remark = _engine.remark(name, meant[0])
         return f"did you mean {' or '.join(meant)}?{f' {remark}' if remark else ''}"
     return f"choose one of {few(name, known)}" if known else "there is none at all"
-
-
-def _swapped(name: str, known: Iterable[str]) -> list[str]:
-    """The names that `name` becomes if two neighbouring letters change places.
-
-    Of three letters, the similarity of names does not tell this from another word: dls, dsl.
-    """
-    word = name.lower()
-    changed = {
-        f"{word[:at]}{word[at + 1]}{word[at]}{word[at + 2 :]}" for at in range(len(word) - 1)
-    }
-    return [one for one in known if one.lower() in changed]
 
 
 def few(name: str, known: Iterable[str]) -> str:

@@ -105,12 +105,14 @@ def load(directory: str | PathLike[str]) -> Result:
     """
     path = Path(directory)
     try:
-        scenario = _text(path / SCENARIO)
+        # As of a result of `tr.run`, whatever the working directory is when it is used.
+        here = path.absolute()
+        scenario = replace_files(_text(path / SCENARIO), lambda name: str(here / name))
         summary = _read_summary(path / SUMMARY)
         actions = _read_actions(path / ACTIONS)
         timing = _read_timing(path / TIMING)
         tables = {name: _read_table(path / f"{name}.parquet") for name in TABLES}
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         missing = Path(error.filename).name if isinstance(error, FileNotFoundError) else ""
         reason = f"there is no {missing}" if missing else str(error)
         raise ArgumentError(

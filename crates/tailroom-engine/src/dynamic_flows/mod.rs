@@ -19,6 +19,7 @@ use crate::tcp::sender::handshake::Handshake;
 use crate::tournament::Tournament;
 use crate::traffic::context::Group;
 use crate::traffic::draws::MIN_RTT;
+use crate::traffic::pace::Pace;
 use crate::traffic::{AnyFlowSource, FlowRequest, FlowSource, SourceSpec};
 use crate::units::{PICOSECONDS_PER_SECOND, Rate, Time};
 use waits::Waits;
@@ -48,33 +49,35 @@ pub struct FlowGenerator {
     source: AnyFlowSource,
     /// Draws the hosts of flows for which the source does not choose them.
     pairs: Stream,
-    /// When the last flow arrived, and how many did then.
-    last: (Time, u32),
+    /// Whether the source lets time pass, and when it did not.
+    pace: Pace,
+    stands_still_at: Option<Time>,
     /// For connections that are in use; `None` if the flows open theirs, or do not know its RTT.
     waits: Option<Waits>,
     /// What is measured here.
     pub probe: DynamicFlowProbe,
 }
 
-/// The most flows of a group that begin or are refused at one time. A source may begin the next flow when one is
-/// refused.
+/// The most flows of a group that begin or are refused within a tenth of a millisecond, ten times as many as a
+/// scenario may ask for. A source may begin the next flow when one is refused.
 const MOST_AT_ONCE: u32 = 1_000_000;
+const SPAN: Time = Time::from_picoseconds(100_000_000);
 
 impl FlowGenerator {
     /// Counts a flow; returns whether the source lets time pass.
     fn count_arrival(&mut self, start: Time) -> bool {
-        let (last, count) = self.last;
-        self.last = (start, if start == last { count + 1 } else { 1 });
-        self.last.1 <= MOST_AT_ONCE
+        if self.pace.exceeds(start) {
+            self.stands_still_at = Some(start);
+        }
+        self.stands_still_at.is_none()
     }
 
     /// Why the source stops the run, if it does.
     fn fault(&self) -> Option<CustomFault> {
-        let (time, count) = self.last;
-        let stands_still = (count > MOST_AT_ONCE).then(|| CustomFault {
+        let stands_still = self.stands_still_at.map(|time| CustomFault {
             time,
             problem: format!(
-                "begins more than {MOST_AT_ONCE} flows at this time; let time pass between them, and \
+                "begins more than {MOST_AT_ONCE} flows in 0.1 ms; let time pass between them, and \
                  between one that is refused and the next"
             ),
         });
@@ -131,7 +134,8 @@ impl FlowGenerators {
                 group: index,
                 source,
                 pairs: source_group(network, group).stream("hosts"),
-                last: (Time::ZERO, 0),
+                pace: Pace::new(MOST_AT_ONCE, SPAN),
+                stands_still_at: None,
                 waits: group
                     .tcp
                     .as_ref()

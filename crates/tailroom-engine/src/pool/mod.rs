@@ -25,6 +25,7 @@ use crate::queue::buffer::DropReason;
 use crate::random::{Stream, below, stream};
 use crate::serializer::Serializer;
 use crate::units::{Time, float};
+use crate::work::{MOST_BEHIND, count_step};
 use changes::Changes;
 use expulsion::Expulsion;
 use member::{Member, weighted};
@@ -34,9 +35,6 @@ pub use probe::{PoolProbe, PoolSample};
 pub use recent_flows::FlowPackets;
 use recent_flows::RecentFlows;
 pub use spec::{Frees, PoolMember, PoolSpec};
-
-/// Many more looks of a policy than there are queues and packets whose memory is freed between two events.
-const MOST_LOOKS: u32 = 1 << 22;
 
 /// The memory that a packet asks for, in cells.
 pub type Cells = u32;
@@ -186,7 +184,7 @@ impl Pool {
         if asking.now < self.next_look && self.decide(asking).is_ok() {
             return Ok(asking.grant);
         }
-        self.look_until(asking.now);
+        self.look_until(asking.now, u32::MAX);
         self.catch_up(asking.now);
         self.decide(asking).map(|()| asking.grant)
     }
@@ -283,7 +281,7 @@ impl Pool {
 
     /// A packet that waits is dropped at `now`.
     fn drop(&mut self, member: usize, now: Time, grant: Grant) {
-        self.look_before(now);
+        self.look_before(now, u32::MAX);
         let Grant { cells, .. } = grant;
         let queue = &mut self.members[member];
         let given = queue.give(u64::from(cells));
@@ -296,12 +294,13 @@ impl Pool {
     }
 
     /// Lets the policy look at its queues whenever it was due to by `now`: what is freed then is free,
-    /// and what arrives then is still to come.
-    fn look_until(&mut self, now: Time) {
-        let mut looks = 0_u32;
-        while self.next_look <= now {
-            looks += 1;
-            debug_assert!(looks < MOST_LOOKS, "{looks} looks in an event");
+    /// and what arrives then is still to come. It looks `most` times at most.
+    fn look_until(&mut self, now: Time, most: u32) {
+        for _ in 0..most {
+            if self.next_look > now {
+                return;
+            }
+            count_step();
             let at = self.next_look;
             self.next_look = at.saturating_add(self.look_interval);
             self.free(at);
@@ -326,16 +325,22 @@ impl Pool {
 
     /// As [`look_until`](Self::look_until), without what is due at `now`.
     #[inline]
-    fn look_before(&mut self, now: Time) {
+    fn look_before(&mut self, now: Time, most: u32) {
         if self.next_look < now {
-            self.look_until(Time::from_picoseconds(now.picoseconds() - 1));
+            self.look_until(Time::from_picoseconds(now.picoseconds() - 1), most);
         }
+    }
+
+    /// When its policy is [so far behind](MOST_BEHIND) that the run loop lets it catch up.
+    fn behind_at(&self) -> Time {
+        let span = self.look_interval.picoseconds().saturating_mul(MOST_BEHIND.into());
+        self.next_look.saturating_add(Time::from_picoseconds(span))
     }
 
     /// Frees what is due by `now`, and measures what was occupied until then.
     #[inline(never)]
     fn catch_up(&mut self, now: Time) {
-        self.look_before(now);
+        self.look_before(now, u32::MAX);
         self.free(now);
     }
 

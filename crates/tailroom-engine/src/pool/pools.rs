@@ -5,6 +5,7 @@ use super::{Asking, Grant, Pool, PoolMember, PoolSpec};
 use crate::queue::buffer::DropReason;
 use crate::serializer::Serializer;
 use crate::units::Time;
+use crate::work::MOST_BEHIND;
 
 /// The pools of a network.
 #[derive(Clone, Debug, Default)]
@@ -207,6 +208,16 @@ impl Pools {
     /// Closes the statistics at `now`.
     pub fn end_measuring(&mut self, now: Time) {
         self.all.iter_mut().for_each(|pool| pool.end_measuring(now));
+    }
+
+    /// When the policy of the first pool is so far behind that the run loop lets it catch up.
+    pub(crate) fn behind_at(&self) -> Time {
+        self.all.iter().map(Pool::behind_at).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Each policy catches up with `now`, by as many looks as it may be behind.
+    pub(crate) fn catch_up(&mut self, now: Time) {
+        self.all.iter_mut().for_each(|pool| pool.look_before(now, MOST_BEHIND));
     }
 
     /// Records a sample of the time series at `now`.

@@ -205,7 +205,10 @@ impl Controller {
     /// has waited longest in either queue; `None` if both were empty.
     #[cold]
     fn catch_up(&mut self, now: Time, oldest: Option<Time>) {
+        let mut updates = 0;
         while self.next_update <= now {
+            updates += 1;
+            debug_assert!(updates <= MOST_AT_ONCE + 2, "{updates} updates in an event");
             let delay = oldest.map_or(Time::ZERO, |arrived| self.next_update.since(arrived));
             self.update(delay.seconds());
             self.next_update = self.next_update.saturating_add(self.interval);

@@ -57,8 +57,9 @@ const SUM_OF_CERTAIN_DROP: f64 = 8.5;
 /// Length of the intervals in which the queue should empty, in targets: the ratio of burst
 /// allowance to target (RFC 8033 sec. 4.2 and 4.4: 150 and 15 ms).
 const TARGETS_PER_INTERVAL: u64 = 10;
-/// Updates that are performed one by one when a link has stood still for long.
-pub(super) const MOST_AT_ONCE: u64 = 1 << 16;
+/// Updates that are performed one by one when nothing has happened for long; those before them are performed
+/// in a few steps.
+pub(super) const MOST_AT_ONCE: u64 = 1 << 9;
 /// Shorter periods would only cost computing time.
 const MIN_UPDATE: PositiveDuration = PositiveDuration::new(10_000_000);
 
@@ -211,7 +212,12 @@ impl PieState {
     }
 
     fn catch_up(&mut self, settings: &Settings, now: Time) {
+        let mut updates = 0;
         while self.next_update <= now {
+            updates += 1;
+            // Two at the edge of each range.
+            let most = MOST_AT_ONCE + 2 * (SCALES.len() as u64 + 3);
+            debug_assert!(updates <= most, "{updates} updates in an event");
             let before = (self.probability, self.delay_before);
             self.update(settings);
             self.pass(settings, 1);
@@ -222,14 +228,14 @@ impl PieState {
             }
             let left = now.since(self.next_update).picoseconds();
             let left = left / settings.update_interval.picoseconds();
-            if left > MOST_AT_ONCE && self.delay > Time::ZERO {
+            if left > MOST_AT_ONCE {
                 self.leap(settings, left - MOST_AT_ONCE);
             }
         }
     }
 
-    /// Performs up to `updates` updates at once. The delay has not changed, so that each adds the same until the
-    /// probability comes into another range.
+    /// Performs up to `updates` updates at once. The delay has not changed, so that each adds the same, and
+    /// without delay takes the same part, until the probability comes into another range.
     fn leap(&mut self, settings: &Settings, updates: u64) {
         let step = self.step(settings);
         let bounds = || SCALES.iter().map(|(bound, _)| *bound).chain([0.0, 1.0]);
@@ -238,10 +244,21 @@ impl PieState {
         } else {
             bounds().filter(|&bound| bound <= self.probability).fold(0.0, f64::max)
         };
-        let until_edge = ((edge - self.probability) / step).floor().max(0.0);
-        let steps = until_edge.min(float(updates));
-        self.probability = (self.probability + steps * step).clamp(0.0, 1.0);
-        self.pass(settings, steps as u64);
+        let probability = if self.delay > Time::ZERO {
+            let until_edge = ((edge - self.probability) / step).floor().max(0.0);
+            let steps = until_edge.min(float(updates));
+            self.pass(settings, steps as u64);
+            self.probability + steps * step
+        } else {
+            // p becomes DECAY (p + step), which brings it nearer to where it would stay.
+            let rest = step * DECAY / (1.0 - DECAY);
+            let parts = (edge - rest) / (self.probability - rest);
+            let until_edge = (libm::log(parts) / libm::log(DECAY)).floor().max(0.0);
+            let steps = until_edge.min(float(updates));
+            self.pass(settings, steps as u64);
+            rest + (self.probability - rest) * libm::pow(DECAY, steps)
+        };
+        self.probability = probability.clamp(0.0, 1.0);
     }
 
     /// Advances the time by `updates` update intervals.

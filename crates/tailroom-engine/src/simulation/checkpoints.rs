@@ -1,5 +1,6 @@
 //! When the links record their state: the edges of the measured window, the samples of the time
-//! series, and the intervals in which links report which flows they bottleneck.
+//! series, and the intervals in which links report which flows they bottleneck. Between events, what has a clock of
+//! its own catches up.
 
 use super::Simulation;
 use crate::dynamic_flows::bottlenecked::INTERVAL;
@@ -19,10 +20,11 @@ pub(super) struct LinkCheckpoints {
 }
 
 impl LinkCheckpoints {
-    /// The first times at which links record.
-    pub(super) fn new(checkpoints: Checkpoints) -> Self {
+    /// The first times at which links record, or [catch up](crate::switch::Switch::behind_at).
+    pub(super) fn new(checkpoints: Checkpoints, behind_at: Time) -> Self {
+        let next = checkpoints.measure_from.min(checkpoints.series_interval).min(INTERVAL);
         LinkCheckpoints {
-            next: checkpoints.measure_from.min(checkpoints.series_interval).min(INTERVAL),
+            next: next.min(behind_at),
             next_sample: checkpoints.series_interval,
             checkpoints,
         }
@@ -60,7 +62,13 @@ impl Simulation {
             let edge = if self.is_measuring { Time::NEVER } else { checkpoints.measure_from };
             let other = self.link_checkpoints.next_sample.min(edge);
             self.dynamic.pass_silence(now.min(other), &mut self.switch.links);
-            self.link_checkpoints.next = other.min(self.dynamic.next_checkpoint());
+            self.switch.catch_up(now.min(other));
+            let behind_at = self.switch.behind_at();
+            if behind_at <= now {
+                // There is more to catch up with: it is work of its own.
+                self.note_steps();
+            }
+            self.link_checkpoints.next = other.min(self.dynamic.next_checkpoint()).min(behind_at);
         }
         true
     }

@@ -89,6 +89,8 @@ struct CustomCode {
     /// Controls, or sources.
     flows: bool,
     disciplines: bool,
+    /// Whether flows have acted outside an event since all of them were checked.
+    unchecked: bool,
 }
 
 impl Simulation {
@@ -112,8 +114,8 @@ impl Simulation {
         let mut simulation = Simulation {
             pending: Pending::new(sizing::agenda(network).with_memory(network.memory_limit_bytes)),
             dynamic: DynamicFlows::new(network, &switch.links),
+            link_checkpoints: LinkCheckpoints::new(checkpoints, switch.behind_at()),
             switch,
-            link_checkpoints: LinkCheckpoints::new(checkpoints),
             flows: flows.collect(),
             fast_paths: FastPaths::new(network.flows.len()),
             groups: vec![GroupProbe::new(network.measured()); network.groups.len()],
@@ -125,6 +127,7 @@ impl Simulation {
             custom: CustomCode {
                 flows: network.has_custom_controls() || network.has_custom_sources(),
                 disciplines: network.links.iter().any(|link| link.queue.custom().is_some()),
+                unchecked: true,
             },
             steps: network.step_interval.map(|every| Box::new(Steps::new(network, every, facts))),
             fault: None,
@@ -248,7 +251,9 @@ impl Simulation {
 
     /// Returns whether every event before `until` is handled.
     fn take_events(&mut self, until: Time) -> Result<bool, RunError> {
-        self.check_flows()?;
+        if std::mem::take(&mut self.custom.unchecked) {
+            self.check_flows()?;
+        }
         self.check_flow_sources()?;
         self.check_disciplines(self.now())?;
         while self.events < self.pause_at {

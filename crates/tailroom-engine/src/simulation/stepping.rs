@@ -252,6 +252,7 @@ impl Simulation {
 
     /// Lets the flows take in what they have kept for a step that ends at `end`.
     fn begin_step(&mut self, end: Time) {
+        self.custom.unchecked = true;
         let Simulation { flows, pending, network, steps, .. } = self;
         let arrived = steps.iter().flat_map(|steps| steps.arrived.numbers());
         for number in (0..network.flows.len() as u32).chain(arrived) {
@@ -379,6 +380,7 @@ impl Simulation {
     /// The place, the problem and the remedy, if the run has no step to come, the link or the flow
     /// cannot be acted on, or a value is out of range. Nothing has changed then.
     pub fn act(&mut self, action: Action) -> Result<(), BadParameter> {
+        self.custom.unchecked = true;
         let now = self.step_time();
         let is_between = self.steps.as_ref().is_some_and(|steps| steps.end.is_none());
         if !is_between || now >= self.network.duration {

@@ -40,7 +40,7 @@ pub(crate) fn known<'a>(word: &str, candidates: &[&'a str]) -> Vec<&'a str> {
 
 /// Returns the candidates that a person who wrote `name` may have meant, the most likely first: those
 /// that the name stands for, else those that begin with it, else those that resemble it, else those
-/// that contain it.
+/// that contain it, else those with two neighbouring letters in another order.
 #[cfg(feature = "scenario")]
 pub fn meant<'a>(name: &str, candidates: &[&'a str]) -> Vec<&'a str> {
     let known = known(name, candidates);
@@ -59,7 +59,30 @@ pub fn meant<'a>(name: &str, candidates: &[&'a str]) -> Vec<&'a str> {
     let best = ranked.first().map_or(0.0, |(similarity, _)| *similarity);
     let alike = ranked.iter().take_while(|(similarity, _)| *similarity >= NEAR.max(best - RIVAL));
     let alike: Vec<&str> = alike.map(|(_, candidate)| *candidate).collect();
-    if alike.is_empty() { matching(candidates, |one| one.contains(&word)) } else { alike }
+    if !alike.is_empty() {
+        return alike;
+    }
+    let containing = matching(candidates, |one| one.contains(&word));
+    if containing.is_empty() {
+        matching(candidates, |one| is_swapped(&word, one))
+    } else {
+        containing
+    }
+}
+
+/// Whether two neighbouring letters that change places make one name of the other. Of three letters, the
+/// similarity of names does not tell this from another word: dls, dsl.
+#[cfg(feature = "scenario")]
+fn is_swapped(one: &str, other: &str) -> bool {
+    let pairs: Vec<(char, char)> = one.chars().zip(other.chars()).collect();
+    let differs = |(one, other): &(char, char)| one != other;
+    let first = pairs.iter().position(differs);
+    let last = pairs.iter().rposition(differs);
+    one.len() == other.len()
+        && first.zip(last).is_some_and(|(first, last)| {
+            let ((a, b), (c, d)) = (pairs[first], pairs[last]);
+            last == first + 1 && (a, b) == (d, c)
+        })
 }
 
 /// Returns at most [`MOST_LISTED`] candidates, those that resemble a name most first, and the number
@@ -135,6 +158,13 @@ mod tests {
         let (listed, others) = few("zebras", &names);
         assert_eq!((listed[0], listed.len(), others), ("zebra", MOST_LISTED, 2));
         assert_eq!(few("x", &CONTROLS), (CONTROLS.to_vec(), 0));
+    }
+
+    #[test]
+    fn letters_that_have_changed_places_are_known_in_short_words_too() {
+        assert_eq!(meant("dls", &["cable", "dsl", "wifi"]), ["dsl"]);
+        assert_eq!(meant("DLS", &["Dsl"]), ["Dsl"]);
+        assert_eq!(meant("der", &["red", "pie"]), [] as [&str; 0]);
     }
 
     #[test]

@@ -23,11 +23,9 @@ use crate::quantity::BitRate;
 use crate::queue::buffer::Buffer;
 use crate::queue::fair::{Fair, FairParams, FairScheduler, Measured};
 use crate::queue::{LinkInfo, QueueConfig, SchedulerQueue};
-use crate::units::{Rate, Time};
+use crate::units::{Rate, Time, float};
+use crate::work::{MOST_BEHIND, count_step};
 
-/// A priority load of 1 is no longer a number other than 0 when it has halved so often; packets that wait
-/// take a few intervals each.
-const MOST_STEPS: u32 = 100_000;
 /// Weight of an interval's priority load in its exponential average; not from a paper.
 const PRIORITY_LOAD_WEIGHT: f64 = 0.5;
 
@@ -70,6 +68,19 @@ impl FlowAdmissions {
         if let Some(Some(admission)) = self.links.get_mut(link) {
             admission.advance(now);
             admission.meter.set_rate(now, rate);
+        }
+    }
+
+    /// When the first meter is [so far behind](MOST_BEHIND) that the run loop lets it catch up.
+    pub(crate) fn behind_at(&self) -> Time {
+        let admissions = self.links.iter().flatten();
+        admissions.map(FlowAdmission::behind_at).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Each meter catches up with `now`, by as many intervals as it may be behind.
+    pub(crate) fn catch_up(&mut self, now: Time) {
+        for admission in self.links.iter_mut().flatten() {
+            admission.end_intervals(now, MOST_BEHIND);
         }
     }
 
@@ -120,34 +131,45 @@ impl FlowAdmission {
         self.fair_rate < least || self.priority_load > most
     }
 
-    /// Ends the intervals up to `now`.
+    fn behind_at(&self) -> Time {
+        let span = self.spec.interval.time().picoseconds().saturating_mul(MOST_BEHIND.into());
+        self.interval_end.saturating_add(Time::from_picoseconds(span))
+    }
+
+    /// Ends the intervals up to `now`, and serves what is due.
     fn advance(&mut self, now: Time) {
-        let mut steps = 0;
-        while self.interval_end <= now {
+        self.end_intervals(now, u32::MAX);
+        self.meter.serve_until(now);
+    }
+
+    /// Ends some of the intervals up to `now`.
+    fn end_intervals(&mut self, now: Time, most: u32) {
+        for _ in 0..most {
+            if self.interval_end > now {
+                return;
+            }
+            count_step();
             let end = self.interval_end;
             self.meter.serve_until(end);
             let interval = self.spec.interval.time();
             let measured = self.meter.measured(end.since(interval), end);
-            let load_before = self.priority_load;
             self.fair_rate = measured.fair_rate_bps;
             self.priority_load +=
                 PRIORITY_LOAD_WEIGHT * (measured.priority_load - self.priority_load);
             self.interval_end = end.saturating_add(interval);
-            // Of intervals in which nothing happens, only the last matters once the average is at rest.
+            // Of intervals in which nothing happens, and which have no priority load, the last is measured.
             let still_until = now.min(self.meter.is_still_until(end));
-            let is_settled = load_before.to_bits() == self.priority_load.to_bits();
             let mut begin = end;
-            if is_settled && self.interval_end <= still_until {
+            if self.interval_end <= still_until {
                 let rest = still_until.since(self.interval_end).picoseconds();
-                let rest = rest / interval.picoseconds() * interval.picoseconds();
-                begin += Time::from_picoseconds(rest);
-                self.interval_end += Time::from_picoseconds(rest);
+                let intervals = rest / interval.picoseconds();
+                self.priority_load *= libm::pow(1.0 - PRIORITY_LOAD_WEIGHT, float(intervals));
+                let rest = Time::from_picoseconds(intervals * interval.picoseconds());
+                begin += rest;
+                self.interval_end += rest;
             }
             self.meter.queue.restart_gauges(begin);
-            debug_assert!(steps < MOST_STEPS, "{steps} intervals in an event");
-            steps += 1;
         }
-        self.meter.serve_until(now);
     }
 }
 

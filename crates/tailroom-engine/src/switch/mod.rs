@@ -166,6 +166,18 @@ impl Switch {
         }
     }
 
+    /// When what has a clock of its own, the policy of a pool or the meter of an admission control, is so far
+    /// behind that the run loop lets it [catch up](Switch::catch_up).
+    pub(crate) fn behind_at(&self) -> Time {
+        self.pools.behind_at().min(self.admissions.behind_at())
+    }
+
+    /// It catches up with `now`, by as many steps as it may be behind; nothing arrives before.
+    pub(crate) fn catch_up(&mut self, now: Time) {
+        self.pools.catch_up(now);
+        self.admissions.catch_up(now);
+    }
+
     /// Records a sample of the time series at `now`.
     pub(crate) fn sample(&mut self, now: Time) {
         self.links.iter_mut().for_each(|link| link.sample(now));

@@ -5,6 +5,7 @@ use std::fmt;
 use super::context::{Group, GroupContext};
 use super::custom::{self, FlowsMaker};
 use super::draws::Draws;
+use super::pace::Pace;
 use super::{
     FlowRequest, FlowSource, FlowStatistics, OfferedFlows, Parameters, TraceFlow, seconds,
 };
@@ -139,8 +140,9 @@ impl OfferedFlows for CustomFlowsSpec {
     }
 }
 
-/// The most flows that begin at one time: they take some hundreds of MB.
+/// The most flows that begin within 0.2 ms: they take some hundreds of MB.
 const MOST_AT_ONCE: u32 = 100_000;
+const SPAN: Time = Time::from_picoseconds(200_000_000);
 
 /// A running flow source of the caller's; without one, no flow begins.
 #[derive(Clone)]
@@ -151,9 +153,9 @@ pub struct CustomFlows {
     earliest: Time,
     stop: Time,
     draws: Draws,
-    /// Flows that have begun, and how many of the last at one time.
+    /// Flows that have begun.
     begun: u32,
-    at_once: u32,
+    pace: Pace,
     fault: FirstFault,
 }
 
@@ -173,7 +175,7 @@ impl CustomFlows {
             stop: spec.stop,
             draws: Draws::new(&spec.rtt, spec.peak_rate.as_ref(), group, shortest_rtt),
             begun: 0,
-            at_once: 0,
+            pace: Pace::new(MOST_AT_ONCE, SPAN),
             fault: FirstFault::default(),
         };
         flows.ask();
@@ -199,11 +201,14 @@ impl CustomFlows {
                 flow.start
             );
             self.fault.keep(earliest, problem);
-        } else if self.at_once >= MOST_AT_ONCE {
-            let problem =
-                format!("next_flow returned {MOST_AT_ONCE} flows at {earliest}; let time pass");
-            self.fault.keep(earliest, problem);
         } else if flow.start < self.stop {
+            if self.pace.exceeds(flow.start) {
+                let problem = format!(
+                    "next_flow returned {MOST_AT_ONCE} flows in 0.2 ms, until {}; let time pass",
+                    flow.start
+                );
+                return self.fault.keep(earliest, problem);
+            }
             self.next = Some(flow);
         }
     }
@@ -218,7 +223,6 @@ impl FlowSource for CustomFlows {
         let flow = self.next.take()?;
         let request = self.draws.request(flow, self.begun);
         self.begun = self.begun.wrapping_add(1);
-        self.at_once = if flow.start == self.earliest { self.at_once + 1 } else { 1 };
         self.earliest = flow.start;
         self.ask();
         Some(request)

@@ -4,6 +4,7 @@ use std::fmt;
 
 use super::context::{GroupContext, StartingFlow};
 use super::custom::{self, PacketsMaker};
+use super::pace::Pace;
 use super::{Emission, OfferedPackets, PacketSource, Parameters};
 #[cfg(feature = "scenario")]
 use crate::custom::Arguments;
@@ -13,8 +14,10 @@ use crate::parameters::BadParameter;
 use crate::quantity::BitRate;
 use crate::units::{Rate, Time};
 
-/// The most packets that leave at one instant: with more, the time of a run would not pass.
+/// The most packets that leave within 2 ms, many more than an interface sends: with more, the time of a
+/// run would hardly pass.
 const MOST_AT_ONCE: u32 = 1_000_000;
+const SPAN: Time = Time::from_milliseconds(2);
 
 /// Parameters of packets of a source of your own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
@@ -87,7 +90,7 @@ pub struct CustomPackets {
     /// The size of a packet when it is not known, and the largest.
     bytes: u32,
     last: Time,
-    at_once: u32,
+    pace: Pace,
     fault: FirstFault,
 }
 
@@ -102,7 +105,8 @@ impl CustomPackets {
     pub fn new(params: &CustomPacketsParams, flow: &StartingFlow<'_>) -> Self {
         let source = params.maker.as_ref().map(|maker| CallersCode(maker(flow)));
         let (bytes, last) = (flow.packet_bytes, flow.start);
-        CustomPackets { source, bytes, last, at_once: 0, fault: FirstFault::default() }
+        let pace = Pace::new(MOST_AT_ONCE, SPAN);
+        CustomPackets { source, bytes, last, pace, fault: FirstFault::default() }
     }
 
     /// Why the source stopped the run, if it did.
@@ -111,7 +115,7 @@ impl CustomPackets {
     }
 
     /// What is wrong with a packet.
-    fn problem(&self, Emission { time, bytes }: Emission) -> Option<String> {
+    fn problem(&mut self, Emission { time, bytes }: Emission) -> Option<String> {
         let (last, most) = (self.last, self.bytes);
         if time < last {
             return Some(format!(
@@ -125,8 +129,10 @@ impl CustomPackets {
                  packet_size, {most} B"
             ));
         }
-        (self.at_once >= MOST_AT_ONCE).then(|| {
-            format!("next_packet returned {MOST_AT_ONCE} packets at {last}; let time pass")
+        self.pace.exceeds(time).then(|| {
+            format!(
+                "next_packet returned {MOST_AT_ONCE} packets in 2 ms, until {time}; let time pass"
+            )
         })
     }
 }
@@ -140,7 +146,6 @@ impl PacketSource for CustomPackets {
         let next = source.next_packet();
         self.fault.note(self.last, source.failure());
         let Some(packet) = next.filter(|_| self.fault.is_none()) else { return silence };
-        self.at_once = if packet.time == self.last { self.at_once + 1 } else { 0 };
         if let Some(problem) = self.problem(packet) {
             self.fault.keep(self.last, problem);
             return silence;

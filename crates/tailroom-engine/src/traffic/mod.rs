@@ -23,6 +23,7 @@ pub mod custom;
 #[doc(hidden)]
 pub mod draws;
 mod flow_list;
+pub(crate) mod pace;
 pub mod unresponsive;
 pub mod web_models;
 

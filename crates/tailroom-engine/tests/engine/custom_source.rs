@@ -152,24 +152,57 @@ fn unknown_names_and_wrong_parameters_are_refused_at_their_place() {
     assert_refused(&refusal(&STEADY.replace("= 1000", "= 0"), REGULAR), place, &["1"]);
 }
 
-/// Always the same flow.
-struct Still;
+/// Flows or packets with these gaps, in picoseconds.
+struct Close(u64, Time);
 
-impl CustomFlows for Still {
+#[derive(Deserialize, Ranges)]
+struct CloseParams {
+    gap_ps: u64,
+}
+
+impl Close {
+    fn new(params: &CloseParams) -> Self {
+        Close(params.gap_ps, Time::from_milliseconds(7))
+    }
+
+    fn next(&mut self) -> Time {
+        self.1 += Time::from_picoseconds(self.0);
+        self.1
+    }
+}
+
+impl CustomFlows for Close {
     fn next_flow(&mut self) -> Option<TraceFlow> {
-        Some(TraceFlow { start: Time::from_milliseconds(7), bytes: 1_000, rate: None, rtt: None })
+        Some(TraceFlow { start: self.next(), bytes: 1_000, rate: None, rtt: None })
+    }
+}
+
+impl CustomPackets for Close {
+    fn next_packet(&mut self) -> Option<Emission> {
+        Some(Emission { time: self.next(), bytes: 100 })
     }
 }
 
 #[test]
-fn a_source_of_flows_that_lets_no_time_pass_ends_the_run() {
-    let mut sources = sources();
-    sources.add_flows("regular", |_: &NoParams, _, _| Still);
-    let network = scenario(CBR, REGULAR).with_code(&sources).expect("the scenario is valid");
-    let run = Simulation::new(&network).expect("it is valid").finish();
-    let message = run.expect_err("no time passes").to_string();
-    assert!(
-        message.contains("next_flow returned 100000 flows at 0.007 s; let time pass"),
-        "{message}"
-    );
+fn a_source_that_lets_hardly_any_time_pass_ends_the_run() {
+    for gap in [0, 1, 1_000] {
+        let mut sources = OwnCode::default();
+        sources.add_flows("close", |params: &CloseParams, _, _| Close::new(params));
+        sources.add_packets("close", |params: &CloseParams, _| Close::new(params));
+        let own = format!("source = 'close', parameters = {{ gap_ps = {gap} }}");
+        let stream = format!("kind = 'custom_packets', rate = '8 Mbit/s', {own}");
+        let flows =
+            format!("kind = 'custom_flows', arrivals_per_second = 9.8, size = '30 kB', {own}");
+        let short = list();
+        for (stream, short, found) in [
+            (CBR, &flows, "next_flow returned 100000 flows in 0.2 ms, until 0.007"),
+            (&stream, &short, "next_packet returned 1000000 packets in 2 ms, until 0.00"),
+        ] {
+            let network = scenario(stream, short).with_code(&sources).expect("it is valid");
+            let run = Simulation::new(&network).expect("it is valid").finish();
+            let message = run.expect_err("no time passes").to_string();
+            assert!(message.contains(found), "{message}");
+            assert!(message.contains("let time pass"), "{message}");
+        }
+    }
 }

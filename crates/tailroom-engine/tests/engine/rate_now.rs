@@ -1,5 +1,6 @@
 //! A link whose rate has changed before anything is sent is the link that had the rate all the time.
 
+use proptest::option;
 use proptest::prelude::*;
 use proptest::sample::select;
 use tailroom_engine::link::serializer::RateChange;
@@ -9,13 +10,14 @@ use tailroom_engine::results::Results;
 use tailroom_engine::simulation::Simulation;
 use tailroom_engine::simulation::stepping::Action;
 use tailroom_engine::traffic::arrivals::FlowArrivals;
+use tailroom_engine::traffic::incast::Queries;
 use tailroom_engine::traffic::{FlowSourceSpec, SourceSpec};
 use tailroom_engine::units::{Rate, Time};
 
 use crate::ordering::difference;
 use crate::support::case::case;
 use crate::support::random_cases::config;
-use crate::support::{networks, random_networks};
+use crate::support::{networks, random_fabrics, random_networks};
 
 const MS: fn(u64) -> Time = Time::from_milliseconds;
 
@@ -39,11 +41,15 @@ fn later(arrivals: &mut FlowArrivals) {
     match arrivals {
         FlowArrivals::Given(times) => times.iter_mut().for_each(|time| *time += BEGIN),
         FlowArrivals::Poisson { start, stop, .. } | FlowArrivals::Periodic { start, stop, .. } => {
-            *start += BEGIN;
-            *stop = stop.saturating_add(BEGIN);
+            later_span(start, stop);
         }
         _ => {}
     }
+}
+
+fn later_span(start: &mut Time, stop: &mut Time) {
+    *start += BEGIN;
+    *stop = stop.saturating_add(BEGIN);
 }
 
 /// The network with all traffic later, at rates at which a byte takes whole picoseconds: a link whose rate
@@ -51,7 +57,6 @@ fn later(arrivals: &mut FlowArrivals) {
 fn begun_later(mut network: Network) -> Network {
     network.duration += BEGIN;
     network.measure_from = BEGIN;
-    network.series_interval = None;
     for flow in &mut network.flows {
         flow.start += BEGIN;
     }
@@ -68,6 +73,14 @@ fn begun_later(mut network: Network) -> Network {
                     flow
                 });
                 spec.flows = later.collect();
+            }
+            SourceSpec::Flows(FlowSourceSpec::Incast(spec)) => match &mut spec.queries {
+                Queries::Arrive(arrivals) => later(arrivals),
+                Queries::Follow { start, stop, .. } => later_span(start, stop),
+                _ => {}
+            },
+            SourceSpec::Flows(FlowSourceSpec::Collective(spec)) => {
+                later_span(&mut spec.start, &mut spec.stop);
             }
             _ => {}
         }
@@ -121,9 +134,24 @@ fn changed(network: &Network, kind: Kind, first: Rate) -> Results {
     simulation.finish().expect("the account of packets balances")
 }
 
+/// Takes out of `column` what was sampled before the window, or at its beginning, when gauges still cover the time before; a NaN, for a gauge that is not reported,
+/// becomes a number.
+fn keep_begun(column: &mut Vec<f64>, times: &[f64]) {
+    let mut times = times.iter();
+    column.retain(|_| times.next().is_some_and(|time| *time > BEGIN.seconds()));
+    column.iter_mut().filter(|value| value.is_nan()).for_each(|value| *value = -1.0);
+}
+
 /// The results without what the scenario says of the first rate, and the count of events.
 fn of_the_window(mut results: Results) -> Results {
     results.summary.events = 0;
+    if let Some(series) = &mut results.tables.link_series {
+        let gauges = series.discipline_state.iter_mut().map(|(_, column)| column);
+        let columns = [&mut series.queue_packets, &mut series.utilization]
+            .into_iter()
+            .chain([&mut series.drops_packets, &mut series.marks_packets]);
+        columns.chain(gauges).for_each(|column| keep_begun(column, &series.time_s));
+    }
     results.summary.warnings.clear();
     for (_, link) in &mut results.summary.links.0 {
         link.limit_ms = 0.0;
@@ -171,6 +199,17 @@ proptest! {
         network in random_networks::network(),
         (kind, first) in kind(),
     ) {
+        assert_equal(network, kind, first)?;
+    }
+
+    #[test]
+    fn a_link_of_a_fabric_has_the_rate_of_the_moment(
+        network in random_fabrics::network(),
+        series in option::of(3_u64..50),
+        (kind, first) in kind(),
+    ) {
+        let mut network = network;
+        network.series_interval = series.map(MS);
         assert_equal(network, kind, first)?;
     }
 

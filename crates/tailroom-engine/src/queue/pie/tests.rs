@@ -96,17 +96,31 @@ fn updates_at_once_lead_where_single_ones_lead() {
     for (alpha, probability, delay) in
         [(1e-4, 0.0, 40), (1e-7, 0.0, 40), (1e-4, 0.5, 5), (1e-5, 1.0, 14), (1e-9, 0.05, 2_000)]
     {
-        let settings = Settings { alpha, ..settings() };
-        let mut at_once = state(probability, delay, delay);
-        let mut single = at_once;
-        for update in 1..=500_000 {
-            single.advance(&settings, MS(15 * update));
-        }
-        at_once.advance(&settings, MS(15 * 500_000));
-        let difference = (at_once.probability - single.probability).abs();
-        assert!(difference <= 1e-6 * single.probability.max(1e-3), "{alpha} {delay}: {difference}");
-        assert_eq!(at_once.next_update, single.next_update);
+        assert_at_once(alpha, probability, delay, 500_000);
     }
+}
+
+/// Without delay, the probability also decays: 2,000 updates lead from 1 to 1e-12 and below.
+#[test]
+fn updates_at_once_of_an_empty_queue_lead_where_single_ones_lead() {
+    for (alpha, probability) in [(0.0, 1.0), (1e-12, 0.3), (1e-9, 1.0), (1e-5, 1.0), (0.125, 1.0)] {
+        for updates in [600, 700, 1_000, 2_000] {
+            assert_at_once(alpha, probability, 0, updates);
+        }
+    }
+}
+
+fn assert_at_once(alpha: f64, probability: f64, delay: u64, updates: u64) {
+    let settings = Settings { alpha, ..settings() };
+    let mut at_once = state(probability, delay, delay);
+    let mut single = at_once;
+    for update in 1..=updates {
+        single.advance(&settings, MS(15 * update));
+    }
+    at_once.advance(&settings, MS(15 * updates));
+    let difference = (at_once.probability - single.probability).abs();
+    assert!(difference <= 1e-6 * single.probability.max(1e-3), "{alpha} {delay}: {difference}");
+    assert_eq!(at_once.next_update, single.next_update);
 }
 
 #[test]
