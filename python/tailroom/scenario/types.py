@@ -435,8 +435,7 @@ Cells: TypeAlias = Literal["atm", "ptm"]
 
 
 class CakeQueue(TypedDict):
-    """CAKE: a shaper, tins with priorities, fair queueing of hosts and flows, COBALT in each
-    queue."""
+    """CAKE: a shaper, tins with priorities, fair queueing of hosts and flows, and COBALT."""
 
     kind: Literal["cake"]
     rate: NotRequired[Rate]
@@ -1852,8 +1851,11 @@ HostSet: TypeAlias = int | list[str]
 
 
 class FlowHosts(TypedDict):
-    """Hosts of a group's flows, which take them in turn: flow i of the group has source i and
-    destination i, counted from the first again where there are fewer."""
+    """Hosts of a group's flows, which take them in turn.
+
+    Flow i of the group has source i and destination i, counted from the first again where there
+    are fewer.
+    """
 
     sources: NotRequired[HostSet]
     """Hosts that send the data. Left out, each flow has its own."""

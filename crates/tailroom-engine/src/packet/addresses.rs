@@ -4,8 +4,9 @@ use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::dscp::Dscp;
 use crate::random::{Random, SmallStream, stream};
 
-/// Hosts of a group's flows, which take them in turn: flow i of the group has source i and destination
-/// i, counted from the first again where there are fewer.
+/// Hosts of a group's flows, which take them in turn.
+///
+/// Flow i of the group has source i and destination i, counted from the first again where there are fewer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema, Ranges)]
 #[serde(default, deny_unknown_fields)]
 #[schemars(rename = "FlowHostsConfig")]

@@ -537,7 +537,7 @@ registry! {
         fq_codel::FqCodel(FqCodelParams) = "fq_codel",
         /// Flow Queue PIE: one queue per flow, under PIE; new flows go first.
         fq_pie::FqPie(FqPieParams) = "fq_pie",
-        /// CAKE: a shaper, tins with priorities, fair queueing of hosts and flows, COBALT in each queue.
+        /// CAKE: a shaper, tins with priorities, fair queueing of hosts and flows, and COBALT.
         cake::Cake(CakeParams) = "cake",
     }
 }

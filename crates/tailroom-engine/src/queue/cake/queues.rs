@@ -54,7 +54,7 @@ const DECAYING: usize = 2;
 /// The queues of a tin.
 #[derive(Clone, Debug)]
 pub(super) struct Queues {
-    queues: Box<[FlowQueue]>,
+    slots: Box<[FlowQueue]>,
     tags: Box<[u32]>,
     /// Of source and destination.
     hosts: [Hosts; 2],
@@ -69,7 +69,7 @@ impl Queues {
     /// Empty queues; quanta are divided by the bulk flows of source and destination or not.
     pub(super) fn new(divides: [bool; 2]) -> Self {
         Queues {
-            queues: vec![FlowQueue::default(); SLOTS].into(),
+            slots: vec![FlowQueue::default(); SLOTS].into(),
             tags: vec![0; SLOTS].into(),
             hosts: divides.map(Hosts::new),
             turns: [Turns { first: NONE, last: NONE }; 3],
@@ -88,7 +88,7 @@ impl Queues {
     /// The queue at an index.
     #[inline]
     pub(super) fn at(&mut self, index: usize) -> &mut FlowQueue {
-        &mut self.queues[index]
+        &mut self.slots[index]
     }
 
     /// Whether queues wait for a turn, some of which may be empty.
@@ -109,10 +109,10 @@ impl Queues {
         let all = turns.into_iter().flat_map(move |first| {
             let existing = |index: u16| Some(index).filter(|&index| index != NONE);
             std::iter::successors(existing(first), move |&index| {
-                existing(self.queues[usize::from(index)].next)
+                existing(self.slots[usize::from(index)].next)
             })
         });
-        let queues = all.map(|index| (usize::from(index), &self.queues[usize::from(index)]));
+        let queues = all.map(|index| (usize::from(index), &self.slots[usize::from(index)]));
         queues.filter(|(_, queue)| !queue.list.is_empty())
     }
 
@@ -120,7 +120,7 @@ impl Queues {
     #[inline]
     pub(super) fn assign(&mut self, hash: u32, hosts: impl FnOnce() -> [u32; 2]) -> usize {
         let direct = hash as usize % SLOTS;
-        if self.tags[direct] == hash && self.queues[direct].set != Set::None {
+        if self.tags[direct] == hash && self.slots[direct].set != Set::None {
             return direct;
         }
         self.search(hash, hosts)
@@ -128,23 +128,22 @@ impl Queues {
 
     #[inline(never)]
     fn search(&mut self, hash: u32, hosts: impl FnOnce() -> [u32; 2]) -> usize {
-        let is_free = |way: usize| self.queues[way].set == Set::None;
+        let is_free = |way: usize| self.slots[way].set == Set::None;
         let found = find(hash, |way| self.tags[way] == hash, is_free);
         let (index, is_new) = match found {
             Slot::Own(index) => (index, is_free(index)),
-            Slot::Free(index) => (index, true),
-            Slot::Shared(index) => (index, true),
+            Slot::Free(index) | Slot::Shared(index) => (index, true),
         };
         self.collisions += u64::from(matches!(found, Slot::Shared(_)));
         self.tags[index] = hash;
         if is_new && self.hosts.iter().any(Hosts::divides) {
-            let is_bulk = self.queues[index].set == Set::Bulk;
+            let is_bulk = self.slots[index].set == Set::Bulk;
             if is_bulk {
                 self.count_hosts(index, false);
             }
             for (side, hash) in hosts().into_iter().enumerate() {
                 if self.hosts[side].divides() {
-                    self.queues[index].hosts[side] = self.hosts[side].slot(hash);
+                    self.slots[index].hosts[side] = self.hosts[side].slot(hash);
                 }
             }
             if is_bulk {
@@ -156,12 +155,12 @@ impl Queues {
 
     fn count_hosts(&mut self, index: usize, becomes_bulk: bool) {
         for (side, hosts) in self.hosts.iter_mut().enumerate() {
-            hosts.change(self.queues[index].hosts[side], becomes_bulk);
+            hosts.change(self.slots[index].hosts[side], becomes_bulk);
         }
     }
 
     fn becomes_bulk(&mut self, index: usize) {
-        self.queues[index].set = Set::Bulk;
+        self.slots[index].set = Set::Bulk;
         (self.sparse, self.bulk) = (self.sparse - 1, self.bulk + 1);
         self.count_hosts(index, true);
     }
@@ -169,7 +168,7 @@ impl Queues {
     /// What a quantum is divided by for the flow in a queue.
     #[inline]
     fn load(&self, index: usize) -> u16 {
-        let slots = self.queues[index].hosts;
+        let slots = self.slots[index].hosts;
         let flows = self.hosts.iter().zip(slots).map(|(hosts, slot)| hosts.bulk_flows(slot));
         flows.fold(1, Ord::max)
     }
@@ -184,7 +183,7 @@ impl Queues {
     /// A packet has joined the queue at an index.
     #[inline]
     pub(super) fn activate(&mut self, index: usize, quantum: u32, dither: impl FnOnce() -> u16) {
-        match self.queues[index].set {
+        match self.slots[index].set {
             Set::Sparse | Set::Bulk => {}
             Set::SparseWaits => self.becomes_bulk(index),
             set => {
@@ -193,8 +192,8 @@ impl Queues {
                 }
                 self.append(index, SPARSE);
                 self.sparse += 1;
-                self.queues[index].set = Set::Sparse;
-                self.queues[index].deficit = self.refill(index, quantum, dither());
+                self.slots[index].set = Set::Sparse;
+                self.slots[index].deficit = self.refill(index, quantum, dither());
             }
         }
     }
@@ -212,24 +211,24 @@ impl Queues {
     #[inline]
     pub(super) fn end_turn(&mut self, index: usize, quantum: u32, dither: u16) {
         let from = self.turns_of(index);
-        if self.queues[index].set == Set::Sparse {
-            if self.queues[index].list.is_empty() {
-                self.queues[index].set = Set::SparseWaits;
+        if self.slots[index].set == Set::Sparse {
+            if self.slots[index].list.is_empty() {
+                self.slots[index].set = Set::SparseWaits;
             } else {
                 self.becomes_bulk(index);
             }
         }
-        self.queues[index].deficit += self.refill(index, quantum, dither);
+        self.slots[index].deficit += self.refill(index, quantum, dither);
         self.unlink(index, from);
         self.append(index, BULK);
     }
 
     /// A queue was found empty in its turn.
     pub(super) fn leave(&mut self, index: usize, settings: &Settings, now: Time) {
-        let queue = &mut self.queues[index];
+        let queue = &mut self.slots[index];
         queue.cobalt.on_empty(settings, now);
         let is_at_rest = queue.cobalt.is_at_rest(now);
-        let (from, before) = (self.turns_of(index), self.queues[index].set);
+        let (from, before) = (self.turns_of(index), self.slots[index].set);
         match before {
             Set::Sparse | Set::SparseWaits => self.sparse -= 1,
             Set::Bulk => {
@@ -239,7 +238,7 @@ impl Queues {
             Set::Decaying | Set::None => {}
         }
         self.unlink(index, from);
-        self.queues[index].set = if is_at_rest { Set::None } else { Set::Decaying };
+        self.slots[index].set = if is_at_rest { Set::None } else { Set::Decaying };
         if !is_at_rest {
             self.append(index, DECAYING);
         }
@@ -247,7 +246,7 @@ impl Queues {
 
     /// The list in which a queue has its turn: a sparse one is among the bulk flows once it has waited there.
     fn turns_of(&self, index: usize) -> usize {
-        match self.queues[index].set {
+        match self.slots[index].set {
             Set::Decaying => DECAYING,
             Set::Sparse => SPARSE,
             _ => BULK,
@@ -256,23 +255,23 @@ impl Queues {
 
     fn append(&mut self, index: usize, turns: usize) {
         let last = self.turns[turns].last;
-        (self.queues[index].next, self.queues[index].previous) = (NONE, last);
+        (self.slots[index].next, self.slots[index].previous) = (NONE, last);
         match last {
             NONE => self.turns[turns].first = index as u16,
-            last => self.queues[usize::from(last)].next = index as u16,
+            last => self.slots[usize::from(last)].next = index as u16,
         }
         self.turns[turns].last = index as u16;
     }
 
     fn unlink(&mut self, index: usize, turns: usize) {
-        let (next, previous) = (self.queues[index].next, self.queues[index].previous);
+        let (next, previous) = (self.slots[index].next, self.slots[index].previous);
         match previous {
             NONE => self.turns[turns].first = next,
-            previous => self.queues[usize::from(previous)].next = next,
+            previous => self.slots[usize::from(previous)].next = next,
         }
         match next {
             NONE => self.turns[turns].last = previous,
-            next => self.queues[usize::from(next)].previous = previous,
+            next => self.slots[usize::from(next)].previous = previous,
         }
     }
 

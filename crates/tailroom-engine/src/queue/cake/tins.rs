@@ -21,11 +21,11 @@ pub enum Diffserv {
     /// Bulk (CS1, LE) up to 1/16 of the rate, Best Effort, and Voice (CS6, CS7, EF, VA) up to a quarter.
     #[default]
     Diffserv3,
-    /// Bulk (CS1, LE) up to 1/16, Best Effort, Video (CS2, CS3, AF2x to AF4x) up to half of the rate, and
+    /// Bulk (CS1, LE) up to 1/16, Best Effort, Video (CS2, CS3, `AF2x` to `AF4x`) up to half of the rate, and
     /// Voice (CS4 to CS7, EF, VA) up to a quarter.
     Diffserv4,
-    /// Eight tins, each up to 7/8 of the rate of the one before: LE; CS1 and AF1x; Best Effort; CS3, AF3x and
-    /// AF4x; AF2x; CS2; CS4, CS5, VA and EF; CS6 and CS7.
+    /// Eight tins, each up to 7/8 of the rate of the one before: LE; CS1 and `AF1x`; Best Effort; CS3, `AF3x` and
+    /// `AF4x`; `AF2x`; CS2; CS4, CS5, VA and EF; CS6 and CS7.
     Diffserv8,
 }
 

@@ -45,7 +45,7 @@ fn blue_rises_at_overflow_and_falls_when_the_queue_is_empty() {
         cobalt.on_overflow(&settings, now); // within a target: nothing more
         now += MS(6);
     }
-    assert_eq!(f64::from(cobalt.probability()) / f64::from(BLUE_ONE), 10.0 / 256.0);
+    assert_eq!(u32::from(cobalt.probability()) * 256, 10 * u32::from(BLUE_ONE));
     for visits in 1..=160 {
         cobalt.on_empty(&settings, now);
         assert_eq!(cobalt.probability(), 160 - visits);

@@ -1,6 +1,7 @@
 //! CAKE against the numbers that its manual page, its users and its authors print.
 
 mod cobalt;
+mod comparison;
 mod emulation;
 mod hashing;
 mod sharing;

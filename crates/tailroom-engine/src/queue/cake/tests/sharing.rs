@@ -16,7 +16,7 @@ use crate::units::Time;
 /// none.
 fn shares(cake: &mut Cake, flows: &[(u32, u32)], packets: u64) -> Vec<f64> {
     let (mut buffer, mut now) = (Buffer::default(), Time::ZERO);
-    let mut arrive = |cake: &mut Cake, buffer: &mut Buffer, now, (class, flow)| {
+    let arrive = |cake: &mut Cake, buffer: &mut Buffer, now, (class, flow)| {
         buffer.set_arriving_class(class);
         cake.enqueue(script::packet(now, flow, 0, 1_000, Ecn::Ect0), buffer);
     };
