@@ -2,8 +2,9 @@
 //!
 //! D: flent's data of "Piece of CAKE" (DOI 10.5281/zenodo.1226887), medians of ten runs over seconds 30 to 140:
 //! RRUL, CUBIC without ECN, 50 ms, 10 Mbit/s both ways, 2018. L: measurements of Linux by
-//! `digitalities/diffserv4ns`. Hosts are Linux's of today: those without a profile miss two of the bounds, for
-//! example with .60 for A in the first comparison, as they lose more at the end of slow start.
+//! `digitalities/diffserv4ns`. Hosts are Linux's of today. Without a profile, two bounds are missed: A has .60 in the
+//! first comparison (.53 to .55 with any one of `HyStart++`, PRR, RACK or delayed ACKs), and Best Effort 5.94 Mbit/s
+//! among four tins.
 
 use crate::support::case::{Case, Run, below, case, check, near, within};
 
