@@ -18,7 +18,8 @@ KINDS = [
     if component["kind"] != "custom"
 ]
 EARLY = [
-    *("red", "adaptive_red", "wred", "step_mark", "codel", "pie", "dual_pi2", "fq_codel", "fq_pie")
+    *("red", "adaptive_red", "wred", "step_mark", "codel", "pie", "dual_pi2", "fq_codel", "fq_pie"),
+    "cake",
 ]
 """Disciplines that signal congestion before the buffer is full."""
 

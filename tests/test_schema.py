@@ -39,7 +39,7 @@ from = "s"
 congestion = "cubic"
 """
 NEED_LIMIT = ["drop_tail", "red", "adaptive_red", "drop_head", "random_drop", "fair"]
-HAVE_LIMIT = ["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"]
+HAVE_LIMIT = ["codel", "pie", "dual_pi2", "fq_codel", "fq_pie", "cake"]
 
 
 @cache

@@ -45,14 +45,22 @@ QUEUE_VARIANTS: dict[str, list[Document]] = {
         {"scheduler": "deficit_round_robin", "buckets": 4, "drop_from": "tail"},
         {"scheduler": "priority_fair", "weights": {"reno": 2.0, "call": 4.0}},
     ],
+    "cake": [
+        {"rate": "9 Mbit/s", "isolation": "flows", "ingress": True, "memlimit": "200 kB"},
+        {"rate": "5 Mbit/s", "overhead": "10 B", "mpu": "64 B", "cells": "atm"},
+        {"isolation": "flowblind", "autorate_ingress": True, "rate": "8 Mbit/s"},
+    ],
     "fq_codel": [{"limit": "300 packets"}],
     "fq_pie": [{"limit": "300 packets"}],
     "red": [{"wait": True, "mode": "bytes"}, {"max_threshold": "40 packets", "gentle": False}],
 }
 """Parameters that act together or need one another."""
 
-NEED_ANOTHER = {("fair", "quantum")}
-"""Parameters of a discipline that are refused alone, and so are in `QUEUE_VARIANTS`."""
+NEED_ANOTHER = {
+    ("fair", "quantum"),
+    *(("cake", key) for key in ("isolation", "mpu", "memlimit")),
+}
+"""Parameters of a discipline that are refused alone or at random, and are in `QUEUE_VARIANTS`."""
 
 LOSSES: dict[str, Document] = {
     "none": {},
@@ -348,6 +356,13 @@ def _networks() -> Iterator[tuple[str, Document]]:
     through = {"through": {**cubic, "path": list(chain)}}
     local = {f"at_{name}": {**cubic, "path": [name], "rtt": "30 ms"} for name in chain}
     yield "network/parking_lot", _network(chain, {**through, **local})
+    cake = {"kind": "cake", "rate": "30 Mbit/s", "isolation": "dual-srchost"}
+    home: Document = {
+        "far": {**cubic, "path": ["up"], "reverse_path": ["down"], "hosts": {"sources": 2}},
+        "near": {**cubic, "path": ["down"], "hosts": {"sources": ["a"]}, "dscp": "CS1"},
+    }
+    shaped = {**link, "queue": cake}
+    yield "network/hosts", _network({"up": shaped, "down": shaped}, home)
     for kind, keys in LOADS.items():
         source = {"kind": kind, "load": 0.5, "load_of": "east", **keys}
         finite: Document = {"path": list(chain), "source": source}

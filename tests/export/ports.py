@@ -13,6 +13,12 @@ QUEUES: dict[str, dict[str, st.SearchStrategy[Any]]] = {
     "fq_codel": {"quantum": st.sampled_from(["1514 B", "3 kB"]), "flows": st.just(64)},
     "pie": {"target": st.sampled_from(["15 ms", "5 ms"])},
     "fq_pie": {"target": st.sampled_from(["15 ms", "5 ms"])},
+    "cake": {
+        "rate": st.just("4 Mbit/s"),
+        "isolation": st.sampled_from(["flows", "flowblind"]),
+        "overhead": st.just("18 B"),
+        "cells": st.just("ptm"),
+    },
     "step_mark": {"threshold": st.just("20 packets"), "drop_others": st.booleans()},
     "wred": {"k_min": st.just("10 packets"), "k_max": st.just("30 packets"), "p_max": st.just(0.2)},
 }

@@ -22,6 +22,7 @@ QUEUES = {
     "fq_codel": {},
     "pie": {},
     "fq_pie": {},
+    "cake": {},
     "dual_pi2": {},
 }
 """Disciplines other than DropTail, with the keys that have no default."""
@@ -93,6 +94,28 @@ def test_no_line_puts_a_drop_tail_queue_in_place_of_another_discipline(
             "fq_pie",
             {},
             "fq_pie limit 17 flows 1024 target 15ms tupdate 15ms alpha 2 beta 20 ecn_prob 10 ecn",
+        ),
+        (
+            "cake",
+            {},
+            "cake unlimited diffserv3 triple-isolate nonat nowash no-ack-filter split-gso"
+            " rtt 100ms raw egress",
+        ),
+        (
+            "cake",
+            {
+                **{"rate": "9 Mbit/s", "rtt": "30 ms", "diffserv": "besteffort"},
+                **{"isolation": "flows", "framing": "pppoe-ptm", "ingress": True},
+                **{"autorate_ingress": True, "memlimit": "8 MB"},
+            },
+            "cake bandwidth 9000000bit autorate-ingress besteffort flows nonat nowash no-ack-filter"
+            " split-gso rtt 30ms pppoe-ptm ingress memlimit 8000000",
+        ),
+        (
+            "cake",
+            {"overhead": "10 B", "cells": "atm"},
+            "cake unlimited diffserv3 triple-isolate nonat nowash no-ack-filter split-gso"
+            " rtt 100ms atm overhead 10 mpu 0 egress",
         ),
     ],
 )

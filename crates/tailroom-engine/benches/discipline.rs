@@ -43,6 +43,7 @@ const QUEUES: &[&str] = &[
     r#"{"kind": "dual_pi2"}"#,
     r#"{"kind": "fq_codel"}"#,
     r#"{"kind": "fq_pie"}"#,
+    r#"{"kind": "cake"}"#,
     r#"{"kind": "fair", "scheduler": "deficit_round_robin"}"#,
     r#"{"kind": "fair", "scheduler": "start_time"}"#,
     r#"{"kind": "fair", "scheduler": "priority_fair"}"#,

@@ -138,6 +138,7 @@ const QUEUES: &[&str] = &[
     r#"kind = "pie""#,
     r#"kind = "fq_codel""#,
     r#"kind = "fq_pie""#,
+    r#"kind = "cake""#,
     r#"kind = "dual_pi2""#,
     r#"kind = "fair", scheduler = "start_time""#,
     r#"kind = "fair", scheduler = "deficit_round_robin""#,

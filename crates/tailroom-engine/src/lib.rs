@@ -95,6 +95,7 @@ macro_rules! dispatch {
 // Groups in the order in which they may import one another: see import_order.txt.
 mod derives;
 pub mod distribution;
+pub mod framing;
 #[cfg(feature = "scenario")]
 mod kind_or_name;
 pub mod parameters;

@@ -394,6 +394,87 @@ class FqPieQueue(TypedDict):
     5.4). Default: True."""
 
 
+Diffserv: TypeAlias = Literal["besteffort", "precedence", "diffserv3", "diffserv4", "diffserv8"]
+"""How code points are sorted into tins."""
+
+Isolation: TypeAlias = Literal[
+    "flowblind",
+    "srchost",
+    "dsthost",
+    "hosts",
+    "flows",
+    "dual-srchost",
+    "dual-dsthost",
+    "triple-isolate",
+]
+"""What has queues of its own."""
+
+FramingKeyword: TypeAlias = Literal[
+    "raw",
+    "conservative",
+    "pppoa-vcmux",
+    "pppoa-llc",
+    "pppoe-vcmux",
+    "pppoe-llcsnap",
+    "bridged-vcmux",
+    "bridged-llcsnap",
+    "ipoa-vcmux",
+    "ipoa-llcsnap",
+    "pppoe-ptm",
+    "bridged-ptm",
+    "docsis",
+    "ethernet",
+]
+"""The framing of a kind of line, as tc-cake(8) names it."""
+
+SizeOrZero: TypeAlias = str | float
+"""Size with its unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB or GiB."""
+
+Cells: TypeAlias = Literal["atm", "ptm"]
+"""Cells of a link layer."""
+
+
+class CakeQueue(TypedDict):
+    """CAKE: a shaper, tins with priorities, fair queueing of hosts and flows, and COBALT."""
+
+    kind: Literal["cake"]
+    rate: NotRequired[Rate]
+    """Rate of the shaper (`bandwidth` of tc), at most that of the link; sizes count with their
+    framing. Left out, CAKE does not shape (`unlimited`)."""
+    autorate_ingress: NotRequired[bool]
+    """Follow the rate at which packets arrive: the rate is 15/16 of a mean of its peaks, and
+    changes every 250 ms at most (`autorate-ingress`). It begins at `rate`. Default: False."""
+    rtt: NotRequired[PositiveDuration]
+    """The round trip that is assumed (100 ms, `internet`; `lan` is 1 ms, `metro` 10 ms,
+    `regional` 30 ms, `oceanic` 300 ms, `satellite` 1 s). A twentieth of it may persist as
+    delay. Default: '100 ms'."""
+    diffserv: NotRequired[Diffserv]
+    """How code points (`dscp` of a group) are sorted into tins. Default: 'diffserv3'."""
+    isolation: NotRequired[Isolation]
+    """What has queues and shares of its own; hosts are those of `hosts` of a group. Default:
+    'triple-isolate'."""
+    framing: NotRequired[FramingKeyword]
+    """Overhead and cells of a kind of line, instead of `overhead`, `mpu` and `cells`
+    (`raw`)."""
+    overhead: NotRequired[SizeOrZero]
+    """Bytes that the line adds to each packet; at most 256 B."""
+    mpu: NotRequired[Size]
+    """Fewest bytes of a packet on the line, with its overhead; at most 256 B."""
+    cells: NotRequired[Cells]
+    """Cells of the line."""
+    ingress: NotRequired[bool]
+    """Shape what has crossed the bottleneck before (`ingress`): drops are charged, too, and
+    more bulk flows are allowed more delay. Default: False."""
+    memlimit: NotRequired[Size]
+    """Memory of the packets, at least one of the largest, counted as Linux does: a packet of
+    1500 B takes 2304 B. When it is full, packets leave the head of the longest queue. Default:
+    four times what `rate` sends in `rtt`, at least 4 MiB, at most 10240 of the largest packets;
+    without a rate, these."""
+    limit: NotRequired[QueueLimit]
+    """Size of all queues together, as other disciplines count it. The default leaves the limit
+    to `memlimit`, as in Linux. Default: '15.36 MB'."""
+
+
 class CustomQueue(TypedDict):
     """A discipline of your own, in Python or in Rust: see docs/guide/own-discipline.md."""
 
@@ -423,6 +504,7 @@ Queue: TypeAlias = (
     | FairQueue
     | FqCodelQueue
     | FqPieQueue
+    | CakeQueue
     | CustomQueue
 )
 """A queue discipline and its parameters, as a scenario names it."""
@@ -466,9 +548,6 @@ class GilbertElliottLoss(TypedDict):
 
 Loss: TypeAlias = NoneLoss | BernoulliLoss | PeriodicLoss | GilbertElliottLoss
 """Random loss on the wire."""
-
-Cells: TypeAlias = Literal["atm", "ptm"]
-"""Cells of a link layer."""
 
 
 class Shaper(TypedDict):
@@ -533,10 +612,6 @@ class Line(TypedDict):
     """Priority of the link among those of the line, 0 to 7; 7 is served first. Default: 0."""
     weight: NotRequired[float]
     """Weight of the link among those of the same priority. Default: 1.0."""
-
-
-SizeOrZero: TypeAlias = str | float
-"""Size with its unit: B, kB, MB, GB, TB (powers of 1000), KiB, MiB or GiB."""
 
 
 class Pause(TypedDict):
@@ -886,6 +961,7 @@ class Link(TypedDict):
             "dual_pi2",
             "fq_codel",
             "fq_pie",
+            "cake",
             "drop_tail",
             "red",
             "adaptive_red",
@@ -1137,6 +1213,7 @@ class Switch(TypedDict):
             "dual_pi2",
             "fq_codel",
             "fq_pie",
+            "cake",
             "drop_tail",
             "red",
             "adaptive_red",
@@ -1147,7 +1224,9 @@ class Switch(TypedDict):
         | str
     )
     """Queue discipline of each port of a switch, and the limit of its buffer."""
-    nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str]
+    nic_queue: NotRequired[
+        Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie", "cake"] | str
+    ]
     """Queue discipline of each host's interface, which the flows of the host share. Default,
     with room for 10,000 packets, more than windows hold, so that hosts lose nothing themselves
     unless a rate without a window goes on while the interface is paused: `fair`, which serves
@@ -1213,6 +1292,7 @@ class Fabric(TypedDict):
             "dual_pi2",
             "fq_codel",
             "fq_pie",
+            "cake",
             "drop_tail",
             "red",
             "adaptive_red",
@@ -1223,7 +1303,9 @@ class Fabric(TypedDict):
         | str
     )
     """Queue discipline of each port of a switch, and the limit of its buffer."""
-    nic_queue: NotRequired[Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie"] | str]
+    nic_queue: NotRequired[
+        Queue | Literal["codel", "pie", "dual_pi2", "fq_codel", "fq_pie", "cake"] | str
+    ]
     """Queue discipline of each host's interface, which the flows of the host share. Default,
     with room for 10,000 packets, more than windows hold, so that hosts lose nothing themselves
     unless a rate without a window goes on while the interface is paused: `fair`, which serves
@@ -1736,6 +1818,49 @@ class PerFlow2Uniform(TypedDict):
 
 PerFlow2: TypeAlias = Duration | PerFlow2FromTo | PerFlow2Uniform | DurationDistribution
 """One value for all flows of a group, or one for each."""
+
+Dscp: TypeAlias = Literal[
+    "BE",
+    "LE",
+    "CS1",
+    "AF11",
+    "AF12",
+    "AF13",
+    "CS2",
+    "AF21",
+    "AF22",
+    "AF23",
+    "CS3",
+    "AF31",
+    "AF32",
+    "AF33",
+    "CS4",
+    "AF41",
+    "AF42",
+    "AF43",
+    "CS5",
+    "VA",
+    "EF",
+    "CS6",
+    "CS7",
+]
+"""The code point of a packet, which says how routers may treat it."""
+
+HostSet: TypeAlias = int | list[str]
+"""Hosts, by number or by name."""
+
+
+class FlowHosts(TypedDict):
+    """Hosts of a group's flows, which take them in turn.
+
+    Flow i of the group has source i and destination i, counted from the first again where there
+    are fewer.
+    """
+
+    sources: NotRequired[HostSet]
+    """Hosts that send the data. Left out, each flow has its own."""
+    destinations: NotRequired[HostSet]
+    """Hosts that receive the data. Left out, each flow has its own."""
 
 
 class RenoCongestion(TypedDict):
@@ -2395,6 +2520,8 @@ Defaults = TypedDict(
         "start": NotRequired[PerFlow2],
         "stop": NotRequired[PositiveDuration],
         "loss_priority": NotRequired[int],
+        "dscp": NotRequired[Dscp],
+        "hosts": NotRequired[FlowHosts],
         "congestion": NotRequired[Control],
         "recovery": NotRequired[Recovery],
         "prr": NotRequired[bool],
@@ -2451,6 +2578,8 @@ Flows = TypedDict(
         "start": NotRequired[PerFlow2],
         "stop": NotRequired[PositiveDuration],
         "loss_priority": NotRequired[int],
+        "dscp": NotRequired[Dscp],
+        "hosts": NotRequired[FlowHosts],
         "congestion": NotRequired[Control],
         "recovery": NotRequired[Recovery],
         "prr": NotRequired[bool],

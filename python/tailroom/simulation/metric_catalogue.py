@@ -211,6 +211,7 @@ DISCIPLINE = {
     "drop_count": Metric("drop count", COUNT),
     "dropping_state": Metric("dropping state", LOAD, None, 1.0, is_logarithmic=False),
     "backlogged_flows": Metric("backlogged flows", COUNT),
+    "hash_collisions": Metric("flows that share a queue", COUNT),
     "backlogged_flows_mean": Metric("backlogged flows", MEAN_COUNT, statistic="mean"),
     "active_flows": Metric("active flows", COUNT),
     "active_flows_mean": Metric("active flows", MEAN_COUNT, statistic="mean"),

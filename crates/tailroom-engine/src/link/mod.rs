@@ -192,6 +192,7 @@ impl Link {
         let serialization = transmitter.serializer.packet_time(packet.time(), packet.bytes());
         probe.count_arrival(packet.time(), packet.flow(), queue.packets(), serialization);
         probe.on_class_arrival(class);
+        queue.buffer.set_arriving_class(class);
         if probe.observer.is_some() {
             return enqueue_observed::<IS_MARKED>(queue, probe, packet);
         }

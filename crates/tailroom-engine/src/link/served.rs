@@ -20,6 +20,8 @@ pub struct ServedQueue {
     /// From when on the link lets no packet wait, and when the transmission begins of a packet that
     /// is ready earlier.
     next_start: (Time, Time),
+    /// Whether the discipline lets packets wait for a time of its own.
+    shapes: bool,
     /// When the discipline returned no packet although some waited.
     stalled_at: Option<Time>,
 }
@@ -60,6 +62,15 @@ impl Discipline {
             Discipline::Rule { rule, accepted } => {
                 enqueue_by_rule::<IS_MARKED>(rule, accepted, packet, idle_since, buffer);
             }
+        }
+    }
+
+    /// See [`Scheduler::opens_at`].
+    #[inline]
+    fn opens_at(&self) -> Option<Time> {
+        match self {
+            Discipline::Scheduler(scheduler) => scheduler.opens_at(),
+            Discipline::Rule { .. } => None,
         }
     }
 
@@ -140,8 +151,9 @@ impl ServedQueue {
 
     fn new(discipline: Discipline, buffer: Buffer) -> Self {
         let next_start = (Time::ZERO, Time::ZERO);
+        let shapes = discipline.opens_at().is_some();
         let next_service = Time::NEVER;
-        ServedQueue { discipline, buffer, next_service, next_start, stalled_at: None }
+        ServedQueue { discipline, buffer, next_service, next_start, shapes, stalled_at: None }
     }
 
     /// Number of packets that wait.
@@ -160,9 +172,15 @@ impl ServedQueue {
         self.discipline.enqueue::<IS_MARKED>(packet, idle_since, &mut self.buffer);
         if self.buffer.packets() == 0 {
             self.next_service = Time::NEVER;
-        } else if self.next_service == Time::NEVER {
-            self.next_service = if free_at <= now { now } else { resumes_at };
+        } else if self.next_service == Time::NEVER || self.shapes {
+            self.next_service = self.shaped(if free_at <= now { now } else { resumes_at });
         }
+    }
+
+    /// The time, or when the discipline lets a packet leave.
+    #[inline]
+    fn shaped(&self, time: Time) -> Time {
+        if self.shapes { self.discipline.opens_at().map_or(time, |at| time.max(at)) } else { time }
     }
 
     /// Takes the packet whose transmission begins now, at [`ServedQueue::next_service`]. `None` if
@@ -171,6 +189,11 @@ impl ServedQueue {
     #[inline(always)]
     pub fn dequeue(&mut self) -> Option<Transit> {
         let Some(next) = self.discipline.dequeue(self.next_service, &mut self.buffer) else {
+            let opens_at = self.shaped(self.next_service);
+            if self.buffer.packets() > 0 && opens_at > self.next_service {
+                self.next_service = opens_at;
+                return None;
+            }
             if self.buffer.packets() > 0 {
                 self.stalled_at.get_or_insert(self.next_service);
             }
@@ -212,12 +235,13 @@ impl ServedQueue {
     #[inline]
     pub fn set_next_start(&mut self, free_at: Time, resumes_at: Time) {
         self.next_start = (free_at, resumes_at);
-        self.next_service = if self.buffer.packets() == 0 { Time::NEVER } else { resumes_at };
+        self.next_service =
+            if self.buffer.packets() == 0 { Time::NEVER } else { self.shaped(resumes_at) };
     }
 
     /// Since when a packet that arrives is sent at once, or from when on; `None` while packets wait.
     pub fn free_since(&self) -> Option<Time> {
-        (self.packets() == 0).then_some(self.next_start.0)
+        (self.packets() == 0).then(|| self.shaped(self.next_start.0))
     }
 
     /// When the transmission of the next packet begins; [`Time::NEVER`] if none waits.
@@ -269,10 +293,12 @@ impl ServedQueue {
 
     /// Follows other parameters of the same discipline. Returns whether it can.
     pub fn retune(&mut self, config: &QueueConfig, link: &LinkInfo) -> bool {
-        match &mut self.discipline {
+        let can = match &mut self.discipline {
             Discipline::Scheduler(scheduler) => scheduler.retune(config, link),
             Discipline::Rule { rule, .. } => rule.retune(config, link),
-        }
+        };
+        self.shapes = self.discipline.opens_at().is_some();
+        can
     }
 
     /// Starts the means of [`ServedQueue::gauges`] afresh.

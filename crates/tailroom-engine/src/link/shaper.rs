@@ -2,12 +2,10 @@
 
 use super::token_bucket::TokenBucket;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
+use crate::framing::{Cells, Framing, MOST_OVERHEAD_BYTES};
 use crate::packet::MAX_PACKET_BYTES;
 use crate::quantity::{BitRate, PositiveDuration, Size};
 use crate::units::{Rate, Time};
-
-/// The most bytes of the link layer per packet.
-pub(crate) const MOST_OVERHEAD_BYTES: u64 = 256;
 
 /// A token bucket in front of a link, which makes packets wait.
 ///
@@ -50,16 +48,6 @@ pub struct ShaperSpec {
     pub cells: Option<Cells>,
 }
 
-/// Cells of a link layer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Ranges)]
-#[serde(rename_all = "snake_case")]
-pub enum Cells {
-    /// ADSL: 48 bytes of data in each cell of 53 bytes, the last one padded.
-    Atm,
-    /// VDSL2: a byte for every 64 bytes or part of them.
-    Ptm,
-}
-
 impl ShaperSpec {
     /// A shaper with this rate and burst, and nothing else.
     pub fn new(rate: BitRate, burst: Size) -> Self {
@@ -77,16 +65,11 @@ impl ShaperSpec {
         Rate::from_bits_per_second(((rate.bits_per_second() as f64 * share) as u64).max(1))
     }
 
-    /// The tokens that a packet costs, in bytes (Linux, `cake_calc_overhead` in `sch_cake.c`).
+    /// The tokens that a packet costs, in bytes.
     pub fn cost(&self, bytes: u32) -> u32 {
         // A network built by hand is asked before it is checked.
-        let framed =
-            bytes + self.overhead.map_or(0, |size| size.bytes().min(MOST_OVERHEAD_BYTES)) as u32;
-        match self.cells {
-            None => framed,
-            Some(Cells::Atm) => framed.div_ceil(48) * 53,
-            Some(Cells::Ptm) => framed + framed.div_ceil(64),
-        }
+        let overhead = self.overhead.map_or(0, |size| size.bytes().min(MOST_OVERHEAD_BYTES)) as u32;
+        Framing { overhead, mpu: 0, cells: self.cells }.framed(bytes)
     }
 }
 

@@ -16,6 +16,8 @@ use crate::fabric::{HostPairs, Route, path_of};
 use crate::link::LinkSpec;
 use crate::link::ingress_pool::IngressMemory;
 use crate::packet::AckSizes;
+use crate::packet::addresses::{FlowHosts, Headers};
+use crate::packet::dscp::Dscp;
 use crate::packet::ties::Ties;
 use crate::pool::{PoolSpec, Pools};
 use crate::private_path::SharedPath;
@@ -91,6 +93,10 @@ pub struct GroupSpec {
     pub send_jitter: Option<Time>,
     /// Loss priority of its packets in a pool whose policy has them; those with 0 are lost last.
     pub loss_priority: u32,
+    /// Code point of its packets, data and ACKs.
+    pub dscp: Dscp,
+    /// Between which hosts its flows run, for queues that tell hosts apart.
+    pub flow_hosts: FlowHosts,
     /// The transport, for sources under congestion control.
     pub tcp: Option<TcpSpec>,
 }
@@ -111,6 +117,8 @@ impl GroupSpec {
             sender_side: None,
             send_jitter: None,
             loss_priority: 0,
+            dscp: Dscp::Be,
+            flow_hosts: FlowHosts::default(),
             tcp: None,
         }
     }
@@ -345,6 +353,7 @@ impl Network {
         let acks = groups().filter(|group| group.reverse_path.contains(&index));
         let largest_ack = acks.filter_map(GroupSpec::ack_sizes).map(|sizes| sizes.least).max();
         let members = crossing.iter().map(|&at| (self.groups[at].name.clone(), self.members(at)));
+        let headers = crossing.iter().map(|&at| self.headers_of(at));
         LinkInfo {
             name: self.links[index].name.clone(),
             seed: self.seed,
@@ -352,7 +361,16 @@ impl Network {
             bdp_bytes: self.links[index].bdp_bytes,
             packet_bytes: largest.or(largest_ack).unwrap_or(1_500),
             groups: members.collect(),
+            headers: headers.collect(),
         }
+    }
+
+    fn headers_of(&self, index: usize) -> Headers {
+        let group = &self.groups[index];
+        let passed = if group.reverse_path.is_empty() { usize::MAX } else { group.path.len() };
+        let forward_hops = u8::try_from(passed).unwrap_or(u8::MAX);
+        let first = self.members(index).start;
+        Headers::new(group.dscp, &group.name, &group.flow_hosts, first, forward_hops)
     }
 
     /// By link, the groups whose packets or ACKs cross it, in order: its classes of traffic.

@@ -3,6 +3,8 @@
 //! Sequence numbers count packets, not bytes: all data packets of a flow have the same size, so
 //! byte arithmetic would only add rounding.
 
+pub mod addresses;
+pub mod dscp;
 pub mod ties;
 #[doc(hidden)]
 pub mod transit;

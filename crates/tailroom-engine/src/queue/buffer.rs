@@ -90,6 +90,8 @@ pub struct Buffer {
     bytes: u64,
     marks: u64,
     free: u32,
+    /// The class of the packet that arrives: the index of its group among those that cross the link.
+    arriving_class: u32,
     pub(super) turns_ahead: TurnsAhead,
 }
 
@@ -98,6 +100,7 @@ impl Default for Buffer {
         Buffer {
             nodes: vec![Node { packet: Transit::default(), next: NONE, previous: FREE }],
             free: NONE,
+            arriving_class: 0,
             packets: 0,
             bytes: 0,
             dropped: Vec::new(),
@@ -142,6 +145,19 @@ impl Buffer {
     #[inline]
     pub fn coming_flows(&self) -> Option<[u32; 2]> {
         self.turns_ahead.coming_flows()
+    }
+
+    /// Takes note of the class of the packet that arrives next.
+    #[inline]
+    pub fn set_arriving_class(&mut self, class: u32) {
+        self.arriving_class = class;
+    }
+
+    /// Returns the class of the packet that arrives: the index of its group among those that cross the
+    /// link.
+    #[inline]
+    pub fn arriving_class(&self) -> u32 {
+        self.arriving_class
     }
 
     /// Returns the number of waiting packets.

@@ -25,6 +25,7 @@ use std::ops::Range;
 use crate::custom::CustomFault;
 use crate::derives::{Deserialize, JsonSchema, Ranges, Serialize};
 use crate::packet::Ecn;
+use crate::packet::addresses::Headers;
 use crate::packet::transit::Transit;
 use crate::parameters::BadParameter;
 use crate::quantity::limit::{Limit, QueueLimit};
@@ -123,8 +124,14 @@ pub trait Scheduler {
     fn enqueue(&mut self, packet: Transit, buffer: &mut Buffer);
 
     /// Returns the packet to send at `now`, or `None` if no packet is left. May drop packets before
-    /// it. If packets wait, it returns one of them or drops them all.
+    /// it. If packets wait, it returns one of them or drops them all, unless [`Scheduler::opens_at`] is later.
     fn dequeue(&mut self, now: Time, buffer: &mut Buffer) -> Option<PacketHandle>;
+
+    /// From when on a packet may leave: until then [`Scheduler::dequeue`] may return none although packets
+    /// wait. `None` from a scheduler that never lets packets wait for a time.
+    fn opens_at(&self) -> Option<Time> {
+        None
+    }
 
     /// Prefetches the queue of a flow whose packet will arrive soon.
     fn prefetch_flow(&self, _flow: u32) {}
@@ -176,13 +183,15 @@ pub struct LinkInfo {
     pub packet_bytes: u32,
     /// The groups of flows that cross the link: name and flow numbers.
     pub groups: Vec<(String, Range<u32>)>,
+    /// What the packets of each group say of themselves, in the same order.
+    pub headers: Vec<Headers>,
 }
 
 impl LinkInfo {
     /// A link that no congestion-controlled flow crosses, in a run with seed 0.
     pub fn new(name: impl Into<String>, rate: Rate, packet_bytes: u32) -> Self {
-        let (name, groups) = (name.into(), Vec::new());
-        LinkInfo { name, seed: 0, rate, bdp_bytes: 0.0, packet_bytes, groups }
+        let (name, groups, headers) = (name.into(), Vec::new(), Vec::new());
+        LinkInfo { name, seed: 0, rate, bdp_bytes: 0.0, packet_bytes, groups, headers }
     }
 
     /// Converts a parameter of the discipline to packets or bytes at this link.
@@ -368,6 +377,11 @@ macro_rules! registry {
             }
 
             #[inline]
+            fn opens_at(&self) -> Option<Time> {
+                dispatch!(self, $($scheduler)+ Custom, queue => queue.opens_at())
+            }
+
+            #[inline]
             fn memory_bytes(&self) -> u64 {
                 dispatch!(self, $($scheduler)+ Custom, queue => queue.memory_bytes())
             }
@@ -523,5 +537,7 @@ registry! {
         fq_codel::FqCodel(FqCodelParams) = "fq_codel",
         /// Flow Queue PIE: one queue per flow, under PIE; new flows go first.
         fq_pie::FqPie(FqPieParams) = "fq_pie",
+        /// CAKE: a shaper, tins with priorities, fair queueing of hosts and flows, and COBALT.
+        cake::Cake(CakeParams) = "cake",
     }
 }

@@ -74,7 +74,13 @@ fn is_lossy(link: &Link) -> bool {
 
 fn has_queue_per_flow(run: &FinishedRun<'_>, link: usize) -> bool {
     let queue = &run.network.links[link].queue;
-    matches!(queue, QueueConfig::Fair(_) | QueueConfig::FqCodel(_) | QueueConfig::FqPie(_))
+    matches!(
+        queue,
+        QueueConfig::Fair(_)
+            | QueueConfig::FqCodel(_)
+            | QueueConfig::FqPie(_)
+            | QueueConfig::Cake(_)
+    )
 }
 
 /// Whether a flow sends during most of the measured window.

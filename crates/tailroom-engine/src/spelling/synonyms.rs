@@ -50,7 +50,7 @@ const SYNONYMS: &[(&str, &[&str])] = &[
     ("pfifo", &["drop_tail"]),
     ("bfifo", &["drop_tail"]),
     ("dualq", &["dual_pi2"]),
-    ("cake", &["fq_codel"]),
+    ("sqm", &["cake"]),
     ("drr", &["fair"]),
     ("fq", &["fair", "fq_codel"]),
     ("sfq", &["fair", "fq_codel"]),
@@ -95,12 +95,6 @@ const SYNONYMS: &[(&str, &[&str])] = &[
 /// Words whose meaning here needs a sentence: the word, the name that must be a candidate, and the
 /// sentence.
 const REMARKS: &[(&str, &str, &str)] = &[
-    (
-        "cake",
-        "fq_codel",
-        "CAKE is not simulated; its parts are `shaper = { rate = \"50 Mbit/s\" }` of the link and \
-         `queue = \"fq_codel\"`",
-    ),
     ("bbr", "bbr1", "Linux's `bbr` is version 1"),
     ("bbrv2", "bbr3", "Version 2 became version 3"),
     ("ports", "hosts", "The switch has a port per host and per uplink"),

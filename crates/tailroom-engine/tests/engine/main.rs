@@ -9,6 +9,7 @@ mod admission;
 mod arrival_log;
 mod bottleneck;
 mod built_by_hand;
+mod cake;
 mod contract;
 mod counted_losses;
 mod custom_control;

@@ -380,6 +380,7 @@ fn every_discipline_works_on_a_pool() {
         "'fair'",
         "'fq_codel'",
         "'fq_pie'",
+        "'cake'",
     ] {
         let pool = "size = '60 kB', cell = '208 B', policy = 'dynamic_threshold'";
         let marked = "count = 2, rtt = '10 ms', congestion = 'dctcp', ecn = 'accurate'";

@@ -335,7 +335,7 @@ fn overrides_may_set_defaults_and_hosts() {
 #[test]
 fn a_kind_whose_parameters_all_have_defaults_may_be_given_by_name() {
     let table = "{ kind = \"drop_tail\", limit = \"100 packets\" }";
-    for queue in ["codel", "fq_codel", "pie", "fq_pie", "dual_pi2"] {
+    for queue in ["codel", "fq_codel", "pie", "fq_pie", "dual_pi2", "cake"] {
         let named = parse(&base_with(table, &format!("\"{queue}\"")), &[]).unwrap().to_toml();
         let whole = format!("{{ kind = \"{queue}\" }}");
         assert_eq!(named, parse(&base_with(table, &whole), &[]).unwrap().to_toml());

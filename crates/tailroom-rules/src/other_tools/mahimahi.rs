@@ -46,6 +46,7 @@ fn queue(port: &Taking) -> Result<(&'static str, String), &'static str> {
         }
         "pie" => Err("its pie has other steps and updates every 30 ms"),
         "fq_codel" => Err("it has no fq_codel"),
+        "cake" => Err("it has no cake"),
         _ => Err("it has no fq_pie"),
     }
 }

@@ -35,7 +35,9 @@ pub fn equivalents(link: &Bottleneck) -> Vec<Equivalent> {
 /// Why a discipline has no exact equivalent in any of the tools; none if it may have one.
 fn why_none(discipline: &str) -> Option<&'static str> {
     Some(match discipline {
-        "drop_tail" | "drop_head" | "codel" | "fq_codel" | "pie" | "fq_pie" => return None,
+        "drop_tail" | "drop_head" | "codel" | "fq_codel" | "pie" | "fq_pie" | "cake" => {
+            return None;
+        }
         "red" | "adaptive_red" => {
             "Linux's red has no gentle mode and takes the weight as a power of two, Mahimahi has no \
              red, and RedQueueDisc of ns-3 has these parameters by other names"

@@ -88,6 +88,7 @@ fn disc(port: &Taking) -> Result<Disc, String> {
             Ok(Disc { kind: "FqCoDel", attributes, after })
         }
         "pie" => Ok(Disc { kind: "Pie", attributes: pie(port, limit)?, after: String::new() }),
+        "cake" => Err("it has no CAKE".into()),
         "fq_pie" => Err("its full FqPieQueueDisc drops from the longest queue".into()),
         _ => Err("it has no queue that drops from the head".into()),
     }

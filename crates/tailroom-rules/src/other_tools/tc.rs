@@ -1,7 +1,7 @@
 //! Linux tc.
 //!
 //! Sources: the manual pages of iproute2 (tc-tbf(8), tc-police(8), tc-codel(8), tc-fq_codel(8),
-//! tc-pie(8), tc-fq_pie(8), tc-netem(8)); `sch_tbf.c`, in which a child takes the place of tbf's own
+//! tc-pie(8), tc-fq_pie(8), tc-cake(8), tc-netem(8)); `sch_tbf.c`, in which a child takes the place of tbf's own
 //! bfifo and `limit` no longer counts; `calculate_probability` in `sch_pie.c`.
 
 use std::fmt::Write;
@@ -19,6 +19,9 @@ const LARGEST_GAIN: f64 = 32.0;
 const MAX_BURST_US: u64 = 150_000;
 /// Probability up to which Linux's pie marks, which is not an option (tc-pie(8), "ALGORITHM").
 const PIE_MARK_UP_TO: f64 = 0.1;
+
+/// The limit of `cake` that never binds before its memory.
+const CAKE_LIMIT_BYTES: u64 = 15_360_000;
 
 /// tbf refuses to start without `limit` or `latency` (tc-tbf(8)).
 const OWN_LIMIT: &str =
@@ -101,6 +104,7 @@ fn discipline(port: &Taking) -> Result<String, String> {
             let times = codel_times(port)?;
             Ok(format!("fq_codel {}{times} {} ecn", limit(port), flows_and_quantum(port)))
         }
+        ("cake", _) => cake(port),
         ("pie", _) => pie(port),
         _ => fq_pie(port),
     }
@@ -131,6 +135,43 @@ fn flows_and_quantum(port: &Taking) -> String {
 /// The option `quantum`, whose default is the largest packet of the interface.
 fn quantum(port: &Taking) -> String {
     port.bytes("queue.quantum").map_or_else(String::new, |quantum| format!(" quantum {quantum}"))
+}
+
+/// Every option is written, also a default: what the kernel's own would be may depend on its version.
+fn cake(port: &Taking) -> Result<String, String> {
+    let rtt = port.microseconds("queue.rtt").filter(|&us| us > 0);
+    let rtt = rtt.ok_or("tc takes times in whole microseconds")?;
+    let mut options = match port.bits_per_second("queue.rate") {
+        Some(rate) => format!("cake bandwidth {rate}bit"),
+        None => "cake unlimited".to_owned(),
+    };
+    if port.flag("queue.autorate_ingress") {
+        options += " autorate-ingress";
+    }
+    for key in ["queue.diffserv", "queue.isolation"] {
+        let _ = write!(options, " {}", port.text(key).unwrap_or_default());
+    }
+    let _ = write!(options, " nonat nowash no-ack-filter split-gso rtt {}", time(rtt));
+    let framing = ["queue.overhead", "queue.mpu", "queue.cells"].map(|key| port.has(key));
+    options += match port.text("queue.framing") {
+        Some(keyword) => format!(" {keyword}"),
+        None if framing.contains(&true) => {
+            let bytes = |key| port.bytes(key).unwrap_or(0);
+            let cells = port.text("queue.cells").unwrap_or("noatm");
+            let (overhead, mpu) = (bytes("queue.overhead"), bytes("queue.mpu"));
+            format!(" {cells} overhead {overhead} mpu {mpu}")
+        }
+        None => " raw".to_owned(),
+    }
+    .as_str();
+    options += if port.flag("queue.ingress") { " ingress" } else { " egress" };
+    if let Some(memory) = port.bytes("queue.memlimit") {
+        let _ = write!(options, " memlimit {memory}");
+    }
+    if port.amount("queue.limit") != Some(Amount::Bytes(CAKE_LIMIT_BYTES)) {
+        port.leave("queue.limit", "Linux's cake has memlimit alone");
+    }
+    Ok(options)
 }
 
 fn pie(port: &Taking) -> Result<String, String> {

@@ -6,7 +6,7 @@ use super::link::{check_log, check_start_of_log};
 use crate::fabric::{HostPairs, OUTSIDE, Route};
 use crate::packet::MAX_PACKET_BYTES;
 use crate::packet::transit::MAX_HOPS;
-use crate::parameters::{BadParameter, Ranges, check};
+use crate::parameters::{BadParameter, Range, Ranges, check, check_field};
 use crate::quantity::{PositiveDuration, Size};
 use crate::tcp::TcpSpec;
 use crate::tcp::sender::rtt::MAX_RTO;
@@ -30,6 +30,7 @@ pub(super) fn check_group(
     }
     check_sizes(group.packet_size.into(), group.header_size.into())?;
     check_delay("send_jitter", group.send_jitter.unwrap_or(Time::ZERO))?;
+    check_field("hosts", &group.flow_hosts, &Range::ANY)?;
     check_transport(group)?;
     if let Some(log) = group.tcp.as_ref().and_then(|tcp| tcp.endpoint_log.as_ref()) {
         check_start_of_log("endpoint_log", log, duration)?;

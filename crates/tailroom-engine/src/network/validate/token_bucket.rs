@@ -1,9 +1,10 @@
 //! What a shaper and a policer must satisfy.
 
 use super::LONGEST_SPAN;
+use crate::framing::MOST_OVERHEAD_BYTES;
 use crate::link::LinkSpec;
 use crate::link::policer::PolicerSpec;
-use crate::link::shaper::{MOST_OVERHEAD_BYTES, ShaperSpec};
+use crate::link::shaper::ShaperSpec;
 use crate::link::token_bucket::fill_time;
 use crate::parameters::{BadParameter, Range, check, check_field};
 use crate::quantity::{BitRate, Size};

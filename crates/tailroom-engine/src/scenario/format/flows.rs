@@ -9,6 +9,8 @@ use super::hosts::HostConfig;
 use crate::congestion::CongestionConfig;
 use crate::distribution::config::{DistributionConfig, ValueConfig};
 use crate::kind_or_name;
+use crate::packet::addresses::FlowHosts;
+use crate::packet::dscp::Dscp;
 use crate::quantity::{BitRate, Duration, PositiveDuration, Size};
 use crate::tcp::TcpSpec;
 use crate::traffic::SourceConfig;
@@ -99,6 +101,14 @@ pub(in crate::scenario) struct FlowsConfig {
     #[serde(default)]
     #[schemars(range(max = 7))]
     pub(in crate::scenario) loss_priority: u32,
+    /// Code point of the group's packets and ACKs, by which CAKE sorts them into tins.
+    #[serde(default, skip_serializing_if = "is_best_effort")]
+    pub(in crate::scenario) dscp: Dscp,
+    /// The hosts between which the flows run, for queues that tell hosts apart, as CAKE does:
+    /// `{ sources = 3, destinations = ["server"] }`. Left out, each flow has hosts of its own.
+    #[serde(default, skip_serializing_if = "has_own_hosts")]
+    #[schemars(example = serde_json::json!({ "sources": 3, "destinations": ["server"] }))]
+    pub(in crate::scenario) hosts: FlowHosts,
     /// The transport; a group whose source is not under congestion control has none of its keys.
     #[serde(flatten, skip_serializing_if = "TransportConfig::is_absent")]
     pub(in crate::scenario) tcp: TransportConfig,
@@ -107,6 +117,15 @@ pub(in crate::scenario) struct FlowsConfig {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
 fn is_all_pairs(pairs: &PairsConfig) -> bool {
     *pairs == PairsConfig::All
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde calls")]
+fn is_best_effort(dscp: &Dscp) -> bool {
+    *dscp == Dscp::Be
+}
+
+fn has_own_hosts(hosts: &FlowHosts) -> bool {
+    *hosts == FlowHosts::default()
 }
 
 fn one() -> u32 {

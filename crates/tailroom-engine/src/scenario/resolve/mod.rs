@@ -236,6 +236,8 @@ fn resolve_group(
         sender_side: group.sender_side.map(SenderSide::new),
         send_jitter,
         loss_priority: group.loss_priority,
+        dscp: group.dscp,
+        flow_hosts: group.hosts.clone(),
         tcp,
     })
 }

@@ -9,6 +9,7 @@ use tailroom_engine::congestion::CongestionConfig;
 use tailroom_engine::congestion::highspeed::{HighspeedParams, IncreaseRule};
 use tailroom_engine::congestion::reno::RenoParams;
 use tailroom_engine::distribution::{Count, Distribution, Empirical};
+use tailroom_engine::framing::Cells;
 use tailroom_engine::link::LinkSpec;
 use tailroom_engine::link::draws::Draws;
 use tailroom_engine::link::ingress_pool::{IngressMember, IngressMemory};
@@ -18,16 +19,21 @@ use tailroom_engine::link::pause::PauseSpec;
 use tailroom_engine::link::policer::PolicerSpec;
 use tailroom_engine::link::reorder::ReorderSpec;
 use tailroom_engine::link::serializer::RateChange;
-use tailroom_engine::link::shaper::{Cells, ShaperSpec};
+use tailroom_engine::link::shaper::ShaperSpec;
 use tailroom_engine::link::spec::{DelayChange, FlowAdmissionSpec};
 use tailroom_engine::link::wire_loss::LossSpec;
 use tailroom_engine::network::{FlowSpec, GroupSpec, Network};
 use tailroom_engine::observe::recorder::ArrivalLogSpec;
+use tailroom_engine::packet::addresses::FlowHosts;
+use tailroom_engine::packet::dscp::Dscp;
 use tailroom_engine::packet::ties::Ties;
 use tailroom_engine::private_path::delays::SenderSide;
 use tailroom_engine::quantity::limit::Limit;
 use tailroom_engine::quantity::{BitRate, Duration, PositiveDuration, Size, SizeOrZero};
 use tailroom_engine::queue::QueueConfig;
+use tailroom_engine::queue::cake::CakeParams;
+use tailroom_engine::queue::cake::isolation::Isolation;
+use tailroom_engine::queue::cake::tins::Diffserv;
 use tailroom_engine::tcp::TcpSpec;
 use tailroom_engine::tcp::receiver::DelayedAck;
 use tailroom_engine::tcp::sender::ecn::EcnMode;
@@ -66,7 +72,23 @@ fn queue() -> impl Strategy<Value = QueueConfig> {
     let any = limit.prop_flat_map(|limit| select(disciplines::valid(limit)));
     // Simultaneous events are most frequent at tail-drop queues.
     let plain = select(vec![1, 2, 5, 20, 100, 1_000, 100_000]).prop_map(Limit::Packets);
-    prop_oneof![1 => any, 1 => plain.prop_map(networks::drop_tail)]
+    prop_oneof![4 => any, 4 => plain.prop_map(networks::drop_tail), 1 => cake()]
+}
+
+/// CAKE with a shaper slower than any link, or without.
+fn cake() -> impl Strategy<Value = QueueConfig> {
+    let rate = option::of(select(vec![300_000, 100_001])).prop_map(|rate| rate.map(BitRate::new));
+    let diffserv = select(vec![Diffserv::Besteffort, Diffserv::Diffserv3, Diffserv::Diffserv8]);
+    let isolation = select(vec![Isolation::Flows, Isolation::Flowblind, Isolation::TripleIsolate]);
+    let memlimit = option::of(select(vec![5_000, 40_000])).prop_map(|size| size.map(Size::new));
+    (rate, diffserv, isolation, memlimit, any::<[bool; 2]>()).prop_map(
+        |(rate, diffserv, isolation, memlimit, [ingress, autorate_ingress])| {
+            QueueConfig::Cake(with!(
+                CakeParams::default(),
+                CakeParams { rate, diffserv, isolation, memlimit, ingress, autorate_ingress }
+            ))
+        },
+    )
 }
 
 fn loss() -> impl Strategy<Value = LossSpec> {
@@ -460,10 +482,13 @@ fn group(links: usize) -> impl Strategy<Value = Members> {
     let jitter = option::weighted(0.3, select(vec![1, 1_000_000, 2_500_000_000]));
     let jitter = jitter.prop_map(|most| most.map(Time::from_picoseconds));
     let fraction = option::of(select(vec![0.0, 0.25, 1.0 / 3.0, 0.75, 1.0]));
-    let times = (stop, jitter, fraction.prop_map(|fraction| fraction.map(SenderSide::new)));
+    let hosts = [FlowHosts::default(), FlowHosts::named(&["a", "b"], &["c"])];
+    let headers = (select(vec![Dscp::Be, Dscp::Cs1, Dscp::Ef]), select(hosts.to_vec()));
+    let times =
+        (stop, jitter, fraction.prop_map(|fraction| fraction.map(SenderSide::new)), headers);
     (path(1), reverse, source(), access, times, size, tcp(), members).prop_map(
         |(path, reverse_path, source, access, times, packet_size, tcp, members)| {
-            let (stop, send_jitter, sender_side) = times;
+            let (stop, send_jitter, sender_side, (dscp, flow_hosts)) = times;
             let class = class_of(source.name()).expect("a kind of the registry");
             let is_controlled = class.is_responsive();
             let group = with!(
@@ -475,7 +500,9 @@ fn group(links: usize) -> impl Strategy<Value = Members> {
                     stop: stop.map(|stop| stop + Time::from_milliseconds(501)),
                     packet_size,
                     sender_side,
-                    send_jitter
+                    send_jitter,
+                    dscp,
+                    flow_hosts
                 }
             );
             // These have no window: without marks, as many packets arrive as the access link carries.

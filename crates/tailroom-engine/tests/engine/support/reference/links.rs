@@ -16,13 +16,13 @@ use super::{Reference, class};
 impl Reference<'_> {
     pub(super) fn reach_link(&mut self, now: Time, flow: usize, happening: Happening) {
         let group = &self.network.groups[self.groups[flow]];
-        let (link, bytes, ecn) = match &happening {
+        let (link, bytes, ecn, passed) = match &happening {
             Happening::PacketAtLink(hop, packet, _) => {
-                (self.paths[flow][*hop], packet.bytes, packet.ecn)
+                (self.paths[flow][*hop], packet.bytes, packet.ecn, *hop)
             }
             Happening::AckAtLink(hop, ack, _) => {
                 let bytes = group.ack_sizes().map_or(0, |sizes| sizes.of(&ack.ack()));
-                (group.reverse_path[*hop], bytes, Ecn::NotEct)
+                (group.reverse_path[*hop], bytes, Ecn::NotEct, group.path.len() + hop)
             }
             _ => unreachable!("only packets and ACKs reach links"),
         };
@@ -41,7 +41,7 @@ impl Reference<'_> {
         }
         self.at_links.insert(slot, happening);
         let packet = Packet { sequence: slot.into(), bytes, ecn, ..Packet::default() };
-        let mut event = Transit::arrival(now, flow as u32, 0, &packet);
+        let mut event = Transit::arrival(now, flow as u32, passed as u8, &packet);
         let class = class(&self.crossing[link], self.groups[flow]);
         if let Some(admission) = &mut self.admissions[link] {
             admission.on_arrival(event);
