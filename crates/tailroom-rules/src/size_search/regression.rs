@@ -512,6 +512,34 @@ mod tests {
         }
     }
 
+    /// The loss is at its bound at two thirds of the root, which runs near the root show.
+    #[test]
+    fn a_target_that_is_met_from_below_the_interval_on_gets_no_runs_of_its_own() {
+        let alone = searched(&mut question());
+        let mut both = question();
+        both.targets.push(Target {
+            text: "loss_fraction <= 1%".to_owned(),
+            metric: "loss_fraction".to_owned(),
+            at_least: false,
+            bound: 0.01,
+            highest: None,
+        });
+        let step = loop {
+            let step = next_step(&both).expect("a question");
+            if step.wanted.is_empty() {
+                break step;
+            }
+            for (&value, &runs) in &step.wanted {
+                let of = |seed| utilization(value, seed);
+                let lost = |seed| (1.0 - of(seed)) / 2.0 * (2.0_f64 / 3.0).powf(1.5);
+                let all = [(0..runs).map(of).collect(), (0..runs).map(lost).collect()];
+                both.runs.insert(value, all.into());
+            }
+        };
+        assert_eq!((step.answer, step.used), (alone.answer, alone.used));
+        assert_eq!(step.crossings, [alone.crossings[0], None]);
+    }
+
     #[test]
     fn other_runs_than_those_that_it_wants_do_not_change_the_answer() {
         let mut asked = question();
@@ -528,5 +556,20 @@ mod tests {
         let mut asked = question();
         asked.runs.insert(500_000, vec![vec![0.9; 4], vec![0.1; 3]]);
         assert!(next_step(&asked).is_err());
+    }
+
+    #[test]
+    fn variates_that_some_runs_lack_are_refused() {
+        let mut asked = question();
+        asked.runs.insert(500_000, vec![vec![0.9; 3]]);
+        asked.variates.insert(500_000, vec![vec![0.0; 3]; 2]);
+        assert!(next_step(&asked).is_ok());
+        asked.runs.insert(1_000_000, vec![vec![0.9; 3]]);
+        assert!(next_step(&asked).is_err(), "none of a limit");
+        asked.variates.insert(1_000_000, vec![vec![0.0; 3], vec![0.0; 2]]);
+        assert!(next_step(&asked).is_err(), "too few of a variate");
+        let three = [500_000, 1_000_000].map(|limit| (limit, vec![vec![0.0; 3]; 3]));
+        asked.variates = three.into();
+        assert!(next_step(&asked).is_err(), "too many variates");
     }
 }
