@@ -305,7 +305,8 @@ def test_an_answer_without_an_interval_says_on_which_side_the_means_are() -> Non
 
 
 def test_choices_for_which_a_table_has_no_room_are_explained(tailroom: Tailroom) -> None:
-    asked = ("size", *TWO_FLOWS, "--target", "utilization >= 90%", "--max-seeds", 8)
+    short = ("--duration", "5 s", "--max-seeds", 8)
+    asked = ("size", *TWO_FLOWS, "--target", "utilization >= 90%", *short)
     said = json.loads(tailroom(*asked, "--json").output)
     assert len(said["choices"]) == 4
     half = f"{said['choices'][1]} packets"

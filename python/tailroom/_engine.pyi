@@ -156,6 +156,8 @@ class Scenario:
         """The scenario as TOML with every default filled in."""
     def model_input(self, seed: int | None = None) -> str:
         """The input of the analytic models, as JSON."""
+    def variates(self, seed: int) -> list[tuple[str, float]]:
+        """How far from their known means the draws of groups are, those that explain most first."""
     def run(
         self,
         seed: int | None = None,

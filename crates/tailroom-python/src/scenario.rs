@@ -161,6 +161,19 @@ impl PyScenario {
         Ok(input?)
     }
 
+    /// What a run with a seed draws whatever its packets do, where the mean of such draws is known: by
+    /// group, its deviation from that mean. Those that mostly explain more come first.
+    fn variates(&self, py: Python<'_>, seed: u64) -> PyResult<Vec<(String, f64)>> {
+        let code = self.code(py, None);
+        let read = py.detach(|| {
+            error::catch_panics(|| {
+                let network = self.network(&code, Some(seed))?;
+                Ok(self.scenario.variates(&network))
+            })
+        });
+        Ok(read?.into_iter().map(|one| (one.group, one.deviation)).collect())
+    }
+
     /// Runs the scenario from start to end without holding the interpreter's lock.
     ///
     /// `progress` is called with the completed fraction of the run and the simulated seconds, at

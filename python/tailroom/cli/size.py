@@ -17,7 +17,6 @@ from tailroom.cli.answer import write_and_print
 from tailroom.cli.options import Json, NoTitle, PictureFile, read_axes
 from tailroom.cli.progress import size_bar
 from tailroom.cli.signature import options_of
-from tailroom.cli.size_report import show, show_frontier
 from tailroom.export.devices import Device
 from tailroom.storage.output import output_file
 from tailroom.studies.size_study.frontier import MOST_KEYS
@@ -31,6 +30,8 @@ if TYPE_CHECKING:
 
 def _show_known(answer: "Size") -> str:
     """Prints the intermediate answer after Ctrl-C; returns how to continue."""
+    from tailroom.cli.size_report import show  # noqa: PLC0415 - the first run does not wait for it
+
     if answer.tried:
         show(answer, Console(highlight=False, stderr=True), so_far=True)
     return _to_continue(answer.store)
@@ -140,6 +141,8 @@ def _split(vary: list[str]) -> "tuple[str | None, dict[str, Axis]]":
 
 
 def _print(answer: "Size | Frontier", config: Device | None, *, explain: bool, json: bool) -> None:
+    from tailroom.cli.size_report import show, show_frontier  # noqa: PLC0415 - as above
+
     console = Console(highlight=False)
     if json:
         print(json_text.dumps(answer.as_dict(), indent=2))

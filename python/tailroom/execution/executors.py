@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from tailroom.errors import ClusterError
-from tailroom.execution.dask_cluster import connected
 from tailroom.execution.task import Flag, Task, run_task
 from tailroom.execution.worker_process import end_now, worker_processes
 from tailroom.storage.run import Run
@@ -160,6 +159,8 @@ def performer(
         ClusterError: The Dask cluster does not answer, or cannot perform the runs.
     """
     if executor is not None and not isinstance(executor, Executor):
+        from tailroom.execution.dask_cluster import connected  # noqa: PLC0415 - it loads asyncio
+
         with connected(executor) as cluster:
             yield _Limited(cluster, workers) if workers else cluster
         return

@@ -43,6 +43,8 @@ class Point:
     """Rows of the finished runs, by key, without scenario and summary."""
     failures: dict[str, str] = field(default_factory=dict)
     """Messages of the runs that failed, by key."""
+    _drawn: dict[int, dict[str, float]] = field(default_factory=dict, repr=False)
+    """What `deviations` has read, by seed and group."""
 
     @classmethod
     def of(
@@ -130,6 +132,20 @@ class Point:
         if any(row[name] is None for row in rows):
             raise RunError(f"{name} is not defined at {self.name}; {_remedy(name)}")
         return values_of(name, rows)
+
+    def deviations(self, groups: Sequence[str]) -> list[list[float]]:
+        """Returns how far from its mean is what groups draw in the finished runs, by seed.
+
+        It is a function of scenario and seed alone, so that runs of a store have it too.
+
+        Args:
+            groups: Names of groups that have such a mean.
+        """
+        seeds = [seed for seed, key in enumerate(self.keys, self.first_seed) if key in self.rows]
+        for seed in seeds if groups else ():
+            if seed not in self._drawn:
+                self._drawn[seed] = dict(self.source.handle.variates(seed))
+        return [[self._drawn[seed][group] for seed in seeds] for group in groups]
 
 
 def _remedy(metric: str) -> str:

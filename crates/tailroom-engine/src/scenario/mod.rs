@@ -45,6 +45,7 @@ mod code;
 mod format;
 mod resolve;
 mod text;
+mod variates;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -69,6 +70,7 @@ use text::check;
 use text::document::Document;
 use text::error::{Fault, Path};
 pub use text::error::{MOST_SHOWN, Place, Problem, ScenarioError};
+pub use variates::Variate;
 
 /// The JSON Schema of a scenario, as JSON.
 pub fn schema() -> String {

@@ -107,6 +107,12 @@ impl<'a> Buffer<'a> {
         &self.question.runs[&self.limit][target][..self.runs]
     }
 
+    /// Per control variate, its deviation in each of these runs.
+    pub(super) fn variates(&self) -> Vec<Vec<f64>> {
+        let all = self.question.variates.get(&self.limit).into_iter().flatten();
+        all.map(|deviations| deviations[..self.runs].to_vec()).collect()
+    }
+
     fn mean(&self, target: usize) -> f64 {
         mean(self.values(target))
     }

@@ -38,9 +38,12 @@ pub(super) struct Fitted {
     /// Whether the interval allows for a kink.
     pub(super) is_kinked: bool,
     fit: Fit,
-    /// The values of the fit, by limit.
-    values: BTreeMap<u64, Vec<f64>>,
+    /// The values of the fit with the deviations of their variates, by limit.
+    values: BTreeMap<u64, Evidence>,
 }
+
+/// The values at a limit, and per variate its deviation in each.
+type Evidence = (Vec<f64>, Vec<Vec<f64>>);
 
 impl Fitted {
     /// The fitted mean at a limit, with a confidence for each end of its interval; `None` outside the
@@ -58,8 +61,9 @@ impl Fitted {
     }
 }
 
-fn settings(values: &BTreeMap<u64, Vec<f64>>) -> Vec<Setting<'_>> {
-    values.iter().map(|(&limit, values)| (limit as f64, &values[..])).collect()
+fn settings(values: &BTreeMap<u64, Evidence>) -> Vec<Setting<'_>> {
+    let all = values.iter();
+    all.map(|(&limit, (values, variates))| Setting { at: limit as f64, values, variates }).collect()
 }
 
 impl<'a> Search<'a> {
@@ -83,8 +87,8 @@ impl<'a> Search<'a> {
         if first.margin(target) >= last.margin(target) {
             return Err(Doubt::Misfit);
         }
-        let values: BTreeMap<u64, Vec<f64>> =
-            buffers.iter().map(|one| (one.limit, one.on_scale(target))).collect();
+        let values: BTreeMap<u64, Evidence> =
+            buffers.iter().map(|one| (one.limit, (one.on_scale(target), one.variates()))).collect();
         let settings = settings(&values);
         let (low, high) = (first.limit as f64, last.limit as f64);
         let fit = fit_mean(&settings).ok_or(Doubt::Misfit)?;
@@ -124,7 +128,7 @@ impl<'a> Search<'a> {
     }
 
     /// The limits that clearly meet a target, or clearly miss it, in ascending order.
-    fn clear(&self, target: usize, is_met: bool) -> impl Iterator<Item = f64> {
+    pub(super) fn clear(&self, target: usize, is_met: bool) -> impl Iterator<Item = f64> {
         let buffers = self.buffers.sorted().into_iter();
         buffers
             .filter(move |one| one.verdict(target, EARLY_CONFIDENCE) == Some(is_met))

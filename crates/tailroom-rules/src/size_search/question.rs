@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::statistics::intervals::Interval;
 use crate::statistics::inverse_regression::{Crossing, FittedMean};
 
-/// The runs of each limit: per target, its metric in each run, by seed. No value is negative.
+/// What runs of each limit have: per target, its metric in each run, by seed. No metric is negative.
 pub type Runs = BTreeMap<u64, Vec<Vec<f64>>>;
 
 /// A bound on a metric that the buffer must meet.
@@ -48,6 +48,10 @@ pub struct Question {
     pub known: BTreeMap<u64, usize>,
     /// The runs that there are.
     pub runs: Runs,
+    /// Control variates of the runs, by limit: per variate, its deviation from its known mean in each
+    /// run, by seed. All limits have the same variates, chosen before the runs, at most two.
+    #[serde(default)]
+    pub variates: Runs,
 }
 
 /// What a search does.

@@ -6,7 +6,7 @@ use super::buffers::{Buffer, Buffers};
 use super::fit::{Doubt, Fitted, SAME, WINDOW};
 use super::question::{Question, Stage, Step};
 use super::search::Search;
-use crate::statistics::inverse_regression::{Crossing, FittedMean};
+use crate::statistics::inverse_regression::{Crossing, FittedMean, VARIATES};
 
 /// Confidence of the verdict on the answer.
 const CONFIDENCE: f64 = 0.95;
@@ -24,6 +24,10 @@ const RUNS_IN_DOUBT: usize = 4;
 const FIRST_AT_EACH: usize = 3;
 /// Minimum number of runs in a fit that ends the search: fewer estimate the scatter badly.
 const FEWEST_FITTED: usize = 18;
+/// The same where the interval is narrower than wanted by this factor, so that a scatter that is
+/// underestimated does not end the search too early.
+const FEWEST_IF_NARROW: usize = 12;
+const CLEARLY_NARROW: f64 = 0.5;
 /// Number of runs in a fit up to which an interval of less than a packet is narrowed further.
 const RUNS_FOR_A_PACKET: usize = 80;
 /// Runs of the answer, which must not contradict the fit, and show what the answer costs.
@@ -70,13 +74,20 @@ pub fn next_step_json(question: &str) -> Result<String, String> {
 /// The next runs of a search, given the runs that there are; or its answer, or why it has none.
 ///
 /// # Errors
-/// A limit has runs that do not give one value per target and run.
+/// A limit has runs that do not give one value per target and run, or the same variates as others.
 pub fn next_step(question: &Question) -> Result<Step, String> {
     let targets = question.targets.len();
+    let variates = question.variates.values().next().map_or(0, Vec::len);
     for (limit, values) in &question.runs {
         let even = values.windows(2).all(|pair| pair[0].len() == pair[1].len());
         if values.len() != targets || !even {
             return Err(format!("the runs of limit {limit} do not have one value per target"));
+        }
+        let runs = values.first().map_or(0, Vec::len);
+        let given = question.variates.get(limit).map_or(&[][..], |given| given);
+        let is_complete = given.iter().all(|one| one.len() == runs);
+        if given.len() != variates || variates > VARIATES || !is_complete {
+            return Err(format!("the runs of limit {limit} lack variates"));
         }
     }
     let mut search = Search {
@@ -113,10 +124,26 @@ impl Search<'_> {
         self.add(self.question.known.clone())?;
         self.scan()?;
         let mut fits: Vec<Option<Fitted>> = self.targets().map(|_| None).collect();
-        for (target, place) in self.binding()? {
-            fits[target] = Some(self.cross(target, place)?);
+        let mut binding = self.binding()?;
+        binding.sort_by(|(_, one), (_, other)| other.total_cmp(one));
+        let mut low = 0.0_f64;
+        for (target, place) in binding {
+            if !self.is_met_up_from(target, low) {
+                let fitted = self.cross(target, place)?;
+                low = low.max(fitted.crossing.low);
+                fits[target] = Some(fitted);
+            }
         }
         self.finish(&fits)
+    }
+
+    /// Whether a target is clearly met below a limit, and not clearly missed from there on: where
+    /// another target decides on the answer, it needs no fit of its own.
+    fn is_met_up_from(&self, target: usize, limit: f64) -> bool {
+        let Some(met) = self.clear(target, true).next().filter(|&met| met <= limit) else {
+            return false;
+        };
+        !self.clear(target, false).any(|missed| missed >= met)
     }
 
     /// Uses few runs of each buffer, and of further ones until all targets are met.
@@ -239,7 +266,6 @@ impl Search<'_> {
             let runs: usize = near.iter().map(|one| one.runs).sum();
             let fitted = self.crossing(target, &near);
             if let Ok(found) = &fitted
-                && runs >= FEWEST_FITTED
                 && self.is_narrow(&found.crossing, runs)
             {
                 return fitted.map_err(|doubt| self.without_crossing(target, doubt));
@@ -291,11 +317,16 @@ impl Search<'_> {
     /// of less than a packet that leaves two gets some more runs.
     fn is_narrow(&self, crossing: &Crossing, runs: usize) -> bool {
         if crossing.low.ceil() >= crossing.high.ceil() {
-            return true;
+            return runs >= FEWEST_FITTED;
         }
         let is_within_a_packet = crossing.high - crossing.low < 1.0;
-        let enough = if is_within_a_packet { RUNS_FOR_A_PACKET } else { FEWEST_FITTED };
-        crossing.half_width() <= self.question.precision && runs >= enough
+        let part = crossing.half_width() / self.question.precision;
+        let enough = match part {
+            _ if is_within_a_packet => RUNS_FOR_A_PACKET,
+            _ if part <= CLEARLY_NARROW => FEWEST_IF_NARROW,
+            _ => FEWEST_FITTED,
+        };
+        part <= 1.0 && runs >= enough
     }
 
     /// Repeats the answer, whose runs must not contradict the fits.
@@ -439,6 +470,7 @@ mod tests {
             limits: vec![500_000, 1_000_000, 2_000_000],
             known: BTreeMap::new(),
             runs: BTreeMap::new(),
+            variates: BTreeMap::new(),
         }
     }
 
@@ -480,6 +512,34 @@ mod tests {
         }
     }
 
+    /// The loss is at its bound at two thirds of the root, which runs near the root show.
+    #[test]
+    fn a_target_that_is_met_from_below_the_interval_on_gets_no_runs_of_its_own() {
+        let alone = searched(&mut question());
+        let mut both = question();
+        both.targets.push(Target {
+            text: "loss_fraction <= 1%".to_owned(),
+            metric: "loss_fraction".to_owned(),
+            at_least: false,
+            bound: 0.01,
+            highest: None,
+        });
+        let step = loop {
+            let step = next_step(&both).expect("a question");
+            if step.wanted.is_empty() {
+                break step;
+            }
+            for (&value, &runs) in &step.wanted {
+                let of = |seed| utilization(value, seed);
+                let lost = |seed| (1.0 - of(seed)) / 2.0 * (2.0_f64 / 3.0).powf(1.5);
+                let all = [(0..runs).map(of).collect(), (0..runs).map(lost).collect()];
+                both.runs.insert(value, all.into());
+            }
+        };
+        assert_eq!((step.answer, step.used), (alone.answer, alone.used));
+        assert_eq!(step.crossings, [alone.crossings[0], None]);
+    }
+
     #[test]
     fn other_runs_than_those_that_it_wants_do_not_change_the_answer() {
         let mut asked = question();
@@ -496,5 +556,20 @@ mod tests {
         let mut asked = question();
         asked.runs.insert(500_000, vec![vec![0.9; 4], vec![0.1; 3]]);
         assert!(next_step(&asked).is_err());
+    }
+
+    #[test]
+    fn variates_that_some_runs_lack_are_refused() {
+        let mut asked = question();
+        asked.runs.insert(500_000, vec![vec![0.9; 3]]);
+        asked.variates.insert(500_000, vec![vec![0.0; 3]; 2]);
+        assert!(next_step(&asked).is_ok());
+        asked.runs.insert(1_000_000, vec![vec![0.9; 3]]);
+        assert!(next_step(&asked).is_err(), "none of a limit");
+        asked.variates.insert(1_000_000, vec![vec![0.0; 3], vec![0.0; 2]]);
+        assert!(next_step(&asked).is_err(), "too few of a variate");
+        let three = [500_000, 1_000_000].map(|limit| (limit, vec![vec![0.0; 3]; 3]));
+        asked.variates = three.into();
+        assert!(next_step(&asked).is_err(), "too many variates");
     }
 }

@@ -63,7 +63,16 @@ def smallest_accepted(
         raise ScenarioError(
             f"with {varied.key} = {varied.text(largest)}, the largest in question: {of_largest}"
         )
-    accepted, refusal = _boundary(source, varied, largest, smallest, refusal)
+    accepted, refused = largest, smallest
+    # In bytes or seconds, the smallest limit is mostly that of one packet.
+    one = varied.steps_of(1) if varied.is_limit else smallest
+    for guess in (one, one - 1):
+        if refused < guess < accepted:
+            if text := _refusal(source, varied, guess):
+                refused, refusal = guess, text
+            else:
+                accepted = guess
+    accepted, refusal = _boundary(source, varied, accepted, refused, refusal)
     return SmallestLimit(accepted, varied.text(accepted), refusal)
 
 

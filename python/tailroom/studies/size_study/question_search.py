@@ -12,7 +12,7 @@ from tailroom.execution.progress import RunProgress
 from tailroom.execution.runner import Runner
 from tailroom.models import Bottleneck
 from tailroom.statistics.outcome import Outcome
-from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted
+from tailroom.studies.phases import PhaseSpread, compare_rows, run_shifted, shifted_points
 from tailroom.studies.prediction import Predictions
 from tailroom.studies.size_study.accepted_limits import largest_accepted, smallest_accepted
 from tailroom.studies.size_study.alphas import ALPHAS, AlphaSearch
@@ -60,6 +60,8 @@ MOST_SHIFTS = 8
 OTHER_END = 1.0
 """Largest gap below the least rate of a shaper or a policer, relative to it: what people set is the
 other end, the largest that meets."""
+MOST_VARIATES = 2
+"""Maximum number of groups whose draws are control variates: each costs a degree of freedom."""
 RATE_GAP = 0.05
 """Largest gap above the largest rate that is known to meet the targets, relative to it."""
 GAP = 1 / 3
@@ -229,6 +231,7 @@ class QuestionSearch:
                 max_seeds=self.max_seeds,
                 is_counted=self.question.varied.is_counted,
                 known=self.known.tried,
+                groups=self._groups_with_variates(),
             )
             try:
                 regression.run(low, high, grid_points)
@@ -241,6 +244,13 @@ class QuestionSearch:
         self.search = self._search_for(self.question.targets)
         self.search.tried = self.known.judged(self.question.targets)
         return False
+
+    def _groups_with_variates(self) -> tuple[str, ...]:
+        """The groups of the link whose draws are control variates, chosen before the runs."""
+        link = self.question.link
+        crossing = {one.group for one in link.classes} | {one.group for one in link.dynamic}
+        drawn = self.question.source.handle.variates(0)
+        return tuple(group for group, _ in drawn if group in crossing)[:MOST_VARIATES]
 
     def find(self, low: int, high: int, grid_points: int) -> None:
         """Searches buffer by buffer; arguments as of `find_by_regression`."""
@@ -396,7 +406,17 @@ class QuestionSearch:
         """
         self.begin(self.search.stage)
         limit_of = {self.known[limit].point: limit for limit in totals}
-        self._complete(list(limit_of), lambda point: max(len(point.keys), totals[limit_of[point]]))
+        answer = self.search.confirming if isinstance(self.search, Regression) else None
+        shifted: list[Point] = []
+        if answer is not None and answer in totals:
+            # The phase check finds its runs in the store.
+            shifts = min(totals[answer], MOST_SHIFTS)
+            shifted = shifted_points(self.known[answer].point, shifts)
+
+        def needed(point: Point) -> int:
+            return max(len(point.keys), totals[limit_of[point]]) if point in limit_of else 1
+
+        self._complete([*limit_of, *shifted], needed)
         return [self.known[limit] for limit in totals]
 
     def _point(self, limit: int) -> Point:

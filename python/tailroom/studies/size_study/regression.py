@@ -5,7 +5,7 @@ refuses what the fit cannot answer, with the reason; `search.py` then takes over
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
@@ -82,6 +82,7 @@ class Regression:
         max_seeds: int,
         is_counted: bool = True,
         known: Mapping[int, Tried] | None = None,
+        groups: Sequence[str] = (),
     ) -> None:
         """Starts without buffers.
 
@@ -93,6 +94,7 @@ class Regression:
             max_seeds: Maximum number of runs of a buffer.
             is_counted: Whether the answer may be any whole number; otherwise it has three digits.
             known: Values that were tested before; the fits judge them too.
+            groups: Groups whose draws are control variates of the fits, at most two.
         """
         self.targets = targets
         self.limits = limits
@@ -102,7 +104,10 @@ class Regression:
         """Where the means cross their bounds, with its interval, in steps (of a limit, packets)."""
         self.runs_left = 0
         """Estimate of the number of runs that will still be performed, for a progress bar."""
+        self.confirming: int | None = None
+        """The answer, from when on it is repeated."""
         self._known = known or {}
+        self._groups = groups
         self._max_seeds = max_seeds
         self._simulate = simulate
         self._question = {
@@ -129,19 +134,29 @@ class Regression:
             "limits": evenly_spread(low, high, grid_points),
             "known": {limit: len(tried.point.finished) for limit, tried in self.tried.items()},
         }
+        aside: list[int] = []
         while (step := self._step(start))["wanted"]:
             self.stage, self.runs_left = step["stage"], step["runs_left"]
-            self._add({int(limit): runs for limit, runs in step["wanted"].items()})
+            wanted = {int(limit): runs for limit, runs in step["wanted"].items()}
+            if self.stage == "confirm" and self.confirming is None:
+                # What the answer shows apart from itself does not wait for its confirmation.
+                (self.confirming,) = wanted
+                aside = far_from({*self.tried, *wanted}, self.confirming, self.limits)
+                wanted |= dict.fromkeys(aside, FIRST_RUNS)
+            self._add(wanted)
         if step["refused"]:
             raise Refused(self._in_words(step["refused"]))
         crossings = [found and Crossing(**found) for found in step["crossings"]]
-        self._check_fits(crossings, step["fitted"])
+        self._check_fits(crossings, step["fitted"], aside)
         self._check_ends(Crossing(**step["interval"]), step["answer"])
         self._judge(crossings, step["fitted"])
         self.interval = Crossing(**step["interval"])
-        self.stage, self.runs_left = "neighbours", 0
-        self._add(dict.fromkeys(far_from(self.tried, step["answer"], self.limits), FIRST_RUNS))
-        self._judge(crossings, step["fitted"])
+        self.runs_left = 0
+        # The answer may have needed no repetition, or may be another one after it.
+        if aside := far_from(self.tried, step["answer"], self.limits):
+            self.stage = "neighbours"
+            self._add(dict.fromkeys(aside, FIRST_RUNS))
+            self._judge(crossings, step["fitted"])
 
     @property
     def answer(self) -> int | None:
@@ -159,7 +174,12 @@ class Regression:
             limit: [tried.point.values(target.metric) for target in self.targets]
             for limit, tried in self.tried.items()
         }
-        question = json.dumps({**self._question, **start, "runs": runs})
+        variates = {
+            limit: tried.point.deviations(self._groups)
+            for limit, tried in self.tried.items()
+            if self._groups
+        }
+        question = json.dumps({**self._question, **start, "runs": runs, "variates": variates})
         return dict(json.loads(_engine.size_search_step(question)))
 
     def _in_words(self, reason: str) -> str:
@@ -193,14 +213,22 @@ class Regression:
         self,
         crossings: Sequence[Crossing | None],
         means: Sequence[Mapping[str, Mapping[str, float]]],
+        aside: Collection[int] = (),
     ) -> None:
         """Checks that the runs of no value contradict a fit, by its verdict or by its mean.
+
+        Args:
+            crossings: Where each target crosses its bound.
+            means: The fitted means of each target.
+            aside: Values that only show what other choices cost.
 
         Raises:
             Refused: There is such a value.
         """
         for target, crossing, fitted in zip(self.targets, crossings, means, strict=True):
             for one in self._every if crossing else ():
+                if one.limit in aside:
+                    continue
                 by_fit = crossing and _verdict(one.limit, crossing)
                 is_other = by_fit is Outcome.YES and one.verdicts.get(target) is Outcome.NO
                 if mean := fitted.get(str(one.limit)):

@@ -6,11 +6,9 @@
 //! bound there (a test inverted to an interval, as Fieller's). Few runs cannot tell a kink from a bend:
 //! where the slopes seem to change, both fits count.
 
-use std::array::from_fn;
-
 use super::{
-    COEFFICIENTS, FittedMean, Matrix, Region, Setting, Value, Vector, covariance, overall_mean,
-    region_of, residuals, solved, values_of,
+    FittedMean, Matrix, Region, Setting, Value, Vector, count, covariance, estimated, level,
+    overall_mean, region_of, residuals, solved, values_of,
 };
 use crate::statistics::distributions::student_quantile;
 
@@ -33,7 +31,7 @@ pub fn is_likely(settings: &[Setting<'_>], at: f64) -> bool {
 /// sides.
 fn change_of_slope(settings: &[Setting<'_>], at: f64) -> Option<f64> {
     let line = BrokenLine::fit(settings, libm::log(at), start(settings))?;
-    let [_, below, above] = line.coefficients;
+    let [_, below, above, ..] = line.coefficients;
     let variance = line.covariance[1][1] + line.covariance[2][2] - 2.0 * line.covariance[1][2];
     Some((above - below) / variance.sqrt())
 }
@@ -88,9 +86,12 @@ pub fn mean_at(
 
 /// Student's quantile of a confidence; `None` with too few values for a line.
 fn quantile(settings: &[Setting<'_>], confidence: f64) -> Option<f64> {
-    let count: usize = settings.iter().map(|(_, values)| values.len()).sum();
-    let freedom = count.checked_sub(COEFFICIENTS)? as f64;
-    Some(student_quantile(freedom, 0.5 + confidence / 2.0))
+    Some(student_quantile(freedom(settings)?, 0.5 + confidence / 2.0))
+}
+
+/// Degrees of freedom of a line; `None` with too few values.
+fn freedom(settings: &[Setting<'_>]) -> Option<f64> {
+    Some(count(settings).checked_sub(estimated(settings))? as f64)
 }
 
 /// Its height at the break, and the slopes below and above.
@@ -108,30 +109,24 @@ impl BrokenLine {
         });
         let coefficients = solved(&values, start, 0.0)?;
         let residuals = residuals(&values, &coefficients);
-        let freedom = values.len().checked_sub(COEFFICIENTS)? as f64;
-        let covariance = covariance(&values, &residuals, 0.0, freedom)?;
+        let covariance = covariance(&values, &residuals, 0.0, freedom(settings)?)?;
         Some(BrokenLine { coefficients, covariance })
     }
 }
 
 /// A level line at the mean of all values.
 fn start(settings: &[Setting<'_>]) -> Vector {
-    let height = libm::log(overall_mean(settings));
-    from_fn(|at| if at == 0 { height } else { 0.0 })
+    level(overall_mean(settings))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::tests::{BOUND, PLACES, ROOT, Uniform, values};
-    use super::{Region, Setting, change_of_slope, is_likely, region};
+    use super::super::tests::{BOUND, ROOT, Uniform, settings, values};
+    use super::{Region, change_of_slope, is_likely, region};
 
     fn kinked(at: f64, below: f64, above: f64) -> f64 {
         let x = (at / ROOT).ln();
         BOUND * (if x < 0.0 { below * x } else { above * x }).exp()
-    }
-
-    fn settings(values: &[Vec<f64>]) -> Vec<Setting<'_>> {
-        PLACES.iter().zip(values).map(|(&at, values)| (at, &values[..])).collect()
     }
 
     fn found(values: &[Vec<f64>]) -> Option<Region> {
