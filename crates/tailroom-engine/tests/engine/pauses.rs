@@ -310,7 +310,7 @@ pub(crate) fn lossless(mut network: Network) -> Network {
         link.queue = networks::drop_tail(Limit::Bytes(1_000_000_000));
         (link.pool, link.policer, link.jitter) = (None, None, None);
         (link.admission, link.arrival_log) = (None, None);
-        (link.loss, link.delay_changes) = (LossSpec::None, Vec::new());
+        (link.loss, link.delay_changes, link.reorder) = (LossSpec::None, Vec::new(), None);
         if let Some(pause) = &mut link.pause {
             // All links share a line.
             let wait = Serializer::constant(link.rate).nominal_time(largest_of_all);

@@ -128,7 +128,7 @@ fn codel_times(port: &Taking) -> Result<String, String> {
     Ok(format!("target {} interval {}", time(target), time(interval)))
 }
 
-fn flows_and_quantum(port: &Taking) -> String {
+pub(super) fn flows_and_quantum(port: &Taking) -> String {
     format!("flows {}{}", port.whole("queue.flows"), quantum(port))
 }
 
@@ -138,7 +138,7 @@ fn quantum(port: &Taking) -> String {
 }
 
 /// Every option is written, also a default: what the kernel's own would be may depend on its version.
-fn cake(port: &Taking) -> Result<String, String> {
+pub(super) fn cake(port: &Taking) -> Result<String, String> {
     let rtt = port.microseconds("queue.rtt").filter(|&us| us > 0);
     let rtt = rtt.ok_or("tc takes times in whole microseconds")?;
     let mut options = match port.bits_per_second("queue.rate") {

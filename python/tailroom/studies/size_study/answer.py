@@ -539,6 +539,8 @@ class Size(AnyResult):
             return ""
         low, high = text(every.low), text(every.high)
         reach = f"from {low} to {high}, no tested value is known to miss a target"
+        if low == high:
+            reach = f"{low} meets every target"
         where = f"all tested values, {low} to {high}, meet every target" if every.is_all else reach
         least = f"none is known to be the {self.varied.wanted}"
         if self.smallest_accepted.refusal and not self.varied.is_passed_rate:

@@ -278,8 +278,8 @@ class Varied:
 
     @property
     def is_passed_rate(self) -> bool:
-        """Whether it is what a shaper or a policer passes at most: people set the largest."""
-        return self.key.endswith((".shaper.rate", ".policer.rate"))
+        """Whether it is what a shaper, CAKE or a policer passes at most: people set the largest."""
+        return self.key.endswith((".shaper.rate", ".queue.rate", ".policer.rate"))
 
     @property
     def is_counted(self) -> bool:
