@@ -252,3 +252,34 @@ def test_netem_says_that_it_delays(small: Path) -> None:
     assert "adds a delay" in lines["tc netem"].purpose
     assert [one.key for one in lines["tc netem"].left_out] == ["delay"]
     assert lines["tc"].purpose.startswith("on the router's own port of ")
+
+
+def options_of_sqm(link: Bottleneck) -> dict[str, str]:
+    """What `/etc/config/sqm` has, by option."""
+    lines = texts(link)["OpenWrt"].splitlines()
+    assert lines[0] == "config queue"
+    return {
+        name: value.strip("'") for _, name, value in (line.split(None, 2) for line in lines[1:])
+    }
+
+
+def test_openwrt_gets_the_upload_of_a_shaper_with_fq_codel() -> None:
+    """Options as run-openwrt.sh of sqm-scripts reads them."""
+    options = options_of_sqm(shaped(queue={"kind": "fq_codel", "limit": "800 packets"}))
+    assert options["script"] == "simplest_tbf.qos"
+    assert (options["qdisc"], options["etarget"], options["elimit"]) == ("fq_codel", "5ms", "17")
+    assert options["eqdisc_opts"] == "interval 100ms flows 1024"
+    assert "OpenWrt" not in texts(shaped(queue={"kind": "codel"}))
+
+
+@pytest.mark.parametrize(
+    ("diffserv", "script"), [("besteffort", "piece_of_cake.qos"), ("diffserv4", "layer_cake.qos")]
+)
+def test_openwrt_gets_the_rate_of_cake(small: Path, diffserv: str, script: str) -> None:
+    link = link_with(small, "cake", rate="4321 kbit/s", diffserv=diffserv, framing="docsis")
+    options = options_of_sqm(link)
+    assert (options["upload"], options["download"]) == ("4321", "0")
+    assert (options["qdisc"], options["script"]) == ("cake", script)
+    assert options["eqdisc_opts"].startswith(f"{diffserv} triple-isolate ")
+    assert options["eqdisc_opts"].endswith(" docsis egress")
+    assert "OpenWrt" not in texts(link_with(small, "cake"))
