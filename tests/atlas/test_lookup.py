@@ -172,10 +172,11 @@ def test_the_error_of_the_rule_is_that_of_kinds_left_out() -> None:
 
 
 def test_old_answers_are_told_by_their_engine_and_their_traffic() -> None:
-    """Short flows of the shipped engines began otherwise; an engine of today is never old."""
+    """Short flows of some shipped engines began otherwise; an engine of today is never old."""
     answers = data.atlas().answers.to_pylist()
-    short = next(row for row in answers if row["traffic"] == "long_and_short")
-    assert data.is_old(short)
+    mixed = [row for row in answers if row["traffic"] == "long_and_short"]
+    assert not all(map(data.is_old, mixed))
+    short = next(filter(data.is_old, mixed))
     assert "HyStart" in data.ages([short])[-1]
     assert not data.is_old({**short, "engine": "0.2.0"})
     assert not data.is_old(
