@@ -31,7 +31,6 @@ pub enum Isolation {
     TripleIsolate,
 }
 
-
 impl Isolation {
     /// Whether quanta are divided by the bulk flows of source and destination.
     pub(super) const fn divides(self) -> [bool; 2] {

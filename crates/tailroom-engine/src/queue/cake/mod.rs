@@ -110,7 +110,8 @@ impl Cake {
     /// Creates the discipline for `link`.
     pub fn new(params: &CakeParams, link: &LinkInfo) -> Self {
         let mut random = link.random();
-        let with_tin = |headers: &Headers| (headers.clone(), params.diffserv.tin(headers.dscp) as u8);
+        let with_tin =
+            |headers: &Headers| (headers.clone(), params.diffserv.tin(headers.dscp) as u8);
         let mut headers: Vec<_> = link.headers.iter().map(with_tin).collect();
         if headers.is_empty() {
             headers.push(with_tin(&Headers::default()));

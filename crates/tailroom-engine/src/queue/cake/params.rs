@@ -136,7 +136,8 @@ impl Parameters for CakeParams {
         {
             let link_rate = BitRate::new(link.rate.bits_per_second());
             let problem = format!("{rate} is above the rate of the link, {link_rate}");
-            let remedy = "lower it to what the line carries, or remove it: CAKE then does not shape";
+            let remedy =
+                "lower it to what the line carries, or remove it: CAKE then does not shape";
             return Err(BadParameter::new("rate", problem, remedy));
         }
         if self.framing.is_some() {
@@ -147,7 +148,11 @@ impl Parameters for CakeParams {
             ];
             if let Some((key, _)) = parts.into_iter().find(|(_, is_given)| *is_given) {
                 let problem = "contradicts `framing`, which has its own";
-                return Err(BadParameter::new(key, problem, format!("remove `framing` or `{key}`")));
+                return Err(BadParameter::new(
+                    key,
+                    problem,
+                    format!("remove `framing` or `{key}`"),
+                ));
             }
         }
         let sizes = [

@@ -150,9 +150,9 @@ impl Class {
 
     fn refill(&self, slot: usize, sides: [bool; 2], dither: u16) -> i64 {
         let hosts = self.flows[&slot].hosts;
-        let loads = (0..2).filter(|&side| sides[side]).map(|side| {
-            self.hosts[side].get(&(hosts[side] as usize)).map_or(0, |entry| entry.1)
-        });
+        let loads = (0..2)
+            .filter(|&side| sides[side])
+            .map(|side| self.hosts[side].get(&(hosts[side] as usize)).map_or(0, |entry| entry.1));
         let load = loads.max().unwrap_or(1).max(1);
         let bytes = self.quantum * u64::from(65_535 / load) + u64::from(dither);
         (bytes / 65_536).cast_signed()
@@ -320,8 +320,7 @@ impl Emulation {
         let (target, interval, packet_time) =
             (of_class.target, of_class.interval, of_class.packet_time);
         let bulk = if self.ingress { of_class.bulk() } else { 0 };
-        let variables =
-            &mut self.classes[class].flows.get_mut(&slot).unwrap().variables;
+        let variables = &mut self.classes[class].flows.get_mut(&slot).unwrap().variables;
         let waited = now - packet.arrived;
         let is_over =
             waited > target && waited > 4 * packet_time && waited > 2 * bulk * packet_time;

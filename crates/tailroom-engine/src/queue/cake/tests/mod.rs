@@ -31,8 +31,11 @@ fn cake(params: &CakeParams) -> Cake {
 /// and 1,478 B take 31.
 #[test]
 fn a_packet_takes_whole_cells_of_atm() {
-    let params =
-        CakeParams { overhead: Some(SizeOrZero::new(10)), cells: Some(Cells::Atm), ..shaped(1_000) };
+    let params = CakeParams {
+        overhead: Some(SizeOrZero::new(10)),
+        cells: Some(Cells::Atm),
+        ..shaped(1_000)
+    };
     let framed = [28, 40, 1_476, 1_478].map(|bytes| params.line().framed(bytes));
     assert_eq!(framed, [53, 106, 1_643, 1_643]);
 }
@@ -132,10 +135,8 @@ fn contradictions_are_refused_with_their_key() {
     assert_eq!(key(framed()), None);
     assert_eq!(key(CakeParams { mpu: Some(Size::new(64)), ..framed() }), Some("mpu".into()));
     assert_eq!(key(CakeParams { cells: Some(Cells::Ptm), ..framed() }), Some("cells".into()));
-    let overhead = |bytes| CakeParams {
-        overhead: Some(SizeOrZero::new(bytes)),
-        ..CakeParams::default()
-    };
+    let overhead =
+        |bytes| CakeParams { overhead: Some(SizeOrZero::new(bytes)), ..CakeParams::default() };
     assert_eq!((key(overhead(256)), key(overhead(257))), (None, Some("overhead".into())));
     let memory = |bytes| CakeParams { memlimit: Some(Size::new(bytes)), ..CakeParams::default() };
     assert_eq!((key(memory(2_304)), key(memory(2_303))), (None, Some("memlimit".into())));

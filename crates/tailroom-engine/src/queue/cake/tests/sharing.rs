@@ -119,7 +119,8 @@ fn tins_without_a_rate_share_by_their_quanta() {
 fn a_full_buffer_drops_the_head_of_the_longest_queue() {
     let memory = 2_304 * 10;
     let memlimit = Some(Size::new(memory));
-    let mut cake = with_code_points(&CakeParams { memlimit, ..shaped(1_000_000) }, &[Dscp::Cs1, Dscp::Ef]);
+    let mut cake =
+        with_code_points(&CakeParams { memlimit, ..shaped(1_000_000) }, &[Dscp::Cs1, Dscp::Ef]);
     let mut buffer = Buffer::default();
     for number in 0..10 {
         buffer.set_arriving_class(u32::from(number % 10 < 3));
