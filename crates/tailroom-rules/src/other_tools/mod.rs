@@ -1,4 +1,4 @@
-//! Configuration of a port in other tools: Linux tc, OpenWrt, ns-3, Mahimahi.
+//! Configuration of a port in other tools: Linux tc, `OpenWrt`, ns-3, Mahimahi.
 //!
 //! Each queue discipline has lines of its own: a line for another discipline would remove the one
 //! that was simulated. Each file names its sources.
