@@ -18,7 +18,7 @@ const OVERFLOW: u8 = 4;
 
 /// Disciplines that mark a packet when it arrives, and when it leaves.
 const AT_ARRIVAL: [&str; 6] = ["red", "adaptive_red", "step_mark", "wred", "pie", "fq_pie"];
-const AT_DEPARTURE: [&str; 3] = ["codel", "dual_pi2", "fq_codel"];
+const AT_DEPARTURE: [&str; 4] = ["cake", "codel", "dual_pi2", "fq_codel"];
 
 /// A byte takes 1 us at `first`; the second link marks too.
 fn scenario() -> Case {
