@@ -14,7 +14,7 @@ const WORDS: Record<string, string> = {
   fair: "a queue per flow, each with its share of the link",
   fq_codel: "a queue per flow, each held to a target delay",
   fq_pie: "a queue per flow, each held near a target delay",
-  cake: "a shaper with a queue per flow and equal shares for hosts, each held to a target delay",
+  cake: "a shaper, a queue per flow held to a target delay, equal shares for hosts",
   custom: "a discipline of your own",
 };
 
