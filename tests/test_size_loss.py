@@ -8,8 +8,11 @@ import numpy as np
 import pytest
 
 import tailroom as tr
+from tailroom.buffer_atlas.data import MOST_LOSS
+from tailroom.scenario.scenario import Scenario
 from tailroom.statistics.outcome import Outcome
 from tailroom.studies.size_study.answer import Size
+from tailroom.studies.size_study.question import read_question
 from tests.conftest import Tailroom
 
 pytestmark = pytest.mark.usefixtures("quick_models")
@@ -173,3 +176,21 @@ def test_the_picture_shows_the_shares_of_several_groups() -> None:
     assert {"4 of cubic", "2 of reno", "misses a target"} <= named
     assert any(one.startswith("simulation, 95 %") for one in named)
     assert "loss (%)" in [panel.get_ylabel() for panel in figure.axes]
+
+
+@pytest.mark.parametrize(
+    ("link", "most_loss", "bound"),
+    [
+        ("storage-switch-h0", MOST_LOSS, 0.0),
+        ("tcp-switch-h0", MOST_LOSS, MOST_LOSS),
+        ("storage-switch-h0", 0.001, 0.001),
+    ],
+)
+def test_a_class_with_pause_frames_may_lose_nothing_unless_it_is_asked_for(
+    link: str, most_loss: float, bound: float
+) -> None:
+    target = "storage.goodput_bps >= 9 Gbit/s"
+    vary = f"switches.{link.partition('-')[0]}.queue.limit"
+    question = read_question(Scenario.read("lossless"), target, link, most_loss, vary)
+    assert question.loss
+    assert question.loss.bound == bound

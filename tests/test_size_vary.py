@@ -539,6 +539,9 @@ def test_the_lines_of_a_shaper_set_the_largest_rate_that_meets_and_not_the_small
     assert 19_000 <= largest <= 20_000
     assert int(said["too_small"].removesuffix(" kbit/s")) < 6_000
     assert f"tbf rate {largest}000bit" in tailroom(*asked).output
+    # Shares of different rates are no price.
+    assert "groups.f.goodput_bps" in said["metrics"]
+    assert "links.router.utilization" not in said["metrics"]
     runs = sum(one["runs"] for one in said["tried"])
     assert runs <= 16 * 4, "the other end, which nobody sets, is not approached"
 
