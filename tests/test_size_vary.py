@@ -496,15 +496,19 @@ start = { uniform = ["0 s", "1 s"] }
 """
 
 
+def asked_before_a_modem(folder: Path, *targets: str) -> list[object]:
+    """The question how fast the router's shaper may be."""
+    file = folder / "modem.toml"
+    file.write_text(BEFORE_A_MODEM)
+    asked = ["size", file, "--vary", "shaper.rate", "--max-seeds", 4, "--most-loss", "none"]
+    return [*asked, *(word for target in targets for word in ("--target", target))]
+
+
 def test_of_a_shaper_before_a_modem_the_largest_rate_is_found_that_spares_its_queue(
     tailroom: Tailroom, tmp_path: Path
 ) -> None:
     """Up to the modem's rate nothing waits there; its full queue of 100 packets takes 60 ms."""
-    file = tmp_path / "modem.toml"
-    file.write_text(BEFORE_A_MODEM)
-    asked: tuple[object, ...] = ("size", file, "--vary", "shaper.rate")
-    asked += ("--target", "modem.queue_delay_s_p99 <= 5 ms")
-    asked += ("--most-loss", "none", "--max-seeds", 4)
+    asked = asked_before_a_modem(tmp_path, "modem.queue_delay_s_p99 <= 5 ms")
     said = json.loads(tailroom(*asked, "--json").output)
     assert said["largest"] == said["value"]
     kbps = int(said["value"].removesuffix(" kbit/s"))
@@ -517,10 +521,7 @@ def test_of_a_shaper_before_a_modem_the_largest_rate_is_found_that_spares_its_qu
 def test_a_rate_that_may_be_larger_still_is_left_as_it_is(
     tailroom: Tailroom, tmp_path: Path
 ) -> None:
-    file = tmp_path / "modem.toml"
-    file.write_text(BEFORE_A_MODEM)
-    asked: tuple[object, ...] = ("size", file, "--vary", "shaper.rate", "--max-seeds", 4)
-    asked += ("--target", "modem.queue_delay_s_p99 <= 1 s", "--most-loss", "none")
+    asked = asked_before_a_modem(tmp_path, "modem.queue_delay_s_p99 <= 1 s")
     words = re.sub(r"[│\s]+", " ", tailroom(*asked).output)
     assert "none is known to be the largest; leave the scenario's value" in words
 
@@ -529,11 +530,8 @@ def test_the_lines_of_a_shaper_set_the_largest_rate_that_meets_and_not_the_small
     tailroom: Tailroom, tmp_path: Path
 ) -> None:
     """5 Mbit/s of goodput need little; up to the modem's 20 Mbit/s nothing waits there."""
-    file = tmp_path / "modem.toml"
-    file.write_text(BEFORE_A_MODEM)
-    asked: tuple[object, ...] = ("size", file, "--vary", "shaper.rate", "--max-seeds", 4)
-    asked += ("--target", "modem.queue_delay_s_p99 <= 5 ms", "--target", "f.goodput_bps >= 5 Mbps")
-    asked += ("--most-loss", "none")
+    targets = ("modem.queue_delay_s_p99 <= 5 ms", "f.goodput_bps >= 5 Mbps")
+    asked = asked_before_a_modem(tmp_path, *targets)
     said = json.loads(tailroom(*asked, "--json").output)
     largest = int(said["value"].removesuffix(" kbit/s"))
     assert 19_000 <= largest <= 20_000

@@ -69,10 +69,10 @@ AGES = (
     ),
     Age(
         _BEFORE_HYSTART,
-        "Rows with short flows are of Linux hosts without the kernel's slow start (HyStart). The 54 "
-        "cells that were made again need 0.39 to 1.2 times as much for 98 %, half of them at most "
-        "0.92: 357 instead of 486 packets for one user of a mobile cell of 40 Mbit/s, 3,025 instead "
-        "of 7,572 for four users of a home of 1 Gbit/s.",
+        "Rows with short flows are of Linux hosts without the kernel's slow start (HyStart). The "
+        "54 cells that were made again need 0.39 to 1.2 times as much for 98 %, half of them at "
+        "most 0.92: 357 instead of 486 packets for one user of a mobile cell of 40 Mbit/s, 3,025 "
+        "instead of 7,572 for four users of a home of 1 Gbit/s.",
         traffic="long_and_short",
     ),
 )

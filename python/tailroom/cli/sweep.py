@@ -47,8 +47,7 @@ def sweep_command(
             help="Show this metric in the table, e.g. --metric queue_delay_s_p99 or "
             "--metric call.loss_fraction (default: completion times of queries, and utilization, "
             "loss and mean queueing delay of the links that vary, else of all links, at most of "
-            "20). The store has every metric. "
-            "Repeatable.",
+            "20). The store has every metric. Repeatable.",
             autocompletion=completion.metric_names,
         ),
     ] = None,

@@ -89,19 +89,14 @@ def of_same_switch(source: Scenario, links: list[Bottleneck]) -> tuple[Bottlenec
         source: The scenario.
         links: The links whose lines are written.
     """
-    every = [one for one in read_bottlenecks(source) if one.name not in {*map(_name, links)}]
-    lines = {*(one.port.get("line.name") for one in links)} - {None}
+    names = {link.name for link in links}
+    every = [one for one in read_bottlenecks(source) if one.name not in names]
+    lines = {one.port.get("line.name") for one in links} - {None}
     classes = [one for one in every if one.port.get("line.name") in lines]
-    if any("ingress.pool" in one.port for one in links):
-        return (*classes,)
-    way = {name for one in (*links, *classes) for name in one.other_links}
-    pools = {one.port.get("ingress.pool") for one in every if one.name in way} - {None}
+    met = _ingresses_on_the_way(every, [*links, *classes])
+    pools = {one.port["ingress.pool"] for one in met}
     senders = [one for one in every if one.port.get("ingress.pool") in pools]
     return (*classes, *map(_far_end, senders))
-
-
-def _name(link: Bottleneck) -> str:
-    return link.name
 
 
 def _far_end(link: Bottleneck) -> Bottleneck:
@@ -110,6 +105,14 @@ def _far_end(link: Bottleneck) -> Bottleneck:
     return replace(
         link, port={key: value for key, value in link.port.items() if key.startswith(kept)}
     )
+
+
+def _ingresses_on_the_way(every: list[Bottleneck], links: list[Bottleneck]) -> list[Bottleneck]:
+    """The links with memory of an ingress through which flows come; none if `links` have it."""
+    if any("ingress.pool" in link.port for link in links):
+        return []
+    way = {name for link in links for name in link.other_links}
+    return [one for one in every if one.name in way and "ingress.pool" in one.port]
 
 
 def other_ingresses(source: Scenario, links: list[Bottleneck]) -> tuple[LeftOut, ...]:
@@ -121,10 +124,8 @@ def other_ingresses(source: Scenario, links: list[Bottleneck]) -> tuple[LeftOut,
         source: The scenario.
         links: The links whose lines are written.
     """
-    way = {name for link in links for name in (link.name, *link.other_links)}
-    every = read_bottlenecks(source)
-    of = [one.name for one in every if one.name in way and "ingress.pool" in one.port]
-    if not of or any(one.name in of for one in links):
+    of = [one.name for one in _ingresses_on_the_way(read_bottlenecks(source), links)]
+    if not of:
         return ()
     reason = (
         f"the memory of {len(of)} ingresses ({of[0]} and others) was simulated, and is not in "

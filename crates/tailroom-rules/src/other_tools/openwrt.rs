@@ -2,8 +2,7 @@
 //!
 //! Sources: `run-openwrt.sh` (the options), `simplest_tbf.qos` (tbf with one discipline as its child, the
 //! direction with 0 kbit/s untouched), `piece_of_cake.qos` (cake alone, besteffort), `layer_cake.qos` (cake with
-//! diffserv) and `defaults.sh` (a burst of 1 ms) of
-//! <https://github.com/tohojo/sqm-scripts>.
+//! diffserv) and `defaults.sh` (a burst of 1 ms) of <https://github.com/tohojo/sqm-scripts>.
 
 use crate::bottleneck::Bottleneck;
 use crate::port_setting::{Amount, Equivalent, Taking};
@@ -38,7 +37,9 @@ pub(super) fn write(link: &Bottleneck) -> Option<Equivalent> {
              /etc/init.d/sqm restart"
         ),
         text: format!("config queue\n{}", lines.join("\n")),
-        notes: vec!["a download of 0 is not shaped: its rate is a question of its own".to_owned()],
+        notes: vec![
+            "download 0 shapes nothing: ask for the rate of that direction with --link".to_owned(),
+        ],
         left_out: port.left_out(TOOL),
     })
 }

@@ -337,10 +337,10 @@ class Size(AnyResult):
         }
 
     def elsewhere(self) -> tuple[Equivalent, ...]:
-        """Returns the configuration of the answer in tc, ns-3 and Mahimahi.
+        """Returns the configuration of the answer in tc, OpenWrt, ns-3 and Mahimahi.
 
-        It sets the `kept_limit` if there is one. Empty without an answer, for
-        the memory that ports share, and for a key of another table than that of the link.
+        It sets the `kept_limit` if there is one. Empty without an answer, for the memory that ports
+        share, and for a key of another table than that of the link.
         """
         ports = self._ports
         return equivalents(ports[0]) if len(ports) == 1 and "pool" not in ports[0].port else ()
@@ -348,8 +348,8 @@ class Size(AnyResult):
     def on_devices(self) -> dict[Device, Equivalent]:
         """Returns the configuration of the answer on switches and routers.
 
-        It sets the `kept_limit` if there is one. Empty without an answer, and
-        for a key that is neither of the link nor of memory.
+        It sets the `kept_limit` if there is one. Empty without an answer, and for a key that is
+        neither of the link nor of memory.
         """
         if not self._ports or self._to_set is None:
             return {}
@@ -643,8 +643,8 @@ class Size(AnyResult):
         """The answer, and the tested values nearest to half and twice of it.
 
         With them the smallest value for the caller's targets alone, the scenario's own value of
-        another key or its `kept_limit`, and the smallest tested value, if that
-        is not known to be too small. Without an answer, the value that comes nearest to the targets
+        another key or its `kept_limit`, and the smallest tested value, if that is not known to be
+        too small. Without an answer, the value that comes nearest to the targets
         stands for it, with the scenario's own value of any key, and the values at the ends of what
         meets each target, or else the tested values next to it. In ascending order, each once.
         """
@@ -686,7 +686,8 @@ class Size(AnyResult):
         names = shown_metrics(self.link, self.pools, every)
         if self.varied.is_passed_rate:
             # Shares of different rates are no price.
-            names = [*goodputs(self.link, every), *names[1:]]
+            shares = f"links.{self.link.name}.utilization"
+            names = [*goodputs(self.link, every), *(one for one in names if one != shares)]
         if self.link.flow_count > 1:
             names.append(FAIRNESS)
         known = metric_names(rows[0]) if rows else []

@@ -57,9 +57,9 @@ AROUND = 8
 """The search for the value of another key begins between this part and this multiple of it."""
 MOST_SHIFTS = 8
 """Maximum number of runs with shifted RTTs in the phase check of the answer."""
-OTHER_END = 1.0
-"""Largest gap below the least rate of a shaper or a policer, relative to it: what people set is the
-other end, the largest that meets."""
+LEAST_RATE_GAP = 1.0
+"""Largest gap below the least rate of a shaper or a policer that meets, relative to it: people set
+the largest."""
 MOST_VARIATES = 2
 """Maximum number of groups whose draws are control variates: each costs a degree of freedom."""
 RATE_GAP = 0.05
@@ -166,7 +166,9 @@ class QuestionSearch:
             targets,
             self.look,
             self.confirm,
-            precision=OTHER_END if self.question.varied.is_passed_rate else GAP * self.precision,
+            precision=LEAST_RATE_GAP
+            if self.question.varied.is_passed_rate
+            else GAP * self.precision,
             limits=self.limits,
         )
 
