@@ -16,13 +16,16 @@ import warnings
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
+from dataclasses import fields
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+import pyarrow as pa
 import tomli_w
 
 import tailroom as tr
+from tailroom.simulation.result_tables import ResultTables
 from tests.hostile.scenarios import FILES, OWN
 
 Ending = Literal["refused", "ran", "failed", "interrupted", "wrong", "aborted", "hung"]
@@ -213,11 +216,20 @@ def _names_remedy(message: str) -> bool:
     return "; " in message
 
 
-def _bytes_of(result: tr.Result) -> tuple[str, tuple[object, ...]]:
-    """The summary and the tables of a run."""
-    series = [result.link_series, result.flow_series]
-    tables = tuple(None if table is None else str(table.to_pydict()) for table in series)
-    return json.dumps(result.summary), tables
+def _bytes_of(result: tr.Result) -> tuple[bytes, ...]:
+    """The summary and every table of a run."""
+    tables = (getattr(result, field.name) for field in fields(ResultTables))
+    written = (_written(table) for table in tables if table is not None)
+    return json.dumps(result.summary).encode(), *written
+
+
+def _written(table: pa.Table) -> bytes:
+    """A table as Arrow writes it: two of equal bytes have equal values, NaN included."""
+    stream = pa.BufferOutputStream()
+    with pa.ipc.new_stream(stream, table.schema) as writer:
+        writer.write_table(table)
+    written: bytes = stream.getvalue().to_pybytes()
+    return written
 
 
 def _check_numbers(summary: Any) -> None:

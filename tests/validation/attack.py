@@ -123,6 +123,7 @@ PARTS: dict[str, tuple[int, Part]] = {
     "lists": (12_000, partial(rust, "flow_lists_with_changes")),
     "distributions": (12_000, partial(rust, "distributions_with_changes")),
     "mutated": (20_000, partial(rust, "scenarios_with_changes")),
+    "networks": (100_000, partial(rust, "networks_built_by_hand")),
     "hostile": (20_000, partial(scenarios, "hostile")),
     "sweeps": (10_000, partial(scenarios, "sweeps")),
     "usual": (50_000, partial(scenarios, "usual")),
