@@ -90,8 +90,8 @@ fn edit_run(network: &mut Network, field: usize, value: u64) {
         1 => network.measure_from = time,
         2 => network.series_interval = Some(time),
         3 => network.seed = value,
-        4 => drop(network.links.pop().filter(|_| network.links.len() > 1)),
-        5 => drop(network.groups.pop().filter(|_| network.groups.len() > 1)),
+        4 => network.links.truncate((network.links.len() - 1).max(1)),
+        5 => network.groups.truncate((network.groups.len() - 1).max(1)),
         6 => network.flows.clear(),
         _ => {
             let policy = PolicyConfig::DynamicThreshold(DynamicThresholdParams::default());

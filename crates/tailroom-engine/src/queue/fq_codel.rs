@@ -222,25 +222,6 @@ mod tests {
         assert_eq!(script::sent(&mut queue, Time::ZERO, &mut buffer), None);
     }
 
-    /// As in Linux, where quantum and packets both count the header of the link layer: 1514 B on
-    /// Ethernet. Flow 0 is backlogged, flow 1 is new and has two full packets, flow 2 is sparse.
-    #[test]
-    fn a_new_flow_sends_one_full_packet_before_a_sparse_one() {
-        for (largest, full) in [(1_500, 1_500), (1_514, 1_514), (9_000, 9_000), (52, 1_500)] {
-            let link = LinkInfo { packet_bytes: largest, ..script::link(8_000_000) };
-            let (mut queue, mut buffer) =
-                (FqCodel::new(&FqCodelParams::default(), &link), Buffer::default());
-            arrive(&mut queue, &mut buffer, 0, 0..3, full);
-            let first = script::sent(&mut queue, Time::ZERO, &mut buffer);
-            assert_eq!(first.map(Transit::flow), Some(0));
-            arrive(&mut queue, &mut buffer, 1, 0..2, full);
-            arrive(&mut queue, &mut buffer, 2, 0..1, 90);
-            let sent = |_| script::sent(&mut queue, Time::ZERO, &mut buffer).map(Transit::flow);
-            let order: Vec<u32> = (0..3).filter_map(sent).collect();
-            assert_eq!(order, [1, 2, 0], "packets of {largest} B");
-        }
-    }
-
     /// With 300 B, the usual advice for slow links, RFC 8290 sec. 4.2 by hand: a packet of 1500 B leaves
     /// 300 - 1500 = -1200 B of credit, which five turns of another flow with 300 B each make up for.
     #[test]

@@ -17,6 +17,8 @@ pub mod emptying;
 #[doc(hidden)]
 pub mod flow_queues;
 #[cfg(test)]
+mod full_packet;
+#[cfg(test)]
 mod script;
 mod turns_ahead;
 

@@ -304,6 +304,10 @@ fn sharing(network: &Network, links: &[Link]) -> (Vec<BottleneckedFlows>, Vec<f6
         // A flow with a last byte says itself when that is acknowledged.
         let Some(bulk) = group.source.bulk() else { continue };
         let stop = group.stop.filter(|_| bulk.bytes.is_none());
+        // In a network built by hand, a flow may begin after its group has stopped: it never does.
+        if stop.is_some_and(|stop| stop <= flow.start) {
+            continue;
+        }
         for &link in &*group.path_of(flow.route) {
             sharing[link].begin(flow.start, flow.access_rate);
             if let Some(stop) = stop {

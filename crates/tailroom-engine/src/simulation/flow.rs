@@ -65,6 +65,11 @@ impl NetworkSink for Injector<'_> {
 }
 
 impl Injector<'_> {
+    /// Whether there is no memory for what the flow sends.
+    pub(super) fn is_overfull(&self) -> bool {
+        self.pending.agenda.is_overfull()
+    }
+
     #[cold]
     fn record_private_ack(&mut self, sent: Time, time: Time, ack: &Ack<'_>) {
         let Pending { timestamps, ends, .. } = &mut *self.pending;

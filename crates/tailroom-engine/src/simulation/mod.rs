@@ -293,7 +293,11 @@ impl Simulation {
                 }
                 continue;
             } else if other >= until {
-                return Ok(true);
+                return if until < self.network.duration {
+                    Ok(true)
+                } else {
+                    self.run_sources_out()
+                };
             } else if other < service {
                 self.begin_event(other)?;
                 self.begin_flow()?;
@@ -458,7 +462,7 @@ impl Simulation {
         self.run_until(end)?;
         self.reach_far_ends();
         self.leave_fast_paths();
-        self.run_flows_out(end);
+        self.run_timers_out(end);
         self.check_flows()?;
         if self.pending.agenda.is_overfull() {
             return Err(self.memory_error(end));
@@ -543,18 +547,43 @@ impl Simulation {
         }
     }
 
-    /// Fires the timers and emissions that are due before `end` although their packets reach no
-    /// link by then. No event does so, and the counts of the flows would stop before the end of the
-    /// window.
-    fn run_flows_out(&mut self, end: Time) {
+    /// Fires the timers that are due before `end` although their packets reach no link by then. No event does
+    /// so, and the counts of the flows would stop before the end of the window.
+    fn run_timers_out(&mut self, end: Time) {
         let Simulation { flows, pending, .. } = self;
         for (index, flow) in flows.iter_mut().enumerate() {
             let (endpoints, mut injector) = flow.endpoints_and_injector(index as u32, pending);
-            match endpoints {
-                Endpoints::Tcp(connection) => connection.run_out(end, &mut injector),
-                Endpoints::Unresponsive(source) => source.run_out(&mut injector),
+            if let Endpoints::Tcp(connection) = endpoints {
+                connection.run_out(end, &mut injector);
             }
         }
+    }
+
+    /// The same for packets of flows without control, of which there may be billions: false if some are left
+    /// when there were as many as the caller allows events.
+    #[cold]
+    fn run_sources_out(&mut self) -> Result<bool, RunError> {
+        let end = self.network.duration;
+        let mut left = self.pause_at.saturating_sub(self.events);
+        let mut index = 0;
+        while index < self.flows.len() && left > 0 {
+            let (endpoints, mut injector) =
+                self.flows[index].endpoints_and_injector(index as u32, &mut self.pending);
+            let most = left.min(EVENTS_BETWEEN_MEMORY_CHECKS);
+            let sent = match endpoints {
+                Endpoints::Unresponsive(source) => source.run_out(most, &mut injector),
+                Endpoints::Tcp(_) => 0,
+            };
+            if self.pending.agenda.is_overfull() {
+                return Err(self.memory_error(end));
+            }
+            if sent == EVENTS_BETWEEN_MEMORY_CHECKS {
+                self.check_memory(end)?;
+            }
+            left -= sent;
+            index += usize::from(sent < most);
+        }
+        Ok(left > 0)
     }
 }
 

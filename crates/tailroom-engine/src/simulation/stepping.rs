@@ -345,7 +345,11 @@ impl Simulation {
                 (connection.sender.probe.take_step(), None)
             }
             Endpoints::Unresponsive(source) => {
-                while source.sent.next_step() <= span.1 && source.emit(&mut injector) {}
+                while source.sent.next_step() <= span.1 && source.emit(&mut injector) {
+                    if injector.is_overfull() {
+                        break; // the next step says so
+                    }
+                }
                 source.record_until(span.1);
                 (source.sent.take_step(), source.received.take_step())
             }

@@ -228,3 +228,24 @@ fn a_pool_looks_once_at_queues_that_stay_the_same() {
         .run()
         .expect("links.other.drops_packets", 0);
 }
+
+/// A stream of ten million packets a second, whose packets are on the way to their first link for longer than
+/// the run: they are sent in pieces, and all of them count.
+#[test]
+fn a_caller_gets_its_turn_while_packets_are_sent_that_reach_no_link() {
+    let link = networks::link("link", 1_000_000_000, HOURS(0), Limit::Packets(100));
+    let rate = Rate::from_bits_per_second(120_000_000_000);
+    let stream = GroupSpec::new("stream", vec![0], CbrParams::at_once(rate));
+    let flow = FlowSpec::new(0, HOURS(1));
+    let run = Time::from_milliseconds(10);
+    let mut network = Network::new(run, vec![link], vec![stream], vec![flow]);
+    network.measure_from = HOURS(0);
+    let mut simulation = Simulation::new(&network).expect("the network is valid");
+    let mut pieces = 1;
+    while !simulation.run_some(run, 1_000).expect("it runs") {
+        pieces += 1;
+    }
+    let results = simulation.finish().expect("it ends");
+    assert_eq!(results.summary.groups.0[0].1.throughput_bps, 120e9);
+    assert_eq!(pieces, 101);
+}

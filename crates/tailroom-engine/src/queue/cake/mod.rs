@@ -35,8 +35,16 @@ use tins::Share;
 
 /// Payload of an Ethernet frame: the largest packet of a link without larger ones.
 const ETHERNET_BYTES: u32 = 1_500;
-/// The quantum of a flow is what its tin sends in 1/4096 s, within these bytes.
-const QUANTA: std::ops::RangeInclusive<u64> = 300..=1_514;
+/// The same with its header, which packets of 1,514 B have, and those of 1,500 B have not.
+const FRAME_BYTES: u32 = 1_514;
+/// The smallest quantum of a flow.
+const LEAST_QUANTUM: u32 = 300;
+
+/// The largest quantum of a flow where packets have up to `packet_bytes`: a full packet, which in Linux has
+/// [`FRAME_BYTES`], so that a new flow sends none of a second one in its turn.
+fn most_quantum(packet_bytes: u32) -> u32 {
+    packet_bytes.clamp(ETHERNET_BYTES, FRAME_BYTES)
+}
 
 /// A class of traffic.
 #[derive(Clone, Debug)]
@@ -62,7 +70,7 @@ impl Tin {
             settings: Settings::new(Time::ZERO, None, 0),
             rate: None,
             clock: TinClock::default(),
-            flow_quantum: *QUANTA.end() as u32,
+            flow_quantum: LEAST_QUANTUM,
             deficit: 0,
             packets: 0,
             queues: None,
@@ -73,9 +81,10 @@ impl Tin {
     fn configure(&mut self, rate: Option<Rate>, rtt: Time, packet_bytes: u32) {
         self.rate = rate.map(|rate| self.share.threshold(rate));
         self.settings = Settings::new(rtt, self.rate, packet_bytes);
-        let of_rate = |rate: Rate| (rate.bits_per_second() / 8) >> 12;
-        let quantum = self.rate.map_or(*QUANTA.end(), of_rate);
-        self.flow_quantum = quantum.clamp(*QUANTA.start(), *QUANTA.end()) as u32;
+        // What the tin sends in 1/4096 s.
+        let of_rate = |rate: Rate| u32::try_from((rate.bits_per_second() / 8) >> 12).ok();
+        let (quantum, most) = (self.rate.and_then(of_rate), most_quantum(packet_bytes));
+        self.flow_quantum = quantum.map_or(most, |bytes| bytes.clamp(LEAST_QUANTUM, most));
     }
 
     #[inline]

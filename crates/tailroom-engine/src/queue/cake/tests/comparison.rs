@@ -54,10 +54,12 @@ fn scenario(random: &mut Stream) -> Scenario {
         sources: Some(HostSet::Count([1, 7, 40][pick(3)])),
         destinations: [None, Some(HostSet::Count(5))][pick(2)].clone(),
     };
+    let packet_bytes = [1_000, 1_500, 1_514][pick(3)];
     let headers = GROUPS.iter().map(|&dscp| Headers::new(dscp, "g", &hosts, 0, u8::MAX));
     let seed = random.next_u64();
     let gap = 50 + below(random, 100);
-    let link = LinkInfo { headers: headers.collect(), seed, ..script::link(80_000_000) };
+    let link =
+        LinkInfo { headers: headers.collect(), seed, packet_bytes, ..script::link(80_000_000) };
     Scenario { params, link, flows, gap }
 }
 
@@ -70,9 +72,11 @@ fn emulate(scenario: &Scenario) -> Emulation {
         Diffserv::Diffserv3 => &[(1, 1_024), (16, 64), (4, 256)],
         _ => &[(1, 1_024), (16, 64), (2, 512), (4, 256)],
     };
+    // The largest packet, without or with the header of an Ethernet frame.
+    let full = u64::from(link.packet_bytes.max(1_500));
     let class = |&(divisor, weight): &(u64, i64)| {
         let rate = rate.map(|rate| rate / divisor);
-        let packet_time = rate.map_or(0, |rate| time_of(1_500, rate));
+        let packet_time = rate.map_or(0, |rate| time_of(full, rate));
         let target = (SECOND / 200).max(packet_time * 3 / 2);
         Class {
             flows: BTreeMap::new(),
@@ -82,7 +86,7 @@ fn emulate(scenario: &Scenario) -> Emulation {
             hosts: [BTreeMap::new(), BTreeMap::new()],
             rate,
             clock: 0,
-            quantum: rate.map_or(1_514, |rate| (rate / 8 / 4_096).clamp(300, 1_514)),
+            quantum: rate.map_or(full, |rate| (rate / 8 / 4_096).clamp(300, full)),
             weight,
             deficit: 0,
             target,

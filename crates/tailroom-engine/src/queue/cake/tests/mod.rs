@@ -24,7 +24,8 @@ fn shaped(bits_per_second: u64) -> CakeParams {
 }
 
 fn cake(params: &CakeParams) -> Cake {
-    Cake::new(params, &script::link(1_000_000_000))
+    let frames = LinkInfo { packet_bytes: 1_514, ..script::link(1_000_000_000) };
+    Cake::new(params, &frames)
 }
 
 /// 28 and 40 B of IP with 10 B of overhead take one and two cells (sqm-scripts, issue 113); so do 1,476
