@@ -44,14 +44,20 @@ tailroom cannot follow.
 The scripts are not part of tailroom. With a checkout of them:
 
 ```sh
-TAILROOM_PACKETDRILL=packetdrill/gtests/net/tcp python -m tests.validation packetdrill
+TAILROOM_PACKETDRILL=packetdrill/gtests/net/tcp:linux/tools/testing/selftests/net/packetdrill \\
+    python -m tests.validation packetdrill
 ```
 
 The run fails if the outcome of a script is not the one in `tests/validation/packetdrill.csv`, from
-which this page is printed (google/packetdrill 2c4001c). The kernel's selftests about a sender of
-data (`tcp_fast_recovery_*`, `tcp_limited_transmit_*`, `tcp_sack_*`, `tcp_slow_start_*`) are the
-same scripts. Their facts in other words and numbers, and facts that no script tests, are
-[vectors](../guide/vectors.md) of the set `linux`, which need no script.
+which this page is printed. Their facts in other words and numbers, and facts that no script tests,
+are [vectors](../guide/vectors.md) of the set `linux`, which need no script.
+"""
+SELFTESTS = """\
+`tools/testing/selftests/net/packetdrill` as posted up to January 2026. All but `tcp_accecn_*`,
+`tcp_basic_*`, `tcp_dsack_mult` and `tcp_inq_server` are Google's with other paths. Not run, since
+they are about handshakes, receivers and sizes of packets: `tcp_fastopen_*`, `tcp_rcv_*`,
+`tcp_ooo*`, `tcp_advmss_pmtu_*`, `tcp_rto_synack_rto_max`, `tcp_disorder_fin_in_FIN_WAIT` and
+`tcp_close_no_rst`.
 """
 
 
@@ -109,29 +115,40 @@ def renewed(expected: Mapping[str, Row], found: Mapping[str, Outcome]) -> list[R
 
 def page(rows: Sequence[Row]) -> str:
     """docs/validation/packetdrill.md."""
-    expressible = [row for row in rows if row.outcome in ("passes", "differs")]
-    passing = sum(row.outcome == "passes" for row in expressible)
+    of_kernel = [row for row in rows if "/" not in row.script]
+    others = [row for row in rows if "/" in row.script]
     lines = [
         INTRODUCTION,
-        f"{passing} of the {len(expressible)} scripts that can be expressed pass.\n",
+        "## Google's scripts",
+        "",
+        "google/packetdrill at 2c4001c.",
+        *_section(others),
+        "",
+        "## The kernel's selftests",
+        "",
+        SELFTESTS,
+        *_section(of_kernel),
     ]
-    lines += ["| script | outcome |", "| --- | --- |"]
+    return "\n".join(lines) + "\n"
+
+
+def _section(rows: Sequence[Row]) -> Iterator[str]:
+    expressible = [row for row in rows if row.outcome in ("passes", "differs")]
+    passing = sum(row.outcome == "passes" for row in expressible)
+    yield from (f"{passing} of the {len(expressible)} scripts that can be expressed pass.", "")
+    yield from ("| script | outcome |", "| --- | --- |")
     for row in expressible:
         outcome = f"{row.outcome}: {row.reason}" if row.reason else row.outcome
-        lines.append(f"| `{row.script}` | {outcome} |")
+        yield f"| `{row.script}` | {outcome} |"
     others = [row for row in rows if row.outcome == "cannot be expressed"]
-    lines += [
-        "",
-        f"{len(others)} others are about something that a sender of data here does not have:\n",
-    ]
-    lines += ["| what they need | scripts |", "| --- | --- |"]
-    reasons = Counter(row.reason for row in others)
-    for reason in sorted(reasons):
+    yield ""
+    yield f"{len(others)} others are about something that a sender of data here does not have:"
+    yield from ("", "| what they need | scripts |", "| --- | --- |")
+    for reason in sorted({row.reason for row in others}):
         names = [row.script for row in others if row.reason == reason]
         shown = ", ".join(f"`{name}`" for name in names[:4])
         more = f" and {len(names) - 4} more" if len(names) > 4 else ""
-        lines.append(f"| {reason} | {shown}{more} |")
-    return "\n".join(lines) + "\n"
+        yield f"| {reason} | {shown}{more} |"
 
 
 def write(rows: Sequence[Row]) -> None:
