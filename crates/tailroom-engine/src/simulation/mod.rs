@@ -569,19 +569,19 @@ impl Simulation {
         while index < self.flows.len() && left > 0 {
             let (endpoints, mut injector) =
                 self.flows[index].endpoints_and_injector(index as u32, &mut self.pending);
-            let most = left.min(EVENTS_BETWEEN_MEMORY_CHECKS);
-            let sent = match endpoints {
-                Endpoints::Unresponsive(source) => source.run_out(most, &mut injector),
-                Endpoints::Tcp(_) => 0,
+            let has_sent = match endpoints {
+                Endpoints::Unresponsive(source) => source.run_out(&mut injector),
+                Endpoints::Tcp(_) => false,
             };
+            self.note_steps();
             if self.pending.agenda.is_overfull() {
                 return Err(self.memory_error(end));
             }
-            if sent == EVENTS_BETWEEN_MEMORY_CHECKS {
+            if has_sent && left.is_multiple_of(EVENTS_BETWEEN_MEMORY_CHECKS) {
                 self.check_memory(end)?;
             }
-            left -= sent;
-            index += usize::from(sent < most);
+            left -= u64::from(has_sent);
+            index += usize::from(!has_sent);
         }
         Ok(left > 0)
     }

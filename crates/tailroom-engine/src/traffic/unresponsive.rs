@@ -82,11 +82,10 @@ impl Unresponsive {
         true
     }
 
-    /// Emits what is due before the end of the run though it reaches no link by then, at most `most_packets`;
-    /// returns how many these were.
-    pub fn run_out(&mut self, most_packets: u64, sink: &mut impl NetworkSink) -> u64 {
-        let emits = |_: &u64| !self.has_stopped && self.sent.is_open() && self.emit(sink);
-        (0..most_packets).take_while(emits).count() as u64
+    /// Emits the next packet that is due before the end of the run though it reaches no link by then; false if
+    /// there is none.
+    pub fn run_out(&mut self, sink: &mut impl NetworkSink) -> bool {
+        !self.has_stopped && self.sent.is_open() && self.emit(sink)
     }
 
     /// A packet that left its sender at `sent` leaves the last shared link at `time`; its group's
