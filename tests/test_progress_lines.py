@@ -22,7 +22,7 @@ STATES = {
     atlas_bar: AtlasProgress(6, 50, core_s=100.0, all_core_s=1000.0, new_runs=7),
 }
 LINES = {
-    progress.size_bar: "6 of about 50 runs have ended",
+    progress.size_bar: r"6 of about 50 runs have ended, about \d+ s left",
     progress.runs_bar: r"6 of 50 runs have ended, about \d+ s left",
     progress.progress_bar: r"6 of 50 s simulated, about \d+ s left",
     atlas_bar: r"6 of 50 cells, 7 new runs, about \d+ s left",

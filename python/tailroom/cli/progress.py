@@ -182,9 +182,9 @@ class SearchProgress(Progress):
 def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
     """Yields the progress callback of `tailroom.size`.
 
-    The bar appears on terminals only; a log has the number of runs as with `runs_bar`. After 10 s,
-    what becomes known or seems so and each stage after the search are printed on lines of their
-    own, so that a log has them too.
+    The bar appears on terminals only; a log has the number of runs as with `runs_bar`, and the time
+    that is left from 10 s on. From then on, what becomes known or seems so and each stage after the
+    search are printed on lines of their own, so that a log has them too.
     """
     console = Console(stderr=True)
     bar = SearchProgress(
@@ -211,7 +211,14 @@ def size_bar() -> Iterator[Callable[[SizeProgress], None]]:
         shown = stage or bracket
         bar.update(task, completed=state.done, total=state.total, description=shown)
 
-    with shown(bar, lambda _: ended_words(bar, "about ")):
+    def words(spent_s: float) -> str:
+        [known] = bar.tasks
+        left = ""
+        if spent_s >= FIRST_ANSWER_AFTER_S:  # before, the number of runs is hardly known
+            left = left_words(spent_s, known.completed, (known.total or 0) - known.completed)
+        return ended_words(bar, "about ") + left
+
+    with shown(bar, words):
         yield report
 
 
