@@ -85,12 +85,16 @@ impl Simulation {
         if self.pending.ends.is_none() {
             return;
         }
-        let is_first = |event: &Transit| event.stage() == Stage::Arrival(0);
-        let mut packets: Vec<Transit> = self.pending.agenda.events().filter(is_first).collect();
+        let is_recorded =
+            |event: &Transit| event.stage() == Stage::Arrival(0) && self.records_ends(event.flow());
+        let events = self.pending.agenda.events().filter(is_recorded);
+        let mut packets: Vec<(Transit, Identity)> =
+            events.map(|packet| (packet, self.identity_of_data(packet))).collect();
         // The agenda lists its events in no order.
-        packets.sort_by_key(|packet| (packet.time(), packet.flow()));
-        for packet in packets {
-            self.record_sent(packet);
+        packets.sort_by_key(|(packet, identity)| (packet.time(), packet.flow(), identity.sequence));
+        let Some(ends) = &mut self.pending.ends else { return };
+        for (packet, identity) in packets {
+            ends.on_data(identity.sent, Act::Sent, packet, identity);
         }
     }
 

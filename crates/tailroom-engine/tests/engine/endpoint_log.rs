@@ -200,3 +200,20 @@ fn a_record_of_the_ends_that_is_too_long_is_refused() {
     let RunError::PacketLog { limit: 99, .. } = &error else { panic!("{error}") };
     assert_refused(&error.to_string(), "flows.classic.endpoint_log", &["shorten", "most_packets"]);
 }
+
+/// At the end the first windows of two flows are on the way to their first link, 50 of 100 ms.
+#[test]
+fn packets_that_have_reached_no_link_by_the_end_are_in_the_order_in_which_they_were_sent() {
+    let log = "endpoint_log = { from = '0 s', to = '1 s' }";
+    let group = "count = 2, rtt = '400 ms', sender_side = 1.0, send_jitter = 'none'";
+    let run = case("50 ms")
+        .link("link", "10 Mbit/s, 1 ms, 20 packets")
+        .flows("tcp", "link", format!("congestion = 'reno', initial_window = 10, {group}, {log}"))
+        .run();
+    let log = run.results.tables.packets.unwrap();
+    for flow in [0, 1] {
+        let of_flow = (0..log.flow.len()).filter(|&row| log.flow[row] == flow);
+        let sequences: Vec<u64> = of_flow.map(|row| log.sequence[row]).collect();
+        assert_eq!(sequences, (0..10).collect::<Vec<_>>());
+    }
+}
