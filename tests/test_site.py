@@ -53,6 +53,7 @@ PAGES = {
         "```math\nw^*\n```\n\n![Seen](p.png)\n\n![Other](p.png)\n\n*Ten flows.*\n\nEnd.\n"
     ),
     "docs/guide/explore.md": "# Explore\n",
+    "docs/papers/index.md": "# P\n\n## today\n",
     "docs/models/scenarios.md": (
         f"# S\n\n```toml\n{WHOLE}```\n\n```toml\n[links.part]\nrate = 1\n```\n\n"
         '```console\n$ tailroom size --rate 100Mbps --rtt "20ms to 60ms" --flows 10 \\\n'
@@ -130,6 +131,11 @@ def test_the_explorer_is_part_of_the_site_and_the_first_page_leads_to_the_docume
     assert 'src="../explore/index.html#embed=' in site["docs/index.html"]
 
 
+def test_an_address_that_moved_leads_to_the_new_place(tmp_path: Path) -> None:
+    site = built(tmp_path)
+    assert "url=../../../docs/papers/index.html#today" in site["docs/papers/today/report.html"]
+
+
 def test_without_an_address_files_come_along_and_folders_are_text(tmp_path: Path) -> None:
     address = {"GITHUB_SERVER_URL": "", "GITHUB_REPOSITORY": ""}
     start = built(tmp_path, **address)["README.html"]
@@ -147,6 +153,12 @@ def test_the_whole_site_has_every_page_and_loads_nothing_from_elsewhere(tmp_path
     assert set(site_files()) <= {str(one.relative_to(REPOSITORY)) for one in documents}
     for document in documents:
         assert (out / document.relative_to(REPOSITORY).with_suffix(".html")).is_file()
+    moved = REPOSITORY / "tools" / "sphinx_site" / "moved.txt"
+    for old, new in map(str.split, moved.read_text(encoding="utf-8").splitlines()):
+        assert not (REPOSITORY / f"{old}.md").exists()
+        assert (out / f"{old}.html").is_file()
+        page, _, anchor = new.partition("#")
+        assert f'id="{anchor}"' in (out / f"{page}.html").read_text(encoding="utf-8")
     for path in [*out.rglob("*.html"), *out.rglob("*.css")]:
         assert not ELSEWHERE.search(path.read_text(encoding="utf-8")), path
 

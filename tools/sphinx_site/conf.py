@@ -4,7 +4,7 @@ Its pages are the Markdown files that GitHub shows, where they lie. Sphinx fails
 anchor that leads nowhere, and on a page that the navigation lacks. Added are the navigation, the
 references that are not in git (`site_files` in tools/generate.py), captions, formulas as MathML,
 links to the code, a form and a map on the page of the atlas, and the page of `tailroom explore` if
-it is built, to which the scenarios of all pages lead.
+it is built, to which the scenarios of all pages lead. Pages that are gone (moved.txt) lead on.
 """
 
 import json
@@ -86,8 +86,9 @@ def add_navigation(app: Any, page: str, source: list[str]) -> None:
             form = (HERE / "atlas_form.html").read_text(encoding="utf-8")
             form = form.replace("<form", f'<form data-explorer="{explorer}"', 1)
             source[0] = source[0].replace("\n\n", f"\n\n{form}\n", 1)
-        pages = "*/report" if page == "docs/papers/index" else "*"
-        source[0] += f"\n```{{toctree}}\n:hidden:\n:titlesonly:\n:glob:\n\n{pages}\n```\n"
+        folder = (app.srcdir / page).parent
+        if any(file.name != "index.md" for file in folder.glob("*.md")):
+            source[0] += "\n```{toctree}\n:hidden:\n:titlesonly:\n:glob:\n\n*\n```\n"
     elif "/" in page and not page.startswith("docs/"):
         source[0] = f"---\norphan: true\n---\n{source[0]}"
     if page == "docs/guide/explore" and (app.srcdir / EXPLORER).is_dir():
@@ -163,10 +164,9 @@ def draw_block(writer: Any, formula: nodes.math_block) -> None:
 
 
 def finish(app: Any, failure: Exception | None) -> None:
-    """Adds the explorer, the data of the atlas, and a first page that leads to the others."""
+    """Adds the explorer, the data of the atlas, and pages that lead to others."""
     if failure is None:
-        start = f'<meta http-equiv="refresh" content="0; url={root_doc}.html">\n'
-        (app.outdir / "index.html").write_text(start, encoding="utf-8")
+        lead_to_others(app)
         if (app.srcdir / EXPLORER).is_dir():
             shutil.copytree(app.srcdir / EXPLORER, app.outdir / "explore", dirs_exist_ok=True)
         if (app.srcdir / f"{ATLAS}.md").is_file():
@@ -175,6 +175,19 @@ def finish(app: Any, failure: Exception | None) -> None:
 
             data = app.outdir / "_static" / "atlas.json"
             data.write_text(json.dumps(form_data(), separators=(",", ":")), encoding="utf-8")
+
+
+def lead_to_others(app: Any) -> None:
+    """Writes a first page, and one at each address that moved.txt names, if its target exists."""
+    moved = (HERE / "moved.txt").read_text(encoding="utf-8").splitlines()
+    for old, new in (("index", root_doc), *map(str.split, moved)):
+        page, hash_sign, anchor = new.partition("#")
+        if page not in app.env.found_docs:
+            continue
+        (app.outdir / f"{old}.html").parent.mkdir(parents=True, exist_ok=True)
+        target = f"{'../' * old.count('/')}{page}.html{hash_sign}{anchor}"
+        lead = f'<meta http-equiv="refresh" content="0; url={target}">\n'
+        (app.outdir / f"{old}.html").write_text(lead, encoding="utf-8")
 
 
 def setup(app: Any) -> None:
