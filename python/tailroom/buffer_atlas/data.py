@@ -69,10 +69,10 @@ AGES = (
     ),
     Age(
         _BEFORE_HYSTART,
-        "Six cells with short flows at 10 Gbit/s are of Linux hosts without the kernel's slow start "
-        "(HyStart). The 96 others were made again, and need 0.39 to 2.3 times as much for 98 %, half "
-        "of them at most 0.94: 3,025 instead of 7,572 packets for four users of a home of 1 Gbit/s, "
-        "1,050 instead of 844 for 1,000 at a peering port of 10 Gbit/s.",
+        "Six cells with short flows at 10 Gbit/s are of Linux hosts without the kernel's slow "
+        "start (HyStart). The 96 others were made again, and need 0.39 to 2.3 times as much for "
+        "98 %, half of them at most 0.94: 3,025 instead of 7,572 packets for four users of a home "
+        "of 1 Gbit/s, 1,050 instead of 844 for 1,000 at a peering port of 10 Gbit/s.",
         traffic="long_and_short",
     ),
 )
