@@ -7,6 +7,7 @@ import signal
 import tomllib
 from collections.abc import Callable, Iterator
 from copy import deepcopy
+from dataclasses import fields
 from multiprocessing.connection import Connection
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,6 +20,7 @@ from hypothesis import strategies as st
 
 import tailroom as tr
 from tailroom import _engine
+from tailroom.simulation.result_tables import ResultTables
 from tests.hostile import trial
 from tests.hostile.from_schema import EXTREME, QUANTITY, RANGES, USUAL
 from tests.hostile.scenarios import FILES, GROUPS, LINKS, OWN, schema, usual_scenarios
@@ -42,7 +44,9 @@ def test_any_scenario_ends_well(kind: str, examples: int) -> None:
         )
     assert endings.total() >= examples
     least = {"usual": 0.4, "hostile": 0.02, "sweeps": 0.1}[kind]
-    assert endings["ran"] >= int(least * examples), "the generator makes what runs"
+    # How far one comes in its processor time depends on what else the machine does.
+    begun = endings["ran"] + endings["interrupted"]
+    assert begun >= int(least * examples), "the generator makes what runs"
     assert endings["refused"] >= int(0.02 * examples)
 
 
@@ -125,11 +129,8 @@ def files_at(tmp_path: Path) -> Path:
 
 
 def result(utilization: float) -> SimpleNamespace:
-    return SimpleNamespace(
-        summary={"links": {"b": {"utilization": utilization}}},
-        link_series=None,
-        flow_series=None,
-    )
+    tables = dict.fromkeys(field.name for field in fields(ResultTables))
+    return SimpleNamespace(summary={"links": {"b": {"utilization": utilization}}}, **tables)
 
 
 def raising(error: BaseException) -> Callable[..., tr.Result]:
